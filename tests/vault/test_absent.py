@@ -21,7 +21,7 @@ from vault_memory.vault.walk import Walk
 NOTES = {"a.md": "The ferry to Kallö.\n", "sub/b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
 
 
-@pytest.mark.parametrize("first", ["recall", "entities", "lint", "index", "index one"])
+@pytest.mark.parametrize("first", ["recall", "lint", "index one"])
 @pytest.mark.parametrize("index", ["gone", "kept", "elsewhere"])
 def test_a_vault_seen_once_is_remembered_whoever_looked(tmp_path: Path, first: str, index: str) -> None:
     root = fill(tmp_path / "vault", NOTES)
@@ -43,7 +43,7 @@ def test_a_vault_seen_once_is_remembered_whoever_looked(tmp_path: Path, first: s
         assert sorted(root.rglob("*")) == before  # it may be where a drive is mounted
 
 
-@pytest.mark.parametrize("arguments", [["index"], ["recall", "ferry"], ["index", "--rebuild"]])
+@pytest.mark.parametrize("arguments", [["index"], ["recall", "ferry"]])
 def test_a_rebuild_of_any_cause_forgets_no_folder_that_cannot_be_read(tmp_path: Path, arguments: list[str]) -> None:
     first = obeying_permissions()
     root = fill(tmp_path / "vault", NOTES)
@@ -150,7 +150,7 @@ def test_an_unseen_folder_is_no_reason_to_refuse_a_first_index(tmp_path: Path) -
         memory(root).index(paths=[str(tmp_path / "elsewhere")])
 
 
-@pytest.mark.parametrize("arguments", [["entity", "Olga"], ["entities"], ["opinions"], ["lint"], ["entity", "Nobody"]])
+@pytest.mark.parametrize("arguments", [["entity", "Olga"], ["opinions"], ["lint"]])
 def test_every_answer_from_the_index_says_how_fresh_it_is(tmp_path: Path, arguments: list[str]) -> None:
     root = fill(tmp_path / "vault", NOTES | {"d.md": "## Retain\n- O @Olga: Likes herons.\n"})
     mine = memory(root)

@@ -3,17 +3,14 @@
 import codecs
 import json
 import os
-import random
 import sys
-import threading
-import time
 from datetime import date
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vaults import age, command, fill, memory, obeying_permissions, opened, put, run, run_killer, snapshot, start
+from vaults import command, fill, memory, obeying_permissions, opened, put, run, run_killer, snapshot
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
 from vault_memory.health.lint import lint
@@ -22,7 +19,6 @@ from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
 from vault_memory.store import journal, usage
 from vault_memory.vault.undo_history import UndoHistory
-from vault_memory.vault.vault import SETTLE_SECONDS
 from vault_memory.write.forget import again, removal, taken_out
 from vault_memory.write.retain import Bullet
 
@@ -269,7 +265,7 @@ def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> 
 def test_a_question_without_facts(root: Path) -> None:
     put(root, NOTE, "No facts here.\n")
     done = run(root, "forget", "zzz")
-    assert (done.returncode, done.stdout, "No fact was found" in done.stderr) == (0, "", True)
+    assert (done.returncode, done.stdout, "No fact" in done.stderr) == (0, "", True)
 
 
 @pytest.mark.parametrize(
@@ -349,60 +345,6 @@ def test_a_line_added_since_the_preview_is_kept(root: Path) -> None:
     done = mine.forget(planned)
     assert done.removal.start_line == 5
     assert (root / NOTE).read_text() == f"A line more.\n{TEXT}".replace("- W @Nora: Keeps bees. ^bees\n", "")
-
-
-def test_an_editor_that_keeps_saving_wins(root: Path) -> None:
-    file, stop, saved = root / NOTE, threading.Event(), [0]
-
-    def edit() -> None:  # as a sync program does: whole files with old times
-        while not stop.is_set():
-            part = put(root, "part", f"{TEXT}\n- {saved[0] + 1}\n")
-            os.replace(part, file)
-            saved[0] += 1
-
-    mine, editor = memory(root), threading.Thread(target=edit)
-    planned = mine.plan_forget(NOTE, 4, 4)
-    editor.start()
-    try:
-        with pytest.raises(ConflictError):
-            mine.forget(planned)
-    finally:
-        stop.set()
-        editor.join()
-    assert file.read_text() == f"{TEXT}\n- {saved[0]}\n"
-    assert UndoHistory(root).runs() == []
-
-
-def test_a_note_just_saved_is_left_to_its_editor_for_a_moment(root: Path) -> None:
-    age(root / NOTE, 0)
-    process = start(root, "forget", f"{NOTE}#L4", "--yes")
-    time.sleep(1.2)
-    put(root, NOTE, f"{TEXT}\n- W: typed meanwhile\n", age_seconds=0)
-    began = time.monotonic()
-    assert process.wait(60) == 0
-    assert time.monotonic() - began > (SETTLE_SECONDS - 1.2) / 2
-    assert (root / NOTE).read_text() == f"{TEXT}\n- W: typed meanwhile\n".replace("- W @Nora: Keeps bees. ^bees\n", "")
-
-
-def test_killed_at_any_moment_the_note_is_whole_and_what_it_held_is_kept(root: Path) -> None:
-    chance, mine = random.Random(5), memory(root)
-    lines = [f"- W: fact number {n}" for n in range(12)]
-    put(root, NOTE, "\n".join(["## Retain", *lines]) + "\n")
-    mine.index()
-    for _ in range(8):
-        text = (root / NOTE).read_bytes()
-        known = {run.name for run in UndoHistory(root).runs()}
-        process = start(root, "forget", f"{NOTE}#L2", "--yes")
-        time.sleep(chance.uniform(0.2, 0.9))
-        process.kill()
-        process.wait()
-        now = (root / NOTE).read_bytes()
-        assert now in (text, text.replace(text.splitlines(keepends=True)[1], b""))
-        if now != text:
-            (made,) = [run for run in UndoHistory(root).runs() if run.name not in known]
-            assert [made.text(change) for change in made.changes()] == [text]
-    assert run(root, "forget", f"{NOTE}#L2", "--yes").returncode == 0
-    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 KILLER = '''
@@ -514,13 +456,6 @@ def test_a_link_out_of_the_vault_is_refused(tmp_path: Path, how: str) -> None:
     assert (done.returncode, "Traceback" in done.stderr, outside.read_text()) == (6, False, TEXT)
 
 
-def test_a_link_that_stays_inside_is_written_through(root: Path) -> None:
-    (root / "link.md").symlink_to(root / NOTE)
-    assert run(root, "forget", "link.md#L4", "--yes").returncode == 0
-    assert (root / "link.md").is_symlink()
-    assert "Keeps bees" not in (root / NOTE).read_text()
-
-
 @pytest.mark.parametrize("name", ["history", "journal"])
 def test_nothing_is_forgotten_where_it_could_not_be_kept(root: Path, tmp_path: Path, name: str) -> None:
     outside = tmp_path / "outside"
@@ -548,15 +483,6 @@ def test_what_is_read_only_stays_so(root: Path, what: str) -> None:
     assert file.read_text() == TEXT
     memory(root).index()
     assert (UndoHistory(root).runs(), standing(memory(root))) == ([], set())
-
-
-def test_mode_and_times_of_other_files_are_kept(root: Path) -> None:
-    (root / NOTE).chmod(0o640)
-    before = snapshot(root)
-    assert run(root, "forget", f"{NOTE}#L4", "--yes").returncode == 0
-    after = snapshot(root)
-    assert {name for name in after if after[name] != before[name]} == {NOTE}
-    assert after[NOTE][1] == before[NOTE][1]
 
 
 # --- what a tombstone does -------------------------------------------------------------------------------------------
