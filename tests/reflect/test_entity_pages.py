@@ -333,8 +333,8 @@ def test_who_speaks_by_first_name_is_the_only_one_known_by_it(
     root = fill(
         tmp_path / "v",
         {
-            "memory/2025-11-03.md": f"Rang {whom} about the rye bread.\n",
-            "memory/2025-11-04.md": f"Rowed with {whom} to the weir.\n",
+            "memory/2025-11-03.md": log(f"B: Rang {whom} about the rye bread."),
+            "memory/2025-11-04.md": log(f"B: Rowed with {whom} to the weir."),
             "memory/2025-11-05.md": _talk("Odd", "Jonas"),
             "memory/2025-11-06.md": _talk("Odd", "Jonas").replace("boat", "sail"),
         },

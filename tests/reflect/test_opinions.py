@@ -39,7 +39,7 @@ PRIVATE = {
 }
 OWN_PAGE = {PAGE: "# Opinions\n\n- O(c=0.6) @Odd: Likes the old ferry.\n- O @[[Mara]]: Sings out of tune.\n"}
 NOBODY = {"memory/2025-11-12.md": "## Retain\n- O(c=0.77): Rye beats wheat.\n- O: Rye does not beat wheat.\n"}
-TALK = {"memory/2025-11-13.md": "I love the quiet of the harbour in winter.\n\nI decided to keep the old lamp.\n"}
+TALK = {"memory/2025-11-13.md": "Odd: So?\nMara: I like the old ferry in the harbour of Bergen.\n" * 3}
 NAMED = {"bank/entities/Mara Lund.md": "---\naliases: [Mara]\n---\n# Mara Lund\n"}
 
 VAULTS: Mapping[str, Mapping[str, str]] = {
@@ -50,7 +50,7 @@ VAULTS: Mapping[str, Mapping[str, str]] = {
     "private too": LETTERS | AGAINST | PRIVATE,
     "a page of one's own": LETTERS | OWN_PAGE,
     "of nobody": LETTERS | NOBODY,
-    "inferred": TALK,
+    "said in a conversation": LETTERS | TALK,
     "with a page and an alias": LETTERS | AGAINST | NAMED,
 }
 _TOLD = re.compile(r"- \*\*(?P<number>\.\d\d)\*\* (?P<text>.*?) — \[\[(?P<note>[^\]|]*)[^\]]*\]\] L(?P<line>\d+)")

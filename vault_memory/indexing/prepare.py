@@ -5,9 +5,9 @@ Passages are made lazily: a note of 20 MB never has all of them in memory. A wor
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from vault_memory.markdown import claims, entities, provenance, scopes
+from vault_memory.markdown import claims, conversation, entities, provenance, scopes
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown import passages as chunk
 from vault_memory.markdown.facts import is_decided
@@ -30,9 +30,6 @@ from vault_memory.text.daily_notes import name_day
 from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault.vault import DailySettings, content_hash
 from vault_memory.vault.walk import File
-
-if TYPE_CHECKING:
-    from vault_memory.markdown.log_facts import Inferred
 
 
 class PreparedNote(NamedTuple):
@@ -115,23 +112,17 @@ def _rows(
 
 
 def _told(note: Note, day: dates.date, problems: list[Problem]) -> dict[int, InferredColumns]:
-    """What the lines of a log without facts tell, by line."""
-    from vault_memory.markdown.log_facts import (  # its patterns take 20 ms: most runs read no such log
-        MOST_LINES,
-        inferred,
-    )
-
-    if len(note.lines) > MOST_LINES:
-        problems.append(
-            Problem(note.path, 1, f"more than {MOST_LINES:,} lines and no facts: none are inferred from it")
-        )
-    return {told.line: _inferred_columns(told) for told in inferred(note, day)}
+    """What the lines of a conversation in a log without facts tell, by line."""
+    if len(note.lines) > conversation.MAX_LINES and conversation.speakers(note):
+        why = f"a conversation of more than {conversation.MAX_LINES:,} lines: its lines are no facts"
+        problems.append(Problem(note.path, 1, why))
+    return {told.line: _inferred_columns(told) for told in conversation.utterances(note, day)}
 
 
-def _inferred_columns(told: "Inferred") -> InferredColumns:
+def _inferred_columns(told: conversation.Utterance) -> InferredColumns:
     start, end = (day.isoformat() for day in told.occurred) if told.occurred else (None, None)
     key = passage_key(f"{told.speaker or ''}: {told.text}")
-    return InferredColumns(told.line, told.kind, told.text, told.speaker, start, end, key, is_decided(told.text))
+    return InferredColumns(told.line, "observation", told.text, told.speaker, start, end, key, is_decided(told.text))
 
 
 def _named_day(note: Note, daily: DailySettings) -> dates.date | None:

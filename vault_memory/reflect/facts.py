@@ -1,6 +1,6 @@
 """Reads the facts for reflect out of the index: what people wrote in notes, never what a page of ours says.
 
-Retain bullets, and what was inferred from logs that have none . Left out, with their number kept: what is
+Retain bullets, and what is said in a log that is a conversation. Left out, with their number kept: what is
 private to some scope (a page is for everybody who opens it), and what was forgotten. Summaries and proposals hold none.
 """
 
@@ -14,7 +14,6 @@ from functools import lru_cache
 
 from vault_memory.markdown import entities, name_spotting, provenance
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.markdown.reported import decides_by_name
 from vault_memory.reflect import proposals
 from vault_memory.reflect.model import Fact
 from vault_memory.search import decay, superseded
@@ -29,7 +28,6 @@ from vault_memory.text.spans import Span
 _KEYS = re.compile(r"([^(]*?[WBOS][ \t]*)\(([^()]*)\)(.*)", re.DOTALL)
 
 PAGE_DAYS = 2
-_OBSERVATION = KINDS.index("observation")
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,6 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
         else:
             rows.append(row)
     whom = _Whom(store, names, rows, page_days)
-    rows = [row for row in rows if not whom.is_of_strangers(row)]
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
     told = sorted(_followed(store, names, facts, today), key=_place_in_time)
     return FactSet(tuple(told), dict(left_out), whom.called, frozenset(withheld.difference(fact.key for fact in told)))
@@ -142,12 +139,6 @@ class _Whom:
             return tuple(dict.fromkeys((*speaker, *named))), tuple(speaker)
         mentioned = self._mentioned.get(row.id)
         return self._both(_before_the_colon(row.whole), tuple(mentioned)) if mentioned else ((), ())
-
-    def is_of_strangers(self, row: FactRow) -> bool:
-        """Whether a log tells what somebody decided whom no page and no other note knows: somebody in a book, say."""
-        if row.speaker != "" or row.kind != _OBSERVATION:
-            return False
-        return not self.of(row)[0] and decides_by_name(row.text)
 
     def _called_in_full(self, speakers: Iterable[str], names: Names, rows: Iterable[FactRow]) -> Mapping[str, str]:
         """Who speaks under the first word of the name of one known entity, and of no other, is that entity."""

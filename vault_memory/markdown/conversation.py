@@ -1,0 +1,139 @@
+"""Conversations in notes: who talks, and what each line tells as the words of who says it. Pure.
+
+A daily log without a Retain fact that reads as a conversation (`- Nora: …`) tells what its speakers say, each line as
+the words of who says it; a log in prose tells nothing. No list of words plays a part, so it holds for any language.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from datetime import date
+from itertools import pairwise
+from typing import NamedTuple
+
+from vault_memory.markdown import facts
+from vault_memory.markdown.links import block_id
+from vault_memory.markdown.note import BLANK, HEADING, TEXT, Note
+from vault_memory.markdown.speakers import speaker, turn
+from vault_memory.text import dates
+from vault_memory.text.spans import Span
+
+LEAST_TURNS, LEAST_TOGETHER = 2, 5
+"""Who speaks so often in a note is one of those who talk; of fewer turns together it is a log that quotes somebody."""
+
+LEAST_CHANGES = 0.5
+"""In a conversation so many turns, of those that follow one, are another's; under labels of topics lines stay."""
+
+MODELS = frozenset(("assistant", "ai", "bot", "system", "model", "claude", "chatgpt", "gpt", "gemini", "copilot"))
+"""Who talks as one of these is nobody, and of two turns it is a conversation."""
+
+_SELF = frozenset(("me", "user", "human", "myself"))
+
+MAX_LINES = 5_000
+"""A longer note is no log that somebody wrote: nothing is read from it."""
+
+MAX_CHARS = 8_000
+"""What is longer than any line that somebody writes is not read."""
+
+LEAST_WORDS = 6
+"""What somebody says in fewer words tells nothing by itself."""
+
+PAGES = "bank/"
+
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
+_SENTENCE = re.compile(r"(?<=[.!?…。！？؟])[\"'»”’)\]*_]*\s+|(?<=[。！？])")
+_QUESTION = re.compile(r"[?？؟][\"'»”’)\]*_]*$")
+_ASKS = frozenset("?？؟")
+_ASIDE = re.compile(r"\s*(?<![\[\]!\w])\[(?![\[^])[^\[\]]{3,}\](?![\[(:])")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # a citation of a day does not say when it happened
+
+
+class Utterance(NamedTuple):
+    """What one line of a conversation tells; at most one a line.
+
+    `speaker` is None for the person whose log it is; `occurred` the days it names, relative ones read from the note's.
+    """
+
+    line: int
+    text: str
+    speaker: str | None
+    occurred: Span | None
+
+
+def utterances(note: Note, day: date | None) -> Iterator[Utterance]:
+    """Yield what is told in a conversation, in the order of its lines; nothing without a day or with a Retain fact."""
+    if day is None or note.path.startswith(PAGES) or len(note.lines) > MAX_LINES:
+        return
+    names = speakers(note)
+    if not names or next(facts.facts(note, day), None) is not None:
+        return
+    for number, name, text in _turns(note, names):
+        said = _told(text, names - {name.casefold()})
+        if said and name.casefold() not in MODELS:
+            yield Utterance(
+                number, said, None if name.casefold() in _SELF else name, dates.occurred(_LINK.sub(" ", said), day)
+            )
+
+
+def speakers(note: Note) -> frozenset[str]:
+    """Who talks in a note that reads as a conversation, case folded; nobody in any other.
+
+    Two or more labels stand on two or more lines each, on five or more together, and on half of the lines that have a
+    list mark or a label; they take turns, and somebody asks something: labels of topics (`Garden:`) do not.
+    """
+    labels: list[str] = []
+    lines, has_question = 0, False
+    for number, line in _lines(note):
+        name = speaker(line) if number else ""
+        lines += bool(name) or _ITEM.match(line) is not None
+        labels += [name] if len(name) > 1 else []
+        has_question = has_question or (bool(name) and not _ASKS.isdisjoint(line))
+    often = {name for name, count in Counter(labels).items() if count >= LEAST_TURNS}
+    turns = [name for name in labels if name in often]
+    changes = sum(one != other for one, other in pairwise(turns))
+    least = LEAST_TOGETHER if MODELS.isdisjoint(often) else LEAST_TURNS
+    is_talk = len(often) > 1 and len(turns) >= least and 2 * len(turns) >= lines and has_question
+    return frozenset(often) if is_talk and changes >= LEAST_CHANGES * (len(turns) - 1) else frozenset()
+
+
+def _lines(note: Note) -> Iterator[tuple[int, str]]:
+    """The lines of a note's own text by their numbers, without quotations; 0 where a section or paragraph ends."""
+    for number, state in enumerate(note.states, 1):
+        if state in (BLANK, HEADING):
+            yield 0, ""
+        elif state == TEXT and not (note.owned and note.is_owned(number)):
+            line = note.shown(number)
+            if line.lstrip()[:1] not in (">", "|"):
+                yield number, line
+
+
+def _turns(note: Note, names: Collection[str]) -> Iterator[tuple[int, str, str]]:
+    """The lines with a speaker: number, name, words. The line below a turn goes on with it, a list item does not."""
+    current = ""
+    for number, line in _lines(note):
+        match = turn(line) if number else None
+        if match and match["name"].casefold() in names:
+            current = match["name"]
+        elif not number or (_ITEM.match(line) and not line[0].isspace()):
+            current = ""
+        if current:
+            yield number, current, line[match.end() if match else 0 :].strip()
+
+
+def _told(text: str, others: Collection[str]) -> str:
+    """The sentences of a turn that tell something: no questions, nothing said to another by name, no asides."""
+    if len(text) > MAX_CHARS:
+        return ""
+    if "^" in text and block_id(text):
+        text = text[: text.rindex("^")]
+    text = _ASIDE.sub("", text).strip()
+    told = [s for s in _SENTENCE.split(text) if s and not _QUESTION.search(s) and not _addresses(s, others)]
+    said = " ".join(told)
+    return said if len(_WORD.findall(said)) >= LEAST_WORDS else ""
+
+
+def _addresses(sentence: str, others: Collection[str]) -> bool:
+    """Whether a sentence calls one of those it may be said to by name, or by a short form of it ("Mel")."""
+    words = [word.casefold() for word in _WORD.findall(sentence) if word[0].isupper()]
+    return any(word == name or (len(word) > 2 and name.startswith(word)) for word in words for name in others)
