@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from vault_memory.embedding.builtin import bit_code, builtin
+from vault_memory.embedding.builtin import builtin
 from vault_memory.errors import BusyError
 from vault_memory.indexing.prepare import prepare
 from vault_memory.markdown.passages import chunks
@@ -26,6 +26,7 @@ from vault_memory.store.filters import Filters
 from vault_memory.store.lanes import Search
 from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.rows import Store
+from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import ALL
 from vault_memory.text.spans import Span
 from vault_memory.vault.vault import DailySettings

@@ -104,9 +104,9 @@ class AllowedPassages:
             return f" {word} {column} IN (SELECT id FROM temp.allowed)"
         return f" {word} EXISTS (SELECT 1 FROM passage seen WHERE seen.id = {column})" if self.is_filtered else ""
 
-    def source(self) -> str:
-        """The table of the ids that may be found, where anything is left out."""
-        return "temp.allowed" if self._is_filtered else "passage"
+    def joined(self, places: str) -> str:
+        """Those rows of a table of passages, as `p`, that may be found."""
+        return f"temp.allowed a JOIN {places} p ON p.id = a.id" if self._is_filtered else f"{places} p"
 
     def of(self, ids: Iterable[int]) -> list[int]:
         """Those of these passages that may be found."""

@@ -204,7 +204,7 @@ class Search:
         sql = f"SELECT c.id, {nearness} FROM embedding_code c WHERE c.embedder = ?2 ORDER BY s DESC LIMIT ?3"
         if self.allowed.is_filtered:
             sql = (
-                f"SELECT c.id, {nearness} FROM {self.allowed.source()} a JOIN {_places(space)} p ON p.id = a.id"
+                f"SELECT c.id, {nearness} FROM {self.allowed.joined(_places(space))}"
                 " JOIN embedding_code c ON c.id = p.embedding_id WHERE c.embedder = ?2"
                 " GROUP BY c.id ORDER BY s DESC LIMIT ?3"
             )
