@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vault_memory.errors import RemoteError
 from vault_memory.reflect import opinion_page
-from vault_memory.reflect.beliefs import MAX_RELATED, ConfidenceByHand, Opinion, OpinionInputs, held
+from vault_memory.reflect.beliefs import MAX_RELATED, ConfidenceByHand, HeldOpinion, OpinionInputs, held
 from vault_memory.reflect.blocks import short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP
@@ -53,7 +53,7 @@ def inputs(by_hand: Mapping[str, ConfidenceByHand] | None = None, **more: Any) -
     return OpinionInputs(lambda slug: NAMES.get(slug, (slug,)), stems, by_hand=by_hand or {}, **more)
 
 
-def only(*facts: Fact, by_hand: Mapping[str, ConfidenceByHand] | None = None) -> Opinion:
+def only(*facts: Fact, by_hand: Mapping[str, ConfidenceByHand] | None = None) -> HeldOpinion:
     found = held(facts, inputs(by_hand))
     assert len(found) == 1, [one.statement.text for one in found]
     return found[0]
@@ -184,7 +184,7 @@ def test_a_statement_without_a_day_is_no_newer_than_one_with_a_day() -> None:
 # --- what is cited, and known before ----------------------------------------------------------------------------------
 
 
-def by_text(*facts: Fact) -> dict[str, Opinion]:
+def by_text(*facts: Fact) -> dict[str, HeldOpinion]:
     return {one.statement.text: one for one in held(facts, inputs())}
 
 
@@ -410,7 +410,7 @@ def test_an_opinion_that_nothing_moved_has_no_course() -> None:
     assert [line.partition(":")[0] for line in lines] == ["  - against"]
 
 
-def context(found: Sequence[Opinion]) -> PageContext:
+def context(found: Sequence[HeldOpinion]) -> PageContext:
     return PageContext(
         cite=Citations({one.statement.path for one in found}),
         shown=str.title,

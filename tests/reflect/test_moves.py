@@ -7,11 +7,11 @@ from itertools import count
 import pytest
 
 from vault_memory.reflect import opinion_changes
-from vault_memory.reflect.beliefs import Opinion
+from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.confidence import confidence
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.opinion_changes import ANEW, BY_HAND, GONE, Known, Move, sentence
+from vault_memory.reflect.opinion_changes import ANEW, BY_HAND, GONE, Move, MoveContext, sentence
 
 _KEYS = count(1)
 
@@ -22,13 +22,13 @@ def fact(text: str, day: str | None = "2025-11-03", kind: str = "world", confide
     return Fact(key, kind, text, f"memory/{day}.md", 4, when, about=("nora",), confidence=confidence)
 
 
-def opinion(*told: Fact, supports: tuple[Fact, ...] = (), contradicts: tuple[Fact, ...] = ()) -> Opinion:
-    return Opinion(told[-1], told, 0.8, confidence(0.8, ()), supports, contradicts)
+def opinion(*told: Fact, supports: tuple[Fact, ...] = (), contradicts: tuple[Fact, ...] = ()) -> HeldOpinion:
+    return HeldOpinion(told[-1], told, 0.8, confidence(0.8, ()), supports, contradicts)
 
 
-def known(*opinions: Opinion, facts: tuple[Fact, ...] = ()) -> Known:
+def known(*opinions: HeldOpinion, facts: tuple[Fact, ...] = ()) -> MoveContext:
     everything = {f.key: f for one in opinions for f in (*one.told, *one.supports, *one.contradicts, *facts)}
-    return Known(opinions, everything, lambda fact: f"[[{fact.day}]] L{fact.line}")
+    return MoveContext(opinions, everything, lambda fact: f"[[{fact.day}]] L{fact.line}")
 
 
 def stated(number: str, one: Fact) -> Line:

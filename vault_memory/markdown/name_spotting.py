@@ -1,4 +1,4 @@
-"""Owns whom a plain sentence calls by name: those of known names, by any name of theirs, links or not. Pure.
+"""Finds whom a plain sentence calls by name: those of known names, by any name of theirs, links or not. Pure.
 
 A capital makes a name. Where a sentence begins every word has one, so there a word that is written small elsewhere
 ("Will it rain", "Work is at home") names nobody; neither do months and days of the week.
@@ -19,7 +19,7 @@ _STARTS = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
 _CALENDAR = frozenset(name.casefold() for name in (*WEEKDAY_NAMES, *MONTH_NAMES))
 
 
-class Called:
+class NameIndex:
     """The names of entities: `forms` pairs each with its slug, `words` gives what is written small somewhere."""
 
     def __init__(self, forms: Iterable[tuple[str, str]], words: Callable[[], Container[str]]) -> None:

@@ -76,7 +76,7 @@ class OpinionInputs:
 
 
 @dataclass(frozen=True)
-class Opinion:
+class HeldOpinion:
     """An opinion and what it rests on; every list is in the order of a timeline. `statement` is its newest wording."""
 
     statement: Fact
@@ -120,7 +120,7 @@ def stated_on(fact: Fact) -> date | None:
     return max((day for day in (fact.day, newest_source(fact.text)) if day), default=None)
 
 
-def held(facts: Iterable[Fact], inputs: OpinionInputs, about_whom: str | None = None) -> tuple[Opinion, ...]:
+def held(facts: Iterable[Fact], inputs: OpinionInputs, about_whom: str | None = None) -> tuple[HeldOpinion, ...]:
     """The opinions that these facts hold (those about one entity), surest first; the order given plays no part.
 
     What came from outside is nobody's opinion here, and bears on none.
@@ -198,7 +198,7 @@ class _Subject:
                 yield self.facts[place]
 
 
-def _opinion(told: Sequence[Fact], subjects: Mapping[str, _Subject], inputs: OpinionInputs) -> Opinion:
+def _opinion(told: Sequence[Fact], subjects: Mapping[str, _Subject], inputs: OpinionInputs) -> HeldOpinion:
     """What statements of one opinion, and the facts that bear on it, make of it."""
     first, newest = first_told(told), _newest(told)
     found = _Bearing(told, newest, [subjects[slug] for slug in newest.subjects or newest.about or (NOBODY,)], inputs)
@@ -212,7 +212,7 @@ def _opinion(told: Sequence[Fact], subjects: Mapping[str, _Subject], inputs: Opi
         *(_piece(fact, CONTRADICTS) for fact in contradicts),
         *(_piece(fact, RESTATES, fact.confidence) for fact in told if fact is not first),
     ]
-    return Opinion(
+    return HeldOpinion(
         statement=newest,
         told=tuple(told),
         prior=given.confidence,

@@ -1,4 +1,4 @@
-"""Owns how sure an opinion is, computed afresh from its evidence; it knows no notes, no clock and no wording. Pure.
+"""How sure an opinion is, computed afresh from its evidence. Pure.
 
 Evidence is folded in from the prior, oldest first. Each piece draws the value towards the weighted mean of the prior
 and all evidence so far, by no more than a step, and only its own way: a support never lowers, a contradiction never

@@ -1,4 +1,4 @@
-"""Owns what became of the opinions since their page was written last: which moved, came or went, and why. Pure.
+"""What became of the opinions since their page was written last: which moved, came or went, and why. Pure.
 
 What was before is what the page said, a person's own edits in it; so nothing is kept for it, and an opinion whose
 number stands as it stood has not moved.
@@ -12,7 +12,7 @@ from datetime import date
 from functools import cached_property
 from typing import NamedTuple
 
-from vault_memory.reflect.beliefs import Opinion
+from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line, confidence, text_name
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_page import decimal
@@ -39,15 +39,15 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Known:
+class MoveContext:
     """What explains a move: the opinions held now, all facts by key, and how one is cited."""
 
-    opinions: Sequence[Opinion] = ()
+    opinions: Sequence[HeldOpinion] = ()
     facts: Mapping[int, Fact] | None = None
     cite: Callable[[Fact], str] = lambda fact: ""
 
     @cached_property
-    def of_key(self) -> dict[int, Opinion]:
+    def of_key(self) -> dict[int, HeldOpinion]:
         """The opinion that a fact states, by the fact's key."""
         return {fact.key: opinion for opinion in self.opinions for fact in opinion.told}
 
@@ -68,7 +68,7 @@ class _Entry(NamedTuple):
                 yield line
 
 
-def moves(was: Sequence[Line], lines: Sequence[Line], known: Known) -> list[Move]:
+def moves(was: Sequence[Line], lines: Sequence[Line], known: MoveContext) -> list[Move]:
     """What moved, the farthest first; what is new, the surest first; what is gone."""
     after = {_identity(entry, known): entry for entry in _entries(lines)}
     before = _before(was, after, known)
@@ -81,7 +81,7 @@ def moves(was: Sequence[Line], lines: Sequence[Line], known: Known) -> list[Move
     return [*sorted(moved, key=_distance, reverse=True), *sorted(new, key=lambda one: -(one.after or 0)), *gone]
 
 
-def _before(was: Sequence[Line], after: Mapping[str, _Entry], known: Known) -> dict[str, _Entry]:
+def _before(was: Sequence[Line], after: Mapping[str, _Entry], known: MoveContext) -> dict[str, _Entry]:
     """The opinions that the page had, by what they are known by now: else by their words."""
     by_text = {entry.text: name for name, entry in after.items()}
     found: dict[str, _Entry] = {}
@@ -114,24 +114,24 @@ def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
         yield _Entry(number, text, line.keys, tuple(lines[at + 1 : end]))
 
 
-def _identity(entry: _Entry, known: Known) -> str:
+def _identity(entry: _Entry, known: MoveContext) -> str:
     """What an opinion is known by, whichever of its statements the page tells."""
     opinion = _opinion(entry, known)
     return _name(opinion) if opinion else f"{entry.keys[0]}" if entry.keys else text_name(entry.text)
 
 
-def _name(opinion: Opinion) -> str:
+def _name(opinion: HeldOpinion) -> str:
     return f"held {opinion.told[0].key} {opinion.statement.key}"
 
 
-def _opinion(entry: _Entry, known: Known) -> Opinion | None:
+def _opinion(entry: _Entry, known: MoveContext) -> HeldOpinion | None:
     return next((known.of_key[key] for key in entry.keys if key in known.of_key), None)
 
 
 # --- what is new -----------------------------------------------------------------------------------------------------
 
 
-def _folded_until(was: Sequence[Line], known: Known) -> date | None:
+def _folded_until(was: Sequence[Line], known: MoveContext) -> date | None:
     """Where a page had no room for some opinions, the newest day it told of: older ones may have been among those."""
     if not any(line.slot == "folded" for line in was):
         return None
@@ -140,14 +140,14 @@ def _folded_until(was: Sequence[Line], known: Known) -> date | None:
     return max(days, default=None)
 
 
-def _is_new(entry: _Entry, since: date | None, known: Known) -> bool:
+def _is_new(entry: _Entry, since: date | None, known: MoveContext) -> bool:
     opinion = _opinion(entry, known)
     if opinion is None:
         return False  # a person's own words
     return since is None or all(fact.day and fact.day > since for fact in opinion.told)
 
 
-def _new(entry: _Entry, known: Known) -> Move:
+def _new(entry: _Entry, known: MoveContext) -> Move:
     opinion = _opinion(entry, known)
     told = opinion.told[-1:] if opinion else ()
     return Move(entry.text, None, entry.number, "".join(_when("told", fact, known) for fact in told), told)
@@ -156,13 +156,13 @@ def _new(entry: _Entry, known: Known) -> Move:
 # --- why one moved ---------------------------------------------------------------------------------------------------
 
 
-def _moved(before: _Entry, after: _Entry, known: Known) -> Move:
+def _moved(before: _Entry, after: _Entry, known: MoveContext) -> Move:
     opinion = _opinion(after, known)
     why, evidence = _why(before, after, opinion, known) if opinion else (ANEW, ())
     return Move(after.text, before.number, after.number, why, evidence)
 
 
-def _why(before: _Entry, after: _Entry, opinion: Opinion, known: Known) -> tuple[str, tuple[Fact, ...]]:
+def _why(before: _Entry, after: _Entry, opinion: HeldOpinion, known: MoveContext) -> tuple[str, tuple[Fact, ...]]:
     """What moved it: what is new that way, else what is gone that spoke the other way."""
     is_up = after.number > before.number
     bearing, what, verb = (
@@ -185,7 +185,7 @@ def _why(before: _Entry, after: _Entry, opinion: Opinion, known: Known) -> tuple
     return BY_HAND if opinion.is_given else ANEW, ()
 
 
-def _since(facts: Iterable[Fact], opinion: Opinion) -> list[Fact]:
+def _since(facts: Iterable[Fact], opinion: HeldOpinion) -> list[Fact]:
     """The facts that are later than a number that a person gave it: all that was before is in that."""
     return [fact for fact in facts if not opinion.is_given or (fact.day and opinion.since and fact.day > opinion.since)]
 
@@ -198,11 +198,11 @@ def _newer(facts: Sequence[Fact], listed: Sequence[Line]) -> list[Fact]:
     return [fact for fact in new if not listed_at or in_order(fact) > max(listed_at)]
 
 
-def _told_of(verb: str, facts: Sequence[Fact], known: Known) -> str:
+def _told_of(verb: str, facts: Sequence[Fact], known: MoveContext) -> str:
     more = f", and {len(facts) - 1} more" if len(facts) > 1 else ""
     return f"{_when(verb, facts[0], known)}{more}"
 
 
-def _when(verb: str, fact: Fact, known: Known) -> str:
+def _when(verb: str, fact: Fact, known: MoveContext) -> str:
     on = f" on {long(fact.day)}" if fact.day else ""
     return f"{verb}{on} ({known.cite(fact)})"

@@ -1,4 +1,4 @@
-"""Owns how opinions are told on a page: the statement with its confidence, where it has been going, and why. Pure.
+"""How opinions stand on a page: the statement with its confidence, where it has been going, and why. Pure.
 
 - **.85** Prefers concise replies on WhatsApp — [[2025-11-27]] L14
   - also: Wants short messages — [[2025-10-29]] L16
@@ -13,7 +13,7 @@ from datetime import date
 from typing import NamedTuple
 
 from vault_memory.markdown import fact_text
-from vault_memory.reflect.beliefs import Opinion
+from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line, short
 from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.model import Fact
@@ -48,7 +48,7 @@ class Detail(NamedTuple):
     wordings: int = 2
 
 
-def page(opinions: Sequence[Opinion], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The block of bank/opinions.md: by whom they are about, those with most opinions first."""
     if not opinions:
         return ()
@@ -63,7 +63,7 @@ def page(opinions: Sequence[Opinion], context: PageContext, tokens: int = PAGE_T
     return tuple(lines)
 
 
-def _fitting(opinions: Sequence[Opinion], context: PageContext, tokens: int) -> Mapping[int, Sequence[Line]]:
+def _fitting(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int) -> Mapping[int, Sequence[Line]]:
     """The entries that there is room for, by the opinion's id: the surest, and of those as sure the newest, first."""
     kept: dict[int, Sequence[Line]] = {}
     titled: set[str] = set()
@@ -81,7 +81,7 @@ def _fitting(opinions: Sequence[Opinion], context: PageContext, tokens: int) -> 
     return kept
 
 
-def _subject(opinion: Opinion) -> str:
+def _subject(opinion: HeldOpinion) -> str:
     return next(iter(opinion.subjects), "")
 
 
@@ -89,14 +89,14 @@ def _title(subject: str, context: PageContext) -> str:
     return f"### {unlinked(context.shown(subject)) if subject else 'Everything else'}"
 
 
-def _by_subject(opinions: Sequence[Opinion]) -> list[tuple[str, list[Opinion]]]:
-    found: dict[str, list[Opinion]] = defaultdict(list)
+def _by_subject(opinions: Sequence[HeldOpinion]) -> list[tuple[str, list[HeldOpinion]]]:
+    found: dict[str, list[HeldOpinion]] = defaultdict(list)
     for opinion in opinions:
         found[_subject(opinion)].append(opinion)
     return sorted(found.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0]))
 
 
-def entry(opinion: Opinion, context: PageContext, detail: Detail | None = None) -> Iterator[Line]:
+def entry(opinion: HeldOpinion, context: PageContext, detail: Detail | None = None) -> Iterator[Line]:
     """One opinion with what speaks for and against it."""
     detail = detail or Detail()
     name, of = short(opinion.statement.key), short(opinion.told[0].key)
@@ -119,7 +119,7 @@ def entry(opinion: Opinion, context: PageContext, detail: Detail | None = None) 
             yield Line(f"  - {word}: {len(worded) - most} more", slot=f"{word} {name}")
 
 
-def _other_wordings(opinion: Opinion, context: PageContext) -> list[Fact]:
+def _other_wordings(opinion: HeldOpinion, context: PageContext) -> list[Fact]:
     """The newest statement of each other wording of an opinion."""
     if len(opinion.told) == 1:  # as nearly all are
         return []
@@ -142,7 +142,7 @@ def _told(fact: Fact, context: PageContext) -> str:
     return f"{text} — {context.cite.of(fact)}"
 
 
-def _course(opinion: Opinion) -> str:
+def _course(opinion: HeldOpinion) -> str:
     """Where the confidence has been going, from where, and since when it has not."""
     belief, day = opinion.belief, opinion.updated
     start = f" from {decimal(shown(belief.prior))}" if shown(belief.prior) != belief.shown else ""
@@ -150,7 +150,7 @@ def _course(opinion: Opinion) -> str:
     return f"{belief.sparkline} {belief.trend}{start}{last}"
 
 
-def _stated(opinion: Opinion) -> str:
+def _stated(opinion: HeldOpinion) -> str:
     """The last numbers it was stated with: `stated .60 on 18 March, .85 on 20 March 2025`."""
     last = opinion.stated[-STATED:]
     days = [day for day, _ in last]

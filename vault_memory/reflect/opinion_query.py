@@ -1,4 +1,4 @@
-"""Owns opinions as a person or a program asks for them: the beliefs of reflect's page, with all that they rest on.
+"""Opinions as a person or a program asks for them: the beliefs of reflect's page, with all that they rest on.
 
 They are worked out by reflect's own look at the index (reflect/beliefs.py), never by rules of this module. Nothing is
 written, and no page need be there.
@@ -62,7 +62,7 @@ class Opinion:
 class _Belief(NamedTuple):
     """An opinion of reflect's, and whose it is."""
 
-    opinion: beliefs.Opinion
+    opinion: beliefs.HeldOpinion
     scope: str = GLOBAL
 
 
@@ -126,7 +126,7 @@ def _private(jobs: PageJobs, asking: Asking, about: str | None) -> Iterator[_Bel
 # --- as it is told ---------------------------------------------------------------------------------------------------
 
 
-def _all(opinion: beliefs.Opinion) -> Iterator[Fact]:
+def _all(opinion: beliefs.HeldOpinion) -> Iterator[Fact]:
     return chain(opinion.told, opinion.supports, opinion.contradicts, opinion.related)
 
 
@@ -180,7 +180,7 @@ def _newest_first(line: FactLine) -> tuple[int, str, int]:
     return (-date.fromisoformat(line.date).toordinal() if line.date else 0, line.path, line.start_line)
 
 
-def _history(opinion: beliefs.Opinion) -> tuple[Moment, ...]:
+def _history(opinion: beliefs.HeldOpinion) -> tuple[Moment, ...]:
     """How sure one was from the day of the prior on, if nothing older moved it."""
     days = opinion.belief.history
     start = opinion.since.toordinal() if opinion.since else None

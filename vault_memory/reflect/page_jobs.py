@@ -247,7 +247,9 @@ class PageJobs:
 
     def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_changes.Move]:
         """What became of the opinions from one block of their page to the next."""
-        return opinion_changes.moves(was, lines, opinion_changes.Known(self.opinions, self._by_key, self._cite.of))
+        return opinion_changes.moves(
+            was, lines, opinion_changes.MoveContext(self.opinions, self._by_key, self._cite.of)
+        )
 
     def _summaries(self) -> Iterator[Job]:
         for period, about in self._closed.items():
@@ -319,7 +321,7 @@ class PageJobs:
         # Who is to have a page is called by its name already now: with the page there, nothing is to change.
         pages = self._open_pages.items() if items else ()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
-        names = name_spotting.Called(
+        names = name_spotting.NameIndex(
             forms, lambda: name_spotting.small_words(fact.text for fact in self.fact_set.facts)
         )
         # As if what came from outside were not there: nothing of it may move a line of the core, nor make one surer.
@@ -426,7 +428,7 @@ class PageJobs:
         return found
 
     @cached_property
-    def opinions(self) -> tuple[beliefs.Opinion, ...]:
+    def opinions(self) -> tuple[beliefs.HeldOpinion, ...]:
         """The opinions held, surest first."""
         return beliefs.held(self.fact_set.facts, self.opinion_inputs)
 
@@ -461,8 +463,8 @@ class PageJobs:
         return Verdicts([(*pair, found[pair]) for pair in found.keys() - known], list(known - found.keys()))
 
     @cached_property
-    def _opinions_about(self) -> dict[str, list[beliefs.Opinion]]:
-        found: dict[str, list[beliefs.Opinion]] = defaultdict(list)
+    def _opinions_about(self) -> dict[str, list[beliefs.HeldOpinion]]:
+        found: dict[str, list[beliefs.HeldOpinion]] = defaultdict(list)
         for opinion in self.opinions:
             for slug in opinion.subjects:
                 found[slug].append(opinion)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from vault_memory.markdown import fact_text, provenance
 from vault_memory.markdown.fact_text import without_evidence
-from vault_memory.reflect.beliefs import Opinion, is_doubt
+from vault_memory.reflect.beliefs import HeldOpinion, is_doubt
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, Item
 from vault_memory.reflect.model import Fact
@@ -204,7 +204,7 @@ class Grounds:
     """What proposals are made from; `slugs` gives the entities that a line of the core mentions or calls by name."""
 
     facts: Sequence[Fact]
-    opinions: Sequence[Opinion]
+    opinions: Sequence[HeldOpinion]
     items: Sequence[Item]
     stems: Callable[[str], Sequence[str]]
     slugs: Callable[[str], Sequence[str]]
@@ -267,7 +267,7 @@ def _unfit(grounds: Grounds) -> Iterator[str]:
             yield "once"
 
 
-def _days(opinion: Opinion) -> set[date]:
+def _days(opinion: HeldOpinion) -> set[date]:
     return {fact.day for fact in (*opinion.told, *opinion.supports) if fact.day}
 
 
