@@ -54,7 +54,7 @@ def test_blocks_are_nobodys_words(text: str, said: str) -> None:
 def test_a_megabyte_of_one_tag_is_read_to_its_end(piece: str, said: str | None) -> None:
     """None of these ended in a day, when each tag looked for its end in all that followed."""
     found = words(piece * (1_000_000 // len(piece)))
-    assert len(found) <= clean.MOST_CHARS + 40
+    assert len(found) <= clean.MAX_MESSAGE_CHARS + 40
     assert said is None or found.partition(" … [")[0] == said
 
 
@@ -82,5 +82,5 @@ def test_what_was_cut_before_it_was_closed_is_nobodys_words() -> None:
 
 
 def test_a_secret_across_the_bound_goes_whole() -> None:
-    text = "x" * (clean.MOST_CHARS - 20) + " sk-ant-api03-aZ3kQ9xLm2Vb7NcR5tYw8PdF4 " + "y" * 5000
+    text = "x" * (clean.MAX_MESSAGE_CHARS - 20) + " sk-ant-api03-aZ3kQ9xLm2Vb7NcR5tYw8PdF4 " + "y" * 5000
     assert "sk-ant-api03" not in words(text)

@@ -13,7 +13,6 @@ from vaults import fill
 
 from vault_memory.config import Config
 from vault_memory.federation import Federation
-from vault_memory.memory import Memory
 from vault_memory.rendering.recall import recall_document, recall_notes
 from vault_memory.search.answer import Answer
 from vault_memory.search.request import build
@@ -35,7 +34,7 @@ def config(tmp_path: Path, tmp_data: Path) -> Config:
 
 
 def answered(config: Config, query: str, source: str = "sessions") -> Answer:
-    (answer,) = Memory(config).answers([build({"query": query, "source": source}, config)])
+    (answer,) = Federation(config).answers([build({"query": query, "source": source}, config)])
     return answer
 
 

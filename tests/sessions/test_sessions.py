@@ -21,7 +21,6 @@ from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
 from vault_memory.federation import Federation
 from vault_memory.health.status import status
-from vault_memory.memory import Memory
 from vault_memory.rendering.index import sessions_text
 from vault_memory.rendering.recall import recall_document, recall_text
 from vault_memory.rendering.status import status_document, status_text
@@ -58,7 +57,7 @@ def swept(config: Config) -> sync.SyncReport:
 
 
 def asked(config: Config, query: str, **options: object) -> dict:
-    memory = Memory(config)
+    memory = Federation(config)
     request = build({"query": query, "source": "sessions", **options}, config)
     (answer,) = memory.answers([request])
     return recall_document(answer)
@@ -80,7 +79,7 @@ def test_two_hundred_transcripts_are_found_and_cited(tool: str, config: Config, 
     result = asked(config, "how is quill137 deployed?")["results"][0]
     assert result["kind"] == "session" and result["path"] == f"sessions/{tool}/s137"
     assert result["source"].startswith(f"sessions/{tool}/s137#m") and "quill137" in result["content"]
-    excerpt = Memory(config).get(result["source"])
+    excerpt = Federation(config).get(result["source"])
     assert excerpt.text == result["content"] and excerpt.path == result["path"]
     assert (excerpt.start_line, excerpt.end_line) == (result["start_line"], result["end_line"])
     for text in texts(tmp_data).values():
@@ -197,7 +196,7 @@ def test_nothing_of_a_message_is_read_as_markdown(config: Config, tmp_path: Path
     make.claude(tmp_path / "claude", "one", said)
     swept(config)
     sessions = Federation(config).sessions
-    with sessions.reading() as (store, _):
+    with sessions.index_file.reading() as (store, _):
         assert store.one("SELECT count(*) FROM fact") == 0
         headings = json.loads(store.one("SELECT headings FROM note"))
         assert headings == [] and store.one("SELECT count(*) FROM passage WHERE scope IS NOT NULL") == 0
@@ -205,7 +204,7 @@ def test_nothing_of_a_message_is_read_as_markdown(config: Config, tmp_path: Path
     assert "the last is found" in found["content"]
     assert texts(tmp_data)["claude-code/one.md"].count("\n") == transcript.HEAD_LINES + len(said)
     for number in range(1, len(said) + 1):
-        assert Memory(config).get(f"sessions/claude-code/one#m{number}").text.count("\n") == 0
+        assert Federation(config).get(f"sessions/claude-code/one#m{number}").text.count("\n") == 0
 
 
 def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -354,7 +353,7 @@ def test_a_last_line_without_an_end_is_told(config: Config, tmp_path: Path, tmp_
 def test_the_head_of_a_session_is_no_result(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     make.claude(tmp_path / "claude", "one", make.talk(1), folder=str(tmp_path))
     swept(config)
-    with Federation(config).sessions.reading() as (store, _):
+    with Federation(config).sessions.index_file.reading() as (store, _):
         assert store.one("SELECT min(start_line) FROM passage") == transcript.HEAD_LINES + 1
     for query in ("title date scope session claude-code", "quill1", "agent:claude-code"):
         assert all(result["start_line"] >= 1 for result in asked(config, query)["results"])
@@ -449,7 +448,7 @@ def test_a_tool_that_is_switched_off_is_not_searched(config: Config, tmp_path: P
     off = replace(config, sessions_tools=("openclaw",))
     assert swept(off).problems == []
     assert {r["path"] for r in asked(off, "quill7", k=50)["results"]} == {"sessions/openclaw/claw"}
-    assert Memory(off).get("sessions/claude-code/s7").not_found
+    assert Federation(off).get("sessions/claude-code/s7").not_found
     swept(config)
     assert len({r["path"] for r in asked(config, "quill7", k=50)["results"]}) > 1
 
@@ -479,7 +478,7 @@ def test_one_budget_holds_for_all_roots(budget: int, config: Config, tmp_path: P
     request = build(
         {"query": "how do we deploy with quill7?", "source": "all", "budget": budget}, config, rendered=True
     )
-    (answer,) = Memory(config).answers([request])
+    (answer,) = Federation(config).answers([request])
     assert count(recall_text(answer)) <= answer.rendered_tokens <= budget
 
 
@@ -508,7 +507,7 @@ def test_get_never_leaves_the_folder_and_a_note_comes_first(config: Config, tmp_
     assert whole.start_line == 1 and whole.end_line == 4 and whole.text.startswith("- [2026-03-01] User: How")
     assert roots.get("sessions/claude-code/one", (2, 3)).text.count("\n") == 1
     fill(config.vault, {"sessions/claude-code/one.md": "a note of the vault\n"})
-    assert Memory(config).get("sessions/claude-code/one").text == "a note of the vault"
+    assert Federation(config).get("sessions/claude-code/one").text == "a note of the vault"
 
 
 def test_the_command_line(config: Config, tmp_path: Path, tmp_data: Path) -> None:

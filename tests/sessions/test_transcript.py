@@ -86,7 +86,7 @@ def test_what_is_nobodys_words(text: str, kept: str) -> None:
 
 def test_a_very_long_message_says_what_is_left_out() -> None:
     found = clean.words("word " * 40_000)
-    assert len(found) < clean.MOST_CHARS + 50 and found.endswith("[131 kB left out]")
+    assert len(found) < clean.MAX_MESSAGE_CHARS + 50 and found.endswith("[131 kB left out]")
 
 
 # --- long lines ------------------------------------------------------------------------------------------------------
@@ -106,8 +106,8 @@ def test_a_long_line_between_short_ones() -> None:
     data = b'{"a":1}\n' + long + b'\n{"b":2}\n' + long
     found = list(jsonl.read_lines(io.BytesIO(data), 0))
     assert found == [
-        jsonl.Line(b'{"a":1}\n', 8, 8), jsonl.Line(None, len(long) + 1, 9 + len(long)),
-        jsonl.Line(b'{"b":2}\n', 8, 17 + len(long)),
+        jsonl.RawLine(b'{"a":1}\n', 8, 8), jsonl.RawLine(None, len(long) + 1, 9 + len(long)),
+        jsonl.RawLine(b'{"b":2}\n', 8, 17 + len(long)),
     ]  # fmt: skip
     assert next(jsonl.read_lines(io.BytesIO(data), found[1].end)) == found[2]
 

@@ -1,1 +1,1 @@
-"""Owns vectors: made from text, kept in the spaces of their embedders, compared."""
+"""Embeds text: the builtin model, and configured models behind their servers."""

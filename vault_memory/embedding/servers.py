@@ -316,6 +316,8 @@ class OpenAIServer(ModelServer):
         "seed": ("seed",),
     }
     """Keys of a request that it can do without → the words of a refusal that mean them."""
+    shared: ClassVar[str] = ""
+    """The beginning of a path that an address may have as well."""
 
     def __init__(self, to: Endpoint, key: str, seconds: float) -> None:
         super().__init__(to, key, seconds)
@@ -345,7 +347,7 @@ class OpenAIServer(ModelServer):
     def _post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON comes
         """Send a request, again without what it can do without where it was refused for that; from then on, too."""
         to = self.endpoint.address
-        url = self._base(to.url.removesuffix(path)) + path + (f"?{to.query}" if to.query else "")
+        url = to.url.removesuffix(path).removesuffix(self.shared) + path + (f"?{to.query}" if to.query else "")
         while True:
             sent = {key: value for key, value in body.items() if key not in self._left_out}
             answer = self.connect().post(url, json=sent)
@@ -356,14 +358,12 @@ class OpenAIServer(ModelServer):
         answer.raise_for_status()
         return answer.json()
 
-    def _base(self, url: str) -> str:
-        return url
-
 
 class AnthropicServer(OpenAIServer):
     """Anthropic's `POST /v1/messages`: the answer is what it hands to a tool that it must use."""
 
     optional: ClassVar = {"temperature": ("temperature",)}
+    shared: ClassVar = "/v1"
 
     def chat(self, messages: Messages, form: Mapping[str, Any]) -> str:
         tool = {"name": "summary", "description": "Takes the sentences of the summary.", "input_schema": dict(form)}
@@ -377,9 +377,6 @@ class AnthropicServer(OpenAIServer):
             parts = self._post("/v1/messages", body)["content"]
             handed = [json.dumps(part["input"]) for part in parts if part["type"] == "tool_use"]
             return handed[0] if handed else "".join(str(part["text"]) for part in parts if part["type"] == "text")
-
-    def _base(self, url: str) -> str:
-        return url.removesuffix("/messages").removesuffix("/v1")
 
     def _headers(self) -> dict[str, str]:
         return {"anthropic-version": "2023-06-01"} | ({"x-api-key": self._key} if self._key else {})

@@ -1,4 +1,4 @@
-"""Owns who is asking, and which scopes that opens: what is for all, the project at hand, the agent itself.
+"""Tells which scopes are open to whoever asks: what is for all, the project at hand, the agent itself.
 
 A hook, a server or `memory context` asks for somebody; on the command line all scopes are open. It reads no note.
 """

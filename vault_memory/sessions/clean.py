@@ -12,10 +12,10 @@ from vault_memory.sessions.records import kilobytes
 from vault_memory.sessions.redact import redacted
 from vault_memory.text.frame import stripped
 
-MOST_CHARS = 64 * 1024
+MAX_MESSAGE_CHARS = 64 * 1024
 """Of one message; the rest is left out with a note."""
 
-MOST_READ = 8 * MOST_CHARS
+MAX_READ_CHARS = 8 * MAX_MESSAGE_CHARS
 """Of one message; what tools put before somebody's words is seldom longer."""
 
 ACROSS_CHARS = 4096
@@ -63,7 +63,7 @@ class Tag(NamedTuple):
 
 def words(text: str) -> str:
     """What somebody said in a message, without what tools, hooks and recall put there, and without secrets; or ""."""
-    text, over = text[:MOST_READ], text[MOST_READ:]
+    text, over = text[:MAX_READ_CHARS], text[MAX_READ_CHARS:]
     text = stripped(text)
     if "<" in text:
         text = _without_blocks(_COMMAND.sub(_typed, text), is_cut=bool(over))
@@ -144,9 +144,9 @@ def _typed(command: re.Match[str]) -> str:
 
 def _bounded(text: str, over: str) -> str:
     """The text without its secrets and of bounded length; one that lies across the bound is known by what follows."""
-    near, far = text[: MOST_CHARS + ACROSS_CHARS], text[MOST_CHARS + ACROSS_CHARS :]
+    near, far = text[: MAX_MESSAGE_CHARS + ACROSS_CHARS], text[MAX_MESSAGE_CHARS + ACROSS_CHARS :]
     near = redacted(near)
-    if len(near) <= MOST_CHARS and not (far or over):
+    if len(near) <= MAX_MESSAGE_CHARS and not (far or over):
         return near
-    size = sum(len(part.encode("utf-8", "replace")) for part in (near[MOST_CHARS:], far, over))
-    return f"{near[:MOST_CHARS]} … [{kilobytes(size)} left out]"
+    size = sum(len(part.encode("utf-8", "replace")) for part in (near[MAX_MESSAGE_CHARS:], far, over))
+    return f"{near[:MAX_MESSAGE_CHARS]} … [{kilobytes(size)} left out]"

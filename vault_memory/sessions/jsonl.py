@@ -26,7 +26,7 @@ Parse = Callable[[Mapping[str, Any]], Record]
 """A record -> what it says."""
 
 
-class Line(NamedTuple):
+class RawLine(NamedTuple):
     """A line, how long it is, and where it ends in the file; `data` is None if it is too long."""
 
     data: bytes | None
@@ -34,7 +34,7 @@ class Line(NamedTuple):
     end: int
 
 
-def read_lines(file: BinaryIO, start: int) -> Iterator[Line]:
+def read_lines(file: BinaryIO, start: int) -> Iterator[RawLine]:
     """Each whole line from the offset `start` on; what follows the last line's end is left for another time."""
     file.seek(start)
     at = start
@@ -46,7 +46,7 @@ def read_lines(file: BinaryIO, start: int) -> Iterator[Line]:
                 return
             size += len(piece)
         at += size
-        yield Line(data if size == len(data) else None, size, at)
+        yield RawLine(data if size == len(data) else None, size, at)
 
 
 @dataclass(frozen=True)

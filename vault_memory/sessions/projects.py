@@ -1,4 +1,4 @@
-"""Owns which project a folder belongs to: what the settings say of it, else the name of its git root, given once.
+"""Finds the project that a folder belongs to: what the settings say of it, else the name of its git root, given once.
 
 A note names a project by a short name that is the same on every device. On one device only one folder has it: another
 of the same name would see what was kept for the first. Who came first is kept in the user's data folder.

@@ -55,7 +55,7 @@ class Reading:
     waits: bool = False
 
 
-class Source(Protocol):
+class Transcript(Protocol):
     """One session's transcript, as its tool keeps it."""
 
     @property
@@ -90,7 +90,7 @@ class Source(Protocol):
 class Listing:
     """What a tool's folder holds; `unreadable` names what could not be looked at: absence there proves nothing."""
 
-    sources: list[Source] = field(default_factory=list)
+    sources: list[Transcript] = field(default_factory=list)
     is_gone: bool = False
     unreadable: list[str] = field(default_factory=list)
 

@@ -25,7 +25,7 @@ class Rule(NamedTuple):
     is_guess: bool = False
 
 
-LEAST_ENTROPY = 2.5
+MIN_ENTROPY = 2.5
 """Bits a character of what only its name makes a secret: `changeme` has 2.75, `aaaa1111` 1."""
 
 LONGEST_WORD = 20
@@ -310,7 +310,7 @@ def _looks_random(value: str, groups: dict[str, str | None]) -> bool:
         return True
     if "alone" in groups:
         return value.casefold() not in _STATES and not value.casefold().endswith("ed")
-    if entropy(value) < LEAST_ENTROPY:
+    if entropy(value) < MIN_ENTROPY:
         return False
     mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
     if told := groups.get("told"):  # in a sentence, where nearly every other word could follow

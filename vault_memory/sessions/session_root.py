@@ -58,7 +58,7 @@ def sessions_request(request: Request) -> Request | None:
     kinds = request.filters.kinds
     if kinds and SESSION not in kinds:
         return None
-    return request._replace(filters=request.filters._replace(kinds=()))
+    return request._replace(source="notes", filters=request.filters._replace(kinds=()))
 
 
 def outside_result(result: Result) -> Result:

@@ -24,7 +24,7 @@ from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.sessions import access, clean, ledger, pending, projects, tools, transcript
 from vault_memory.sessions.ledger import TranscriptState
-from vault_memory.sessions.records import Listing, Message, Reading, Source
+from vault_memory.sessions.records import Listing, Message, Reading, Transcript
 from vault_memory.vault import locations
 from vault_memory.vault.private_files import make_private
 
@@ -119,7 +119,7 @@ def behind(config: Config, environ: Mapping[str, str]) -> int:
     return found
 
 
-def _behind(sources: Sequence[Source], known: Mapping[str, TranscriptState], home: Path, until: float) -> int:
+def _behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState], home: Path, until: float) -> int:
     """How many transcripts are others than those that were read, as far as there is time to look."""
     count = 0
     for done, source in enumerate(sources):
@@ -130,7 +130,7 @@ def _behind(sources: Sequence[Source], known: Mapping[str, TranscriptState], hom
     return count
 
 
-def _is_read(source: Source, before: TranscriptState | None, home: Path, at_a_glance: bool) -> bool:
+def _is_read(source: Transcript, before: TranscriptState | None, home: Path, at_a_glance: bool) -> bool:
     """Whether all there is was read and written, as far as a glance shows; raises OSError."""
     if before is None:
         return False
@@ -228,7 +228,7 @@ class _ToolSync:
 
     # --- one transcript ------------------------------------------------------------------------------------------
 
-    def _take(self, source: Source, deadline: float) -> None:
+    def _take(self, source: Transcript, deadline: float) -> None:
         before = self._known.get(source.key)
         try:
             if before and _is_read(source, before, self._home, at_a_glance=deadline < float("inf")):
@@ -252,7 +252,7 @@ class _ToolSync:
         if time.monotonic() - self._saved > SAVE_SECONDS:
             self._save()
 
-    def _mark(self, source: Source, before: TranscriptState | None) -> str:
+    def _mark(self, source: Transcript, before: TranscriptState | None) -> str:
         """From where to read on; all is read again for a head with another title."""
         if not (before and before.messages and _is_whole(before, self._home)):
             return ""
@@ -262,7 +262,7 @@ class _ToolSync:
             return ""
         return before.mark
 
-    def _write(self, source: Source, before: TranscriptState | None, reading: Reading) -> TranscriptState:
+    def _write(self, source: Transcript, before: TranscriptState | None, reading: Reading) -> TranscriptState:
         """Write what a reading gives; the derived file is touched only where there is something to write."""
         if before and not reading.is_anew:
             writer = _TextWriter(self._home, before, self._scopes.of, self._tool)
@@ -390,7 +390,7 @@ class _TextWriter:
             self._part.unlink(missing_ok=True)
 
 
-def _ordered(sources: Iterable[Source], marked: list[str]) -> list[Source]:
+def _ordered(sources: Iterable[Transcript], marked: list[str]) -> list[Transcript]:
     """What hooks have marked first, the newest mark before the others."""
     place = {path: number for number, path in enumerate(marked)}
     if not place:
