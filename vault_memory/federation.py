@@ -202,7 +202,7 @@ class Federation(Memory):
     def _of_further(self, root: OtherVault, request: Request, progress: "Progress | None") -> SourceAnswer:
         """What a other vault answers."""
         memory = self.memory_of(root)
-        (answer,) = memory.answers([request], progress, keep=False)
+        (answer,) = memory.answers([request._replace(source="notes")], progress, keep=False)
         results = [_cited_outside(root, result) for result in answer.results]
         return SourceAnswer(root.name, memory, answer._replace(results=results))
 
