@@ -265,7 +265,7 @@ def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> 
 def test_a_question_without_facts(root: Path) -> None:
     put(root, NOTE, "No facts here.\n")
     done = run(root, "forget", "zzz")
-    assert (done.returncode, done.stdout, "No fact" in done.stderr) == (0, "", True)
+    assert (done.returncode, done.stdout, "No matching fact" in done.stderr) == (0, "", True)
 
 
 @pytest.mark.parametrize(
