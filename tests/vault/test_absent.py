@@ -126,7 +126,7 @@ def test_an_answer_says_what_it_could_not_see(tmp_path: Path, mode: int) -> None
     assert [result["path"] for result in answer["results"]] == ["a.md"]
     assert answer["tokens"] == sum(result["tokens"] for result in answer["results"]) < whole["tokens"]
     assert answer["tokens"] < answer["rendered_tokens"] < whole["rendered_tokens"]
-    assert "2 whose note cannot be read" in text
+    assert "2 in notes that cannot be read" in text
     assert "has changed since" not in text
     assert "cannot be read, so it was not searched" in text
     assert (root / ".memory/index.sqlite.lock").stat().st_mtime_ns == stamp
