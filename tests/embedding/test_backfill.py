@@ -790,7 +790,7 @@ def test_doctor_fix_keeps_what_is_of_use_and_forget_deletes_a_left_model(vault: 
         second.search.backfill()
         said = shell(vault, server.port, "doctor", "--fix", MEMORY_EMBEDDING_MODEL="all-minilm").stdout
         left = "ollama/nomic-embed-text@1"
-        assert f"11 of {left} are kept" in said and f"memory doctor --forget {left}" in said
+        assert f"11 vectors of {left} are kept" in said and f"memory doctor --forget {left}" in said
         server.requests.clear()
         filled = first.search.backfill()
         assert filled and filled.waiting == filled.embedded == 0 and server.texts == []
