@@ -202,7 +202,7 @@ class Federation(Memory):
     def _of_further(self, root: OtherVault, request: Request, progress: "Progress | None") -> SourceAnswer:
         """What a other vault answers."""
         memory = self.memory_of(root)
-        (answer,) = memory.answers([request._replace(source="notes")], progress, keep=False)
+        (answer,) = memory.answers([request._replace(source=NOTES)], progress, keep=False)
         results = [_cited_outside(root, result) for result in answer.results]
         return SourceAnswer(root.name, memory, answer._replace(results=results))
 
@@ -251,7 +251,7 @@ class Federation(Memory):
         if asked is None:
             return "sessions hold none of these kinds"
         behind = sessions.catch_up(config, os.environ)
-        (answer,) = self.sessions.answers([asked], progress, keep=False)
+        (answer,) = self.sessions.answers([asked._replace(source=NOTES)], progress, keep=False)
         results = [sessions.outside_result(result) for result in answer.results]
         fresh, pending = answer.fresh and not behind, answer.pending + behind
         return SourceAnswer(SESSIONS, self.sessions, answer._replace(results=results, fresh=fresh, pending=pending))
@@ -510,7 +510,7 @@ class _QuickQuestion(threading.Thread):
             if why := memory.index_file.unusable():
                 return f"{root.name} has no index that can be used ({why}): {UPDATE_HINT}"
             with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
-                answer = memory.search.engine(store).answer(self._request)
+                answer = memory.search.engine(store).answer(self._request._replace(source=NOTES))
         except (VaultMemoryError, *schema.DAMAGED) as error:
             return f"{root.name}: {error}"
         behind = [] if freshness.fresh else [("source", f"{root.name} has changed since it was indexed: {UPDATE_HINT}")]

@@ -226,7 +226,7 @@ esac
 """
 
 
-class Desk:
+class VaultSession:
     """A user with a vault, and programs on the path that only take notes."""
 
     def __init__(self, folder: Path) -> None:
@@ -263,10 +263,10 @@ def made_name(vault: Path) -> str:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[VaultSession]:
     if sys.platform == "win32":
         pytest.skip("the scripts that stand for systemctl and launchctl need sh")
-    desk = Desk(tmp_path)
+    desk = VaultSession(tmp_path)
     monkeypatch.setenv("HOME", str(desk.home))
     for name, folder in {"CONFIG": ".config", "DATA": ".local/share", "STATE": ".local/state"}.items():
         monkeypatch.setenv(f"XDG_{name}_HOME", str(desk.home / folder))
@@ -276,7 +276,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     assert not list(desk.vault.iterdir())  # a guest in the vault
 
 
-def test_install_writes_starts_and_says_so_and_again_changes_nothing(desk: Desk) -> None:
+def test_install_writes_starts_and_says_so_and_again_changes_nothing(desk: VaultSession) -> None:
     name = desk.name
     said = desk.run("install")
     assert said.code == 0 and said.out.splitlines() == [
@@ -290,7 +290,7 @@ def test_install_writes_starts_and_says_so_and_again_changes_nothing(desk: Desk)
     assert desk.calls() == [] and desk.files() == before
 
 
-def test_status_says_what_there_is(desk: Desk) -> None:
+def test_status_says_what_there_is(desk: VaultSession) -> None:
     assert desk.run("status").out.count("not installed") == 3
     desk.run("install")
     said = desk.run("status")
@@ -308,7 +308,7 @@ def test_status_says_what_there_is(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])
-def test_uninstall_leaves_nothing(desk: Desk, kind: str) -> None:
+def test_uninstall_leaves_nothing(desk: VaultSession, kind: str) -> None:
     before = desk.files()
     desk.run("install", kind=kind)
     stamp = desk.home / f".local/share/systemd/timers/stamp-{desk.name}-nightly.timer"
@@ -326,7 +326,7 @@ def test_uninstall_leaves_nothing(desk: Desk, kind: str) -> None:
     assert desk.run("uninstall", kind=kind).out == "Nothing changed.\n"
 
 
-def test_other_units_and_links_of_the_user_stay(desk: Desk) -> None:
+def test_other_units_and_links_of_the_user_stay(desk: VaultSession) -> None:
     wants = desk.units() / "default.target.wants"
     wants.mkdir(parents=True)
     (desk.units() / "mine.service").write_text("[Unit]\n", "utf-8")
@@ -337,7 +337,7 @@ def test_other_units_and_links_of_the_user_stay(desk: Desk) -> None:
     assert desk.files() == before
 
 
-def test_a_file_that_was_edited_is_left_alone_until_uninstall(desk: Desk) -> None:
+def test_a_file_that_was_edited_is_left_alone_until_uninstall(desk: VaultSession) -> None:
     desk.run("install")
     file = desk.units() / f"{desk.name}.service"
     file.write_text(file.read_text("utf-8").replace("RestartSec=", "RestartSec=9"), "utf-8")
@@ -351,7 +351,7 @@ def test_a_file_that_was_edited_is_left_alone_until_uninstall(desk: Desk) -> Non
 
 
 @pytest.mark.parametrize("link", [False, True])
-def test_a_file_of_someone_else_is_neither_replaced_nor_deleted(desk: Desk, link: bool) -> None:
+def test_a_file_of_someone_else_is_neither_replaced_nor_deleted(desk: VaultSession, link: bool) -> None:
     desk.units().mkdir(parents=True)
     file = desk.units() / f"{desk.name}.service"
     if link:
@@ -365,7 +365,7 @@ def test_a_file_of_someone_else_is_neither_replaced_nor_deleted(desk: Desk, link
     assert desk.files() == before
 
 
-def test_another_time_is_written_and_restarted_and_none_takes_the_night_away(desk: Desk) -> None:
+def test_another_time_is_written_and_restarted_and_none_takes_the_night_away(desk: VaultSession) -> None:
     settings = desk.home / ".config/vault-memory/config.toml"
     settings.parent.mkdir(parents=True)
     desk.run("install")
@@ -380,7 +380,7 @@ def test_another_time_is_written_and_restarted_and_none_takes_the_night_away(des
     assert desk.run("status").out.count("not installed") == 2
 
 
-def test_without_a_session_it_says_what_was_written_and_what_to_run(desk: Desk) -> None:
+def test_without_a_session_it_says_what_was_written_and_what_to_run(desk: VaultSession) -> None:
     (desk.fake / "away").touch()
     said = desk.run("install")
     assert said.code == 1 and "Traceback" not in said.err
@@ -395,7 +395,7 @@ def test_without_a_session_it_says_what_was_written_and_what_to_run(desk: Desk) 
     assert not desk.units().exists()
 
 
-def test_without_systemctl_at_all(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_systemctl_at_all(desk: VaultSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(desk.fake))
     said = desk.run("install")
     assert said.code == 1 and "systemctl is not there" in said.err
@@ -403,7 +403,7 @@ def test_without_systemctl_at_all(desk: Desk, monkeypatch: pytest.MonkeyPatch) -
     assert desk.run("uninstall").code == 0
 
 
-def test_launchd_is_asked_to_load_and_to_load_again_what_changed(desk: Desk) -> None:
+def test_launchd_is_asked_to_load_and_to_load_again_what_changed(desk: VaultSession) -> None:
     assert desk.run("install", kind="launchd").code == 0
     domain, agents = f"gui/{os.getuid()}", desk.home / "Library/LaunchAgents"
     names = [desk.name, f"{desk.name}-nightly"]
@@ -421,7 +421,7 @@ def test_launchd_is_asked_to_load_and_to_load_again_what_changed(desk: Desk) -> 
 
 @pytest.mark.parametrize("kind", service.KINDS)
 @pytest.mark.parametrize("action", ["install", "uninstall", "status"])
-def test_print_writes_nothing_and_starts_nothing(desk: Desk, action: str, kind: str) -> None:
+def test_print_writes_nothing_and_starts_nothing(desk: VaultSession, action: str, kind: str) -> None:
     before = desk.files()
     for more in ((), ("--json",)):
         said = desk.run(action, "--print", *more, kind=kind)
@@ -429,7 +429,7 @@ def test_print_writes_nothing_and_starts_nothing(desk: Desk, action: str, kind: 
     assert desk.files() == before and desk.calls() == []
 
 
-def test_an_absent_vault_can_be_uninstalled_and_not_installed(desk: Desk) -> None:
+def test_an_absent_vault_can_be_uninstalled_and_not_installed(desk: VaultSession) -> None:
     desk.run("install")
     moved = desk.vault.rename(desk.vault.with_name("moved"))
     assert desk.run("install").code == 3

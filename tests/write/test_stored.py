@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory
 
-from vault_memory.agents.mcp_answers import search, store
-from vault_memory.agents.mcp_reading import Caller
-from vault_memory.agents.vault_session import Desk
+from vault_memory.agents.mcp_answers import Caller, search, store
+from vault_memory.agents.vault_session import VaultSession
 from vault_memory.vault.vault import Vault
 
 LOG = f"memory/{date.today():%Y-%m-%d}.md"
@@ -17,7 +16,7 @@ LOG = f"memory/{date.today():%Y-%m-%d}.md"
 
 def moss(root: Path) -> Caller:
     memory(root).index()
-    return Caller(Desk(str(root), root.parent), "moss")
+    return Caller(VaultSession(str(root), root.parent), "moss")
 
 
 @pytest.fixture
@@ -137,7 +136,7 @@ def test_a_note_with_a_line_for_another_is_not_said_to_be_found(tmp_path: Path) 
 def test_of_two_that_store_the_same_at_once_one_writes(tmp_path: Path) -> None:
     caller = moss(root := fill(tmp_path / "Notes", {"a.md": "x\n"}))
     for given in ({"content": "The kettle is red"}, {"content": "Buy oak.", "title": "Boat"}):
-        others = [Caller(Desk(str(root), tmp_path), caller.agent) for _ in range(4)]
+        others = [Caller(VaultSession(str(root), tmp_path), caller.agent) for _ in range(4)]
         with ThreadPoolExecutor() as pool:
             told = list(pool.map(store, others, [given] * len(others)))
         assert sum("stands already" in each for each in told) == len(told) - 1

@@ -1,24 +1,29 @@
-"""Owns what the tools of the MCP server answer: short text, notes framed as data, what was left out told.
+"""What the tools and resources of the MCP server answer: short text, notes framed as data, what was left out named.
 
-What is read by path or name is mcp_reading.py's. It knows the vault (desk.py) and nothing of the protocol. What is
-wrong is raised as an error of errors.py.
+It knows the vault (vault_session.py) and nothing of the protocol. A path or a name that comes out of the vault stands
+inside the frame, for it may be worded like an order. What is wrong is raised as an error of errors.py.
 """
 
 import re
-from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.agents.mcp_reading import Arguments, Caller, get, shown
+from vault_memory.agents import mcp_tools
 from vault_memory.agents.mcp_tools import LONGEST_TEXT
-from vault_memory.errors import RefusedError, UsageError
+from vault_memory.agents.vault_session import VaultSession
+from vault_memory.errors import RefusedError, UsageError, VaultMemoryError
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
-from vault_memory.rendering.common import clean, plural, sentence
+from vault_memory.rendering.common import clean, place, plural
+from vault_memory.rendering.entities import entity_text
+from vault_memory.rendering.notes import past_the_end
 from vault_memory.search.answer import SESSION
-from vault_memory.store.candidate import FACTS
-from vault_memory.text import frame, terms
+from vault_memory.search.get import Excerpt, parse_span
+from vault_memory.text import frame
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault import pathnames
 from vault_memory.write.retain import parse_bullet
@@ -26,43 +31,45 @@ from vault_memory.write.retain import parse_bullet
 if TYPE_CHECKING:
     from vault_memory.write.retain import Bullet
 
+Arguments = Mapping[str, Any]
+Span = tuple[int, int | None]
+
+NAMESAKES, FOLDER_ENTRIES = 5, 40
+"""So many notes of one name, and so many of a folder's notes and folders, are listed at most."""
+
 FRAME_TOKENS = 25
 """What the frame costs: taken off the budget, for everything that is handed over counts."""
 
 NOTE_TOKENS = 100
 """What is kept for the line below the frame, a quarter of the budget at the most; passages may leave it more."""
 
-TIGHT = 200
-"""Below so many tokens they are counted, and not bounded by bytes: little would be left. That loads tiktoken once."""
+CUT, CUT_TOKENS = "cut; memory_get shows the rest", 12
 
-CUT = "cut; memory_get shows the rest"
-
-CUT_SHARE = 12
-"""This part of the budget is kept for saying so."""
-
-LONGEST_WORD = 40
-"""What is cut is cut between words, unless one is longer than that."""
-
-_PLACE, _WORD = re.compile(r"[Lm]\d+ "), re.compile(r"[^\W_]")
-_FIELDS = re.compile(
-    r"(?:[\[(][\w -]{1,40}::[^\[\]()\n]*[\])][ \t]*(?=\S)|[\w -]{1,40}::[^,;\n]*[,;][ \t]*(?=[\w -]{1,40}::))+"
-)
-_ABOUT = re.compile(
-    r"(?:@(?:\[\[[^\[\]\n]*\]\]|[\w-]+)[ \t]*)+:[ \t]*|(?:\*\*|__)[^*_\n]{1,40}(?:\*\*|__):?[ \t]*|[\w -]{1,40}::[ \t]*"
-)
-"""What stands before the words of a line: fields; then whom a fact is about, the name of an entry or a last field."""
-
-MOST_UNASKED, MOST_UNASKED_TOKENS = 50, 10_000
+DEFAULT_RESULTS_LIMIT, DEFAULT_TOKENS_LIMIT = 50, 10_000
 """What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
 
-MOST_UNKNOWN = 8
+UNKNOWN_WORDS_NAMED = 8
 """So many words of a question are named that nothing holds."""
 
-MOST_NAMED = 20
+PAGES_NAMED = 20
 """So many pages that a reflect wrote are named."""
 
 LONGEST_DIFF = 3000
 """The characters of an edit's difference that are answered: who sent it knows the text."""
+
+_MESSAGES = re.compile(r"#m(\d{1,9})(?:-m?(\d{1,9}))?$")
+
+
+class Caller(NamedTuple):
+    """The vault that is asked, and which agent asks: the name its client gave, "" for none."""
+
+    vault: VaultSession
+    agent: str
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """What is open to the agent."""
+        return self.vault.scopes(self.agent)
 
 
 def search(caller: Caller, given: Arguments) -> str:
@@ -71,7 +78,7 @@ def search(caller: Caller, given: Arguments) -> str:
         raise UsageError("`query` says nothing.", "Ask in plain words.")
     scopes, budget = caller.scopes, _budget(caller, given)
     options = _options(caller, given, scopes)
-    found = caller.desk.recall(options)
+    found = caller.vault.recall(options)
     if found is None:
         return (
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
@@ -80,12 +87,14 @@ def search(caller: Caller, given: Arguments) -> str:
     said += [*(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
     # What is cut off where there is no room for all of it: how much there is besides.
     notes = [*_read_as(found["understood"]), *sorted(said, key=lambda each: _LEFT_OUT.match(each) is not None)]
-    if budget < TIGHT or not found["results"]:
-        return _tight(caller, options, budget, found, notes)
-    text = frame.framed(found["text"]) + "\n"
+    text = frame.framed(found["text"]) + "\n" if found["results"] else ""
+    if any(each["what"] == "budget" for each in found["degraded"]):
+        best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
+        if best["results"]:
+            return f"{_cut(best['text'], budget - CUT_TOKENS)}\n{CUT}"
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
-    return text + _within(room, notes, _bytes)
+    return text + _within(max(room, 0), notes)
 
 
 _LEFT_OUT = re.compile(r"left out: |(?:at least )?[\d,]+ more ")
@@ -99,68 +108,27 @@ def _clause(note: str) -> str:
 
 def _read_as(understood: Mapping[str, Any]) -> list[str]:
     """What of a question decided without being seen: words that nothing holds, a time that was meant or not."""
-    unknown, window = understood["unknown"][:MOST_UNKNOWN], understood["window"]
-    said = [f"not found anywhere: {', '.join(word[:LONGEST_WORD] for word in unknown)}"] if unknown else []
+    unknown, window = understood["unknown"][:UNKNOWN_WORDS_NAMED], understood["window"]
+    said = [f"not found anywhere: {', '.join(word[:40] for word in unknown)}"] if unknown else []
     return said + ([f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else [])
 
 
-def _tight(caller: Caller, options: Arguments, budget: int, found: Mapping[str, Any], notes: Sequence[str]) -> str:
-    """An answer in few tokens, which are counted: where the best passage does not fit, as much of it as does."""
+def _cut(text: str, most: int) -> str:
+    """The beginning of the best passage, framed, in `most` tokens, which are counted: bounds would leave nothing."""
     from vault_memory.text.tokens import count
 
-    text = frame.framed(found["text"]) if found["results"] else ""
-    if any(each["what"] == "budget" for each in found["degraded"]):
-        best = caller.desk.recall({**options, "k": 1, "budget": None}) or found
-        cut = _cut(best, budget - budget // CUT_SHARE, count) if best["results"] else ""
-        if cut:
-            said = {_clause(sentence(each["why"])) for each in found["degraded"] if each["what"] == "budget"}
-            text, notes = cut, [CUT, *(each for each in notes if each not in said)]
-    text += "\n" if text else ""
-    return text + _within(budget - count(text) - 1, notes, count)
+    kept = text
+    while len(kept) > 1 and count(frame.framed(kept)) > most:
+        kept = kept[: len(kept) * 4 // 5].rstrip() + "…"
+    return frame.framed(kept)
 
 
-def _cut(best: Mapping[str, Any], most: int, count: Callable[[str], int]) -> str:
-    """The beginning of a passage below its note's name, framed in `most` tokens; "" where no word of it fits.
-
-    Its keys are left out, and where nothing else would fit, whom or what it is about.
-    """
-    name, _, passage = best["text"].partition("\n")
-    result = best["results"][0]
-    place = _PLACE.match(passage)
-    number = place[0] if place else ""
-    text = terms.body(passage.removeprefix(number), result["kind"] in FACTS)
-    fields = _FIELDS.match(text)
-    text = text[fields.end() :] if fields else text
-    about = _ABOUT.match(text)
-    head, mark = about[0] if about else "", provenance.mark(result["by"])
-    found = _beginning((f"{name}\n{number}", head, text.removeprefix(head), mark), most, count)
-    return found or (_beginning((f"{name}\n{number}", "", text.removeprefix(head), mark), most, count) if head else "")
-
-
-def _beginning(parts: tuple[str, str, str, str], most: int, count: Callable[[str], int]) -> str:
-    """As much of the third part as fits between the others, framed; "" where that is no word."""
-    before, head, passage, mark = parts
-
-    def made(length: int) -> str:
-        return frame.framed(f"{before}{head}{passage[:length].rstrip()}{'…' * (length < len(passage))}{mark}")
-
-    length = bisect_right(range(1, len(passage) + 1), most, key=lambda size: count(made(size)))
-    if length < len(passage):
-        length = max(passage.rfind(" ", 0, length + 1), length - LONGEST_WORD)
-    # More characters may by chance be fewer tokens.
-    while length > 0 and count(made(length)) > most:
-        length -= 1
-    return made(length) if _WORD.search(passage, 0, max(length, 0)) else ""
-
-
-def _within(room: int, notes: Sequence[str], size: Callable[[str], int]) -> str:
-    """What is to be known of an answer: as much, from its beginning, as so many tokens hold."""
+def _within(room: int, notes: Sequence[str]) -> str:
+    """What is to be known of an answer: as much of it, from its beginning, as certainly fits so many tokens."""
     text = frame.defused("; ".join(notes))
-    if size(text) <= room:
+    if _bytes(text) <= room:
         return text
-    words = text.split(" ")
-    kept = bisect_right(range(1, len(words)), room, key=lambda number: size(" ".join(words[:number]) + " …"))
-    return " ".join(words[:kept]) + " …" if kept else "…" * (size("…") <= room)
+    return text.encode()[: max(room - 4, 0)].decode("utf-8", "ignore").rpartition(" ")[0] + " …" if room > 4 else ""
 
 
 def _bytes(text: str) -> int:
@@ -169,14 +137,14 @@ def _bytes(text: str) -> int:
 
 
 def _budget(caller: Caller, given: Arguments) -> int:
-    return int(given.get("budget", min(caller.desk.config().recall_budget, MOST_UNASKED_TOKENS)))
+    return int(given.get("budget", min(caller.vault.config().recall_budget, DEFAULT_TOKENS_LIMIT)))
 
 
 def _options(caller: Caller, given: Arguments, scopes: Sequence[str]) -> dict[str, Any]:
-    config, budget = caller.desk.config(), _budget(caller, given)
+    config, budget = caller.vault.config(), _budget(caller, given)
     for_passages = budget - FRAME_TOKENS - min(NOTE_TOKENS, budget // 4)
     # Either alone leaves the other unlimited on the command line; an agent is never flooded.
-    k = given.get("max_results", None if "budget" in given else min(config.recall_k, MOST_UNASKED))
+    k = given.get("max_results", None if "budget" in given else min(config.recall_k, DEFAULT_RESULTS_LIMIT))
     kinds = given.get("kinds", [])
     source = "notes" if SESSION not in kinds else "sessions" if len(kinds) == 1 else "all"
     return {
@@ -203,7 +171,7 @@ def store(caller: Caller, given: Arguments) -> str:
     content = _one_fact(content)
     bullet = parse_bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
     signed = _signed(bullet, caller.agent)
-    done = caller.desk.retain(signed, _known_to(scope))
+    done = caller.vault.retain(signed, _known_to(scope))
     if isinstance(done, str):
         return _stands(done) + taken_out
     warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
@@ -274,7 +242,7 @@ def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     filing = NewNote(given["title"], content, given.get("kind", "world"), names, by, scope)
-    done = caller.desk.file(filing, _known_to(scope))
+    done = caller.vault.file(filing, _known_to(scope))
     if isinstance(done, str):
         return _stands(done)
     return _written("Stored as a note", done.path, done.warning or _unseen(caller, done.path, None))
@@ -282,13 +250,13 @@ def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
 
 def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
     """What is to be said where an agent does not see what it wrote; "" where it does."""
-    hidden = caller.desk.hidden(path, lines, caller.scopes)
+    hidden = caller.vault.hidden(path, lines, caller.scopes)
     return f"You do not see line {hidden} of it: its scope is none of yours." if hidden else ""
 
 
 def _written(what: str, where: str, warning: str) -> str:
     """That a text was stored and where: the path is framed, for the vault's own settings may name its folder."""
-    state = f"{what}. {shown(warning)}" if warning else f"{what}; it can be found now."
+    state = f"{what}. {inline(warning)}" if warning else f"{what}; it can be found now."
     return f"{state}\n{frame.framed(clean(where))}"
 
 
@@ -296,7 +264,7 @@ def status(caller: Caller, given: Arguments) -> str:
     """How vault and index are, a line each."""
     from vault_memory.rendering.status import status_text
 
-    text = status_text(caller.desk.status(caller.scopes))
+    text = status_text(caller.vault.status(caller.scopes))
     return frame.defused(f"{text}\nscopes   {', '.join(caller.scopes)}\nagent    {caller.agent or 'not named'}")
 
 
@@ -304,9 +272,9 @@ def edit(caller: Caller, given: Arguments) -> str:
     """Edit a core file, and say how it is undone."""
     from vault_memory.write.edit import EditRequest
 
-    if not caller.desk.config().mcp_edit:
+    if not caller.vault.config().mcp_edit:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
-    file = caller.desk.core_file(pathnames.inside(given["file"]) if "file" in given else "")
+    file = caller.vault.core_file(pathnames.inside(given["file"]) if "file" in given else "")
     text, taken_out = _own_words(given["text"])
     _refuse_secrets("changed", text)
     by = _by(text, caller.agent)
@@ -315,10 +283,10 @@ def edit(caller: Caller, given: Arguments) -> str:
             "What came from outside does not go into core memory.",
             "Keep it with memory_store; the user may put it there.",
         )
-    done = caller.desk.amend(EditRequest(file, given["action"], text, given.get("old", ""), by), caller.scopes)
+    done = caller.vault.amend(EditRequest(file, given["action"], text, given.get("old", ""), by), caller.scopes)
     cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
     said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(clean(cut))}"
-    return said + (f"\n{shown(done.warning)}" if done.warning else "") + taken_out
+    return said + (f"\n{inline(done.warning)}" if done.warning else "") + taken_out
 
 
 def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
@@ -335,15 +303,188 @@ def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
     said = f"{plural(len(pages), 'page')} {verb}, {len(skipped):,} skipped"
     if document["run"] and pages:
         said += f"; undo with: memory reflect --undo {document['run']}"
-    named = [*pages[:MOST_NAMED], *(f"skipped: {path}" for path in skipped[:1])]
-    more = f"\n(and {len(pages) - MOST_NAMED:,} more)" if len(pages) > MOST_NAMED else ""
+    named = [*pages[:PAGES_NAMED], *(f"skipped: {path}" for path in skipped[:1])]
+    more = f"\n(and {len(pages) - PAGES_NAMED:,} more)" if len(pages) > PAGES_NAMED else ""
     return f"{said}\n{frame.framed(clean(chr(10).join(named)))}{more}" if named else said
 
 
 def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]:
     """The paths of those pages that are in an open scope; one that is yet to be made is for everybody."""
     paths = [str(page["path"]) for page in pages]
-    return [path for path in paths if caller.desk.is_open(path, caller.scopes)]
+    return [path for path in paths if caller.vault.is_open(path, caller.scopes)]
+
+
+# --- reading: notes, folders, resources ------------------------------------------------------------------------------
+
+
+def get(caller: Caller, given: Arguments) -> str:
+    """Lines of a note, each with its number; of a folder, what is in it."""
+    named, lines = parse_span(given["path"], None)
+    path = pathnames.inside(named)
+    if not path or (named.endswith("/") and not path.casefold().endswith(".md")):
+        return _folder(caller, path) or f"There is no folder {inline(named)} with notes in it {_unread(caller, path)}."
+    if "start_line" in given or "line_count" in given:
+        first = given.get("start_line", lines[0] if lines else _first_message(path))
+        count = given.get("line_count")
+        lines = first, first + count - 1 if count else None
+    excerpt = _found(caller, path, lines)
+    return _missing(caller, path) if excerpt.not_found else render_excerpt(excerpt)
+
+
+def _first_message(path: str) -> int:
+    cited = _MESSAGES.search(path) if path.startswith("sessions/") else None
+    return int(cited[1]) if cited else 1
+
+
+def _found(caller: Caller, path: str, lines: Span | None) -> Excerpt:
+    """What a path names, else what a link with these words would open, where that is one note alone."""
+    excerpt = caller.vault.read(path, lines, caller.scopes)
+    target = _target(path)
+    if excerpt.not_found and target not in ("", path):
+        excerpt = caller.vault.read(pathnames.inside(target), lines, caller.scopes)
+    if excerpt.not_found and "/" not in target and len(called := _called(caller, target)) == 1:
+        excerpt = caller.vault.read(called[0], lines, caller.scopes)
+    return excerpt
+
+
+def _target(path: str) -> str:
+    """The note that a link names: `a` for `[[a#Heading|shown]]`; a session's messages are no heading."""
+    bare = path.removeprefix("[[").removesuffix("]]")
+    return re.split(r"[|#]", bare)[0].strip() if not path.startswith("sessions/") else path
+
+
+def _called(caller: Caller, name: str) -> list[str]:
+    """Where the notes are that a link with this name would open: links in notes name no folders."""
+    with suppress(VaultMemoryError):  # without an index nothing is to be said of names
+        return caller.vault.notes_called(name, caller.scopes) if name else []
+    return []
+
+
+def _missing(caller: Caller, path: str) -> str:
+    """That there is no such note, and what there is instead."""
+    if folder := _folder(caller, path):
+        return folder
+    said = f"There is no note {inline(path)} {_unread(caller, path)}."
+    called = "\n".join(map(place, _called(caller, _target(path))[:NAMESAKES]))
+    return f"{said} Called so:\n{frame.framed(called)}" if called else said
+
+
+def _unread(caller: Caller, path: str) -> str:
+    """That nothing was read, and why where it is a session that was wanted."""
+    why = caller.vault.no_sessions() if f"{path}/".startswith("sessions/") else ""
+    return f"(nothing was read{': ' + why if why else ''})"
+
+
+def _folder(caller: Caller, path: str) -> str:
+    """What is in a folder, as far as the asker sees it; "" where that is nothing."""
+    below, noun = _below(caller, path)
+    if not below:
+        return ""
+    start = len(path) + 1 if path else 0
+    folders = Counter(note[: note.index("/", start) + 1] for note in below if "/" in note[start:])
+    entries = [f"{name} ({plural(count, noun)})" for name, count in folders.items()]
+    entries += [note for note in below if "/" not in note[start:]]
+    more = f", the first {FOLDER_ENTRIES} of {len(entries):,} entries" if len(entries) > FOLDER_ENTRIES else ""
+    listed = frame.framed("\n".join(map(place, entries[:FOLDER_ENTRIES])))
+    what = f"{inline(path)} is a folder" if path else "This is the vault's own folder"
+    count = plural(len(below), noun)
+    return f"{what} of {count}{more}. Name a {noun} to read it; memory_search finds what they say.\n{listed}"
+
+
+def _below(caller: Caller, path: str) -> tuple[list[str], str]:
+    """What is in a folder and below it, and what one of it is called: notes, else sessions."""
+    for look, noun in ((caller.vault.notes_below, "note"), (caller.vault.sessions_below, "session")):
+        with suppress(VaultMemoryError):
+            if below := look(path, caller.scopes):
+                return below, noun
+    return [], "note"
+
+
+def render_excerpt(excerpt: Excerpt) -> str:
+    """Lines that were found, under the note's path, and what is to be known of them."""
+    if excerpt.end_line < excerpt.start_line:
+        return frame.defused(past_the_end(excerpt))
+    is_session = excerpt.path.startswith("sessions/")
+    texts, letter = excerpt.text.split("\n"), "m" if is_session else "L"
+    marks, of_all = _origins(texts, excerpt.origins)
+    last = f"-{letter}{excerpt.end_line}" if excerpt.end_line > excerpt.start_line else ""
+    numbered = (
+        f"{letter}{number} {clean(text)}{mark}" if text.strip() else ""
+        for number, (text, mark) in enumerate(zip(texts, marks, strict=True), excerpt.start_line)
+    )
+    # A line that this asker does not see is empty, and nothing may tell it from one that is (reading.py).
+    body = [
+        f"## {place(excerpt.path)}#{letter}{excerpt.start_line}{last}",
+        *(line for line, _ in groupby(numbered)),
+    ]
+    said = ["as the session says now" if is_session else "as the file is now"]
+    said += [f"all of it{of_all}: not the user's own words"] if of_all else []
+    if excerpt.line_cut:
+        said.append(f"{letter}{excerpt.end_line} is longer than can be shown; memory_search finds what else it says")
+    if excerpt.end_line < excerpt.lines and excerpt.truncated:
+        said.append(f"cut here; go on with start_line {excerpt.end_line + 1}")
+    return f"{frame.framed(chr(10).join(body))}\n{'; '.join(said)}"
+
+
+def _origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
+    """What is written behind each line that came from outside; where all did, what is said once of them all."""
+    marks = [provenance.mark(by) if text.strip() else "" for text, by in zip(texts, origins, strict=False)]
+    marks += [""] * (len(texts) - len(marks))
+    found = {mark for mark, text in zip(marks, texts, strict=True) if text.strip()}
+    if len(found) == 1 and "" not in found:
+        return [""] * len(texts), found.pop()
+    return marks, ""
+
+
+# --- resources -------------------------------------------------------------------------------------------------------
+
+
+def core(caller: Caller) -> str:
+    """The core files, one after the other."""
+    excerpts = [caller.vault.read(path, None, caller.scopes) for path in caller.vault.core_files()]
+    # Of a file that the asker does not see no more is said than of one that is not there.
+    found = [render_excerpt(each) for each in excerpts if not each.not_found and each.end_line >= each.start_line]
+    return "\n\n".join(found) or "There is no core memory yet."
+
+
+def entity(caller: Caller, name: str) -> str:
+    """What is known of an entity: page, opinions, facts."""
+    if not name.strip() or len(name) > 200:
+        raise UsageError("This is no entity's name.", "")
+    found = caller.vault.entity(name, caller.scopes)
+    if found is None:
+        near = "\n".join(caller.vault.similar_names(name, caller.scopes))
+        return f"Nothing is known of {inline(name)}." + (f" Known are:\n{frame.framed(clean(near))}" if near else "")
+    return f"{frame.framed(entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
+
+
+def note(caller: Caller, path: str) -> str:
+    """A whole note, 10,000 characters of it at most."""
+    return get(caller, {"path": path})
+
+
+def resource(caller: Caller, uri: str) -> str:
+    """What a URI of this server names; raises UsageError for one that names nothing here."""
+    if uri == mcp_tools.CORE_URI:
+        return core(caller)
+    for start, read in ((mcp_tools.ENTITY_URI, entity), (mcp_tools.NOTE_URI, note)):
+        if uri.startswith(start):
+            return read(caller, _decoded(uri.removeprefix(start)))
+    raise UsageError("There is no such resource.", "memory://core, memory://entity/NAME and memory://note/PATH are.")
+
+
+def _decoded(text: str) -> str:
+    from urllib.parse import unquote_to_bytes
+
+    try:
+        return unquote_to_bytes(text).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedError("What is percent-encoded there is not UTF-8.", "Encode the name as UTF-8.") from error
+
+
+def inline(text: str) -> str:
+    """A text from the outside, fit to stand among our own words."""
+    return frame.defused(clean(text))
 
 
 TOOLS: Mapping[str, Callable[[Caller, Arguments], str]] = {

@@ -30,8 +30,8 @@ from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.startup import __version__
 
 if TYPE_CHECKING:
-    from vault_memory.agents.mcp_reading import Caller
-    from vault_memory.agents.vault_session import Desk
+    from vault_memory.agents.mcp_answers import Caller
+    from vault_memory.agents.vault_session import VaultSession
 
 Context = ServerRequestContext[Any, Any]
 
@@ -65,7 +65,7 @@ class McpServer:
         self._vault, self._folder = vault, folder
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
-        self._desk: Desk | None = None
+        self._session: VaultSession | None = None
         self._written: Future[str] | None = None
         self._is_warming = False
 
@@ -187,9 +187,9 @@ class McpServer:
         uri = str(params.uri)
 
         def work() -> str:
-            from vault_memory.agents import mcp_reading
+            from vault_memory.agents import mcp_answers
 
-            return mcp_reading.resource(self._caller(_agent(context)), uri)
+            return mcp_answers.resource(self._caller(_agent(context)), uri)
 
         try:
             text = await self._in(self._answers, work)
@@ -205,15 +205,15 @@ class McpServer:
     async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:  # noqa: ANN401
         return await asyncio.get_running_loop().run_in_executor(executor, work)
 
-    def _at(self) -> "Desk":
-        from vault_memory.agents.vault_session import Desk
+    def _at(self) -> "VaultSession":
+        from vault_memory.agents.vault_session import VaultSession
 
-        if self._desk is None:
-            self._desk = Desk(self._vault, self._folder)
-        return self._desk
+        if self._session is None:
+            self._session = VaultSession(self._vault, self._folder)
+        return self._session
 
     def _caller(self, agent: str) -> "Caller":
-        from vault_memory.agents.mcp_reading import Caller
+        from vault_memory.agents.mcp_answers import Caller
 
         return Caller(self._at(), agent)
 

@@ -41,7 +41,7 @@ WAIT_FOR_INDEX_SECONDS = 1.0
 """A small vault's index is made in that time; of a larger one the answer says that it is being made."""
 
 
-class Desk:
+class VaultSession:
     """One vault, whichever the options name: found again at each question until it is there."""
 
     def __init__(self, vault: str | None, folder: Path) -> None:
