@@ -49,7 +49,7 @@ def test_status_tells_of_sessions_where_they_lie_and_how_old_they_are(config: Co
     sessions = found["sessions"]
     assert (sessions["transcripts"], sessions["messages"], sessions["pending"]) == (2, 8, 0)
     assert sessions["folder"].endswith("sessions") and sessions["bytes"] > 1000 and sessions["swept"].startswith("20")
-    assert "2 of claude-code, openclaw, 8 messages\n" in status_text(found) and ", up to date\n" in status_text(found)
+    assert "2 from claude-code, openclaw, 8 messages\n" in status_text(found) and ", up to date\n" in status_text(found)
     make.claude(tmp_path / "claude", "three", make.talk(3))
     assert ", 1 session behind\n" in status_text(status_document(status(Federation(config))))
     assert checks(config, "sessions")[0].mend == "Run `memory index`."

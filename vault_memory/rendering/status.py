@@ -10,6 +10,7 @@ from vault_memory.rendering.common import Document, clean, plural, schema
 if TYPE_CHECKING:
     from vault_memory.health.doctor import Check
     from vault_memory.health.status import Status
+    from vault_memory.sessions.ledger import SessionCounts
 
 MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
 
@@ -21,15 +22,18 @@ def status_document(status: "Status") -> Document:
     names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts", "why_there")
     index: Document = {name: getattr(status, name) for name in names}
     index["embedders"] = [each._asdict() for each in status.embedders]
-    sessions = status.sessions
-    if sessions:
-        swept = sessions.synced and datetime.fromtimestamp(sessions.synced, UTC).isoformat(timespec="seconds")
     return schema("status") | {
         "vault": status.vault, "index": index,
-        "sessions": sessions._asdict() | {"tools": list(sessions.tools), "swept": swept} if sessions else None,
+        "sessions": _sessions_document(status.sessions) if status.sessions else None,
         "roots": [root._asdict() | {"why_not": root.why_not or None} for root in status.roots],
         "reflect": _reflect_document(status), "daemon": None,
     }  # fmt: skip
+
+
+def _sessions_document(sessions: "SessionCounts") -> Document:
+    document = sessions._asdict() | {"tools": list(sessions.tools)}
+    synced = document.pop("synced")
+    return document | {"swept": synced and datetime.fromtimestamp(synced, UTC).isoformat(timespec="seconds")}
 
 
 def _reflect_document(status: "Status") -> Document | None:
