@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.errors import RemoteError
-from vault_memory.markdown.fact_text import Source, newest_source, sources, without_evidence
+from vault_memory.markdown.fact_text import EvidenceSource, newest_source, sources, without_evidence
 from vault_memory.reflect.stance import (
     CONTRADICTS,
     RELATED,
@@ -79,14 +79,18 @@ def test_any_text_is_read_and_never_contradicts_itself(one: str, other: str) -> 
 @pytest.mark.parametrize(
     ("text", "rest", "found"),
     [
-        ("Likes tea. Evidence: [[2025-10-29]] L4.", "Likes tea.", {Source("2025-10-29")}),
-        ("Likes tea. Evidence: [[log/A.md|a]], 2025-11-11.", "Likes tea.", {Source("log/a"), Source("2025-11-11")}),
-        ("Likes tea. Evidence: [[2025-10-29#^late]]", "Likes tea.", {Source("2025-10-29", "late")}),
+        ("Likes tea. Evidence: [[2025-10-29]] L4.", "Likes tea.", {EvidenceSource("2025-10-29")}),
+        (
+            "Likes tea. Evidence: [[log/A.md|a]], 2025-11-11.",
+            "Likes tea.",
+            {EvidenceSource("log/a"), EvidenceSource("2025-11-11")},
+        ),
+        ("Likes tea. Evidence: [[2025-10-29#^late]]", "Likes tea.", {EvidenceSource("2025-10-29", "late")}),
         ("Evidence: none so far.", "Evidence: none so far.", set()),
         ("Likes [[Assam]].", "Likes [[Assam]].", set()),
     ],
 )
-def test_what_is_cited_as_evidence(text: str, rest: str, found: set[Source]) -> None:
+def test_what_is_cited_as_evidence(text: str, rest: str, found: set[EvidenceSource]) -> None:
     assert (without_evidence(text), sources(text)) == (rest, found)
 
 

@@ -136,7 +136,7 @@ _EVIDENCE = re.compile(rf"(?:^|(?<=[.!?…])\s+)Evidence: (?:{_CITED}(?:[.,;]|,?
 _TARGET = re.compile(r"\[\[(?P<note>[^\[\]|#]+)(?:#\^(?P<block>[\w-]+))?|(?<![\[\w])(?P<day>\d{4}-\d{2}-\d{2})")
 
 
-class Source(NamedTuple):
+class EvidenceSource(NamedTuple):
     """A note that somebody named, as it is linked, in small letters; with a block id only the fact of that id."""
 
     note: str
@@ -148,12 +148,13 @@ def without_evidence(text: str) -> str:
     return _EVIDENCE.sub("", text) if "Evidence: " in text else text
 
 
-def sources(text: str) -> frozenset[Source]:
+def sources(text: str) -> frozenset[EvidenceSource]:
     """What a statement cites as its evidence: `Evidence: [[2025-10-29]], [[2025-11-11#^late]].`"""
     match = _EVIDENCE.search(text) if "Evidence: " in text else None
     targets = _TARGET.finditer(match[0]) if match else ()
     return frozenset(
-        Source((one["note"] or one["day"]).strip().removesuffix(".md").casefold(), one["block"]) for one in targets
+        EvidenceSource((one["note"] or one["day"]).strip().removesuffix(".md").casefold(), one["block"])
+        for one in targets
     )
 
 

@@ -19,7 +19,7 @@ from functools import cached_property
 
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.entities import link_name
-from vault_memory.markdown.fact_text import Source, newest_source, sources, without_evidence
+from vault_memory.markdown.fact_text import EvidenceSource, newest_source, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import short
@@ -282,7 +282,7 @@ class _Bearing:
 
     def _cited(self, subjects: Sequence[_Subject], stems: frozenset[str]) -> None:
         """What stands in the notes that it cites, and shares a word with it, or has the very block id."""
-        for source in frozenset[Source]().union(*(sources(fact.text) for fact in self._told)):
+        for source in frozenset[EvidenceSource]().union(*(sources(fact.text) for fact in self._told)):
             for subject in subjects:
                 for fact in subject.by_note.get(source.note, ()):
                     is_it = fact.block_id == source.block_id
