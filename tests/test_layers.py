@@ -6,11 +6,11 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "vault_memory"
 
-LAYERS = re.split(
-    r"\s+",
-    "errors text startup config markdown vault store embedding indexing search"
-    " write sessions reflect context memory federation integrations health rendering daemon agents cli __main__",
-)
+LAYERS = [
+    "errors", "text", "startup", "config", "markdown", "vault", "store", "embedding", "indexing", "search", "write",
+    "sessions", "reflect", "context", "memory", "federation", "integrations", "health", "rendering", "daemon", "agents",
+    "cli", "__main__",
+]  # fmt: skip
 
 
 def _modules() -> dict[str, Path]:
@@ -51,3 +51,10 @@ def test_a_package_imports_only_from_those_above_it() -> None:
 def test_every_package_has_its_place_in_the_list() -> None:
     packages = {_package(module) for module in _modules()} - {""}
     assert packages == set(LAYERS)
+
+
+def test_the_modules_that_contributing_names_are_there() -> None:
+    text = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)", text))
+    assert named
+    assert not {name for name in named if not (PACKAGE / name).exists() and not (PACKAGE.parent / name).exists()}
