@@ -120,17 +120,3 @@ def test_many_facts_are_folded_and_counted(tmp_path: Path) -> None:
     folded = re.search(r"…and (\d+) more facts: on the pages", lines[-1])
     assert folded
     assert told + int(folded[1]) == 300
-
-
-def test_what_a_deed_ended_and_a_plan_whose_day_is_over_are_not_how_things_are(tmp_path: Path) -> None:
-    notes = {
-        "memory/2025-10-03.md": "## Retain\n- W @Weir: Version 0.9.2 is deployed on all three lamps.\n"
-        "- W @Weir: The tarring of the boathouse is planned for 5 October.\n- W @Weir: Stands in Krokvik.\n",
-        "memory/2025-10-14.md": "## Retain\n- B @Weir: Version 0.9.4 went live on all three lamps.\n",
-    }
-    root = fill(tmp_path / "v", notes)
-    reflected(root)
-    told = "\n".join(block(texts(root)[WORLD]))
-    assert "Stands in Krokvik" in told
-    assert "0.9.2" not in told
-    assert "planned" not in told

@@ -14,7 +14,6 @@ from vaults import fill, put
 from vault_memory.reflect import entity_page
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
-from vault_memory.reflect.closed_facts import Endings
 from vault_memory.reflect.entity_page import Profile
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import PageContext
@@ -181,40 +180,6 @@ def test_what_is_over_what_is_so_and_what_lies_ahead(one: Fact, where: str) -> N
         if any(one.text[:-1] in t for t in section(lines, f"### {title}"))
     }
     assert found == {where}
-
-
-CLOSED = [
-    ("Ticket NB-7: single lamps go out now and then", "NB-7 was closed after 44 nights without a fault"),
-    ("Version 0.9.2 is deployed on all three weirs", "Version 0.9.4 with the new lamp went live on all three weirs"),
-    ("Odd's quote for the jetty is 38 500 kr with timber", "The jetty is finished. Odd's bill for timber is 41 200 kr"),
-    ("The harbour board wants a drawing of the sluice", "Sent the drawing of the sluice to the harbour board"),
-    ("The contract is to be signed on 28 November", "The signing of the contract is moved from 28 November to Friday"),
-    (
-        "The winter issue goes to print on 20 November",
-        "The winter issue goes to print on 23 November, later than planned",
-    ),
-    ("Is hosted at Norrgard", "No longer hosted at Norrgard"),
-]
-OPEN = [
-    ("The stove of the weir needs 30 cm at the sides", "The sweep passed the stove of the lighthouse"),
-    ("The harbour board wants a drawing of the sluice", "The drawing of the sluice is not finished, says the board"),
-    ("The lamp of the sluice is red", "The drawing of the ferry was sent to Odd"),
-    ("Invoice 31 is due on 28 November", "The signing of the contract is moved from 28 November to Friday"),
-]
-
-
-@pytest.mark.parametrize(
-    ("told", "later", "is_over"), [*((*pair, True) for pair in CLOSED), *((*pair, False) for pair in OPEN)]
-)
-def test_what_a_later_fact_says_to_be_over_is_neither_first_nor_now(told: str, later: str, is_over: bool) -> None:
-    one = fact(f"{told}.", 4, importance=0.9)
-    lines = written(page([one, fact(f"{later}.", 9, importance=0.1)]))
-    assert lines[2].startswith(f"**{told}") != is_over
-    assert (Endings([one, fact(f"{later}.", 9)], stems).of(one) is not None) == is_over
-    assert Endings([fact(f"{later}.", 2)], stems).of(one) is None  # what was said before ends nothing
-    assert Endings([fact(f"{later}.", 9)._replace(by="web")], stems).of(one) is None  # nor what a web page says
-    among = written(page([*NOISE, HEADING, one._replace(importance=0.5), fact(f"{later}.", 9)]))
-    assert (told in "".join(section(among, "### Now"))) <= (not is_over)
 
 
 @pytest.mark.parametrize(

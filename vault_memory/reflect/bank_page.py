@@ -3,11 +3,10 @@
 What a person wrote on the page itself stands there already and is not told again.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.closed_facts import Endings, is_pending
 from vault_memory.reflect.entity_page import CITATION_TOKENS, FACT_TOKENS, LATELY_SHARE, by_month, is_over, weighed
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import period_of
@@ -21,20 +20,15 @@ PAGE_TOKENS = 2000
 
 
 def world(facts: Sequence[Fact], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
-    """How things are now, by the person, place or project it is about; deeds may say that something is over."""
+    """How things are now, by the person, place or project it is about."""
     newest = max((fact.day for fact in facts if fact.day), default=None)
-    endings = Endings(facts, context.stems)
-
-    def stands(fact: Fact) -> bool:
-        return not (is_pending(fact, newest) or endings.of(fact))
-
     standing = [
         fact
         for fact in facts
         if fact.kind in ("world", "observation") and fact.succeeded_by is None and fact.path != WORLD
         if not is_over(fact, newest)
     ]
-    return tuple(_lines(standing, context, tokens, by_thread=True, stands=stands))
+    return tuple(_lines(standing, context, tokens, by_thread=True))
 
 
 def experience(facts: Sequence[Fact], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
@@ -44,13 +38,9 @@ def experience(facts: Sequence[Fact], context: PageContext, tokens: int = PAGE_T
 
 
 def _lines(
-    facts: Sequence[Fact], context: PageContext, tokens: int, by_thread: bool, newer: Sequence[Fact] = (),
-    stands: Callable[[Fact], bool] = lambda fact: True,
-) -> list[Line]:  # fmt: skip
-    """The block for these facts, within `tokens`; `newer` are facts that took the place of some, wherever told.
-
-    `stands` is asked of those alone that there may be room for.
-    """
+    facts: Sequence[Fact], context: PageContext, tokens: int, by_thread: bool, newer: Sequence[Fact] = ()
+) -> list[Line]:
+    """The block for these facts, within `tokens`; `newer` are facts that took the place of some, wherever told."""
     if not facts:
         return []
 
@@ -59,7 +49,7 @@ def _lines(
 
     last = max((fact.when for fact in facts if fact.when), default=date.min)
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
-    telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "") and stands(fact)]
+    telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "")]
     weigh, late = Weights(context.stems, context.rarity, cost), lately(telling)
     room = tokens
     while True:

@@ -18,7 +18,6 @@ from itertools import chain
 
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.closed_facts import Endings, is_pending
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import long, page_of, period_of
 from vault_memory.reflect.sections import Body, PageContext, counted
@@ -88,8 +87,6 @@ class Profile:
     """Facts that took the place of some of `facts`, whomever they are about."""
     newest: date | None = None
     """The newest day on which anything about it was written; where it is not given, that of `facts`."""
-    every: Sequence[Fact] = ()
-    """All that is known, with what the opinions tell, of which some may say that others of `facts` are over."""
 
 
 def lines(profile: Profile, context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
@@ -137,7 +134,6 @@ class _Page:
         self._facts = sorted(profile.facts, key=in_order)
         last = max((fact.when for fact in self._facts if fact.when), default=date.min)
         self._newest = profile.newest or max((fact.day for fact in self._facts if fact.day), default=None)
-        self._endings = Endings(weighed(profile.every or profile.facts), context.stems, profile.slug)
         self._body = Body(period_of(last, "month"), self._facts, context, PAGE_TOKENS, profile.newer)
 
     @cached_property
@@ -148,12 +144,12 @@ class _Page:
         heading = self._heading(telling)
         first = (
             Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),
-            Turn(OVERVIEW_TOKENS - HEADLINE_TOKENS, lambda fact: self._endings.of(fact) is None),
+            Turn(OVERVIEW_TOKENS - HEADLINE_TOKENS),
             Turn(self._tokens // CORE_SHARE, lambda fact: fact.tier == "core"),
             Turn(self._tokens // LATELY_SHARE, lately(telling)),
         )
         head, best, core, new, more = in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
-        best.sort(key=self._is_past)
+        best.sort(key=_is_past)
         return [*head, *best], [*core, *new, *more]
 
     def _heading(self, telling: Sequence[Fact]) -> set[int]:
@@ -162,8 +158,7 @@ class _Page:
         Nothing that came from outside: it is told below, and marked.
         """
         telling = [fact for fact in telling if fact.is_trusted]
-        news = [fact for fact in telling if not self._is_past(fact) and not is_pending(fact, self._newest)]
-        holding = [fact for fact in news if not _FRAGMENT.match(fact.text)]
+        holding = [fact for fact in telling if not _is_past(fact) and not _FRAGMENT.match(fact.text)]
         own = [fact for fact in holding if fact.kind in STANDING and self._profile.slug in fact.subjects]
         names = "|".join(map(re.escape, (self._profile.name, self._profile.name.split()[0])))
         says_what = re.compile(rf"(?:(?:{names})(?![\w-]) ?)?{_IS}")
@@ -172,10 +167,6 @@ class _Page:
         stands = [fact for fact in own if not self._is_ahead(fact) and not is_over(fact, self._newest)]
         found = next((some for some in (what, lasting, stands, holding, telling) if some), [])
         return set(map(id, found))
-
-    def _is_past(self, fact: Fact) -> bool:
-        """Whether something else took the place of a fact, or says that it is over."""
-        return fact.succeeded_by is not None or self._endings.of(fact) is not None
 
     def _cost(self, fact: Fact) -> int:
         return min(self._context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
@@ -213,13 +204,12 @@ class _Page:
     def _is_ahead(self, fact: Fact) -> bool:
         if fact.when is None or self._newest is None or fact.when <= self._newest:
             return False
-        return not self._is_past(fact)
+        return not _is_past(fact)
 
     def _is_alive(self, fact: Fact) -> bool:
-        if self._as_old or fact.tier == "peripheral" or self._is_past(fact):
+        if self._as_old or fact.tier == "peripheral" or _is_past(fact):
             return False
-        is_over_by_now = is_over(fact, self._newest) or is_pending(fact, self._newest)
-        return not is_over_by_now and not self._is_ahead(fact)
+        return not is_over(fact, self._newest) and not self._is_ahead(fact)
 
     def _fitting(self, facts: Iterable[Fact]) -> list[Fact]:
         """As many of the facts as there is room for, the first first."""
@@ -326,6 +316,11 @@ def weighed(facts: Sequence[Fact]) -> list[Fact]:
         for month, number in Counter(month for _, month in ranked[:WEIGHED]).items()
     )
     return sorted(chain.from_iterable(best), key=in_order)
+
+
+def _is_past(fact: Fact) -> bool:
+    """Whether something else took the place of a fact."""
+    return fact.succeeded_by is not None
 
 
 def _without(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:

@@ -47,7 +47,7 @@ from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
 
-VERSION = 6
+VERSION = 7
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 SUMMARY_BLOCK = "summary"
@@ -207,7 +207,7 @@ class PageJobs:
             months = {periods.period_of(date(*day), "month").name for day in days} & self._made
 
             newest = max((fact.day for fact in about if fact.day), default=None)
-            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest, about)
+            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest)
             draft = partial(self._entity, known, path, about)
             more = (*(line.text for line in entries), *sorted(months), "".join(fact.tier[0] for fact in rest))
             job = self._job(path, [*about, *newer], more, draft)
