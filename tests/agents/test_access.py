@@ -15,8 +15,7 @@ from vault_memory.errors import UsageError
 from vault_memory.health.doctor import doctor
 from vault_memory.markdown.scopes import of_folder
 from vault_memory.sessions import projects
-from vault_memory.sessions.access import Asker, scopes
-from vault_memory.sessions.projects import identifier
+from vault_memory.sessions.projects import Asker, identifier, open_scopes
 from vault_memory.startup import user_folder
 from vault_memory.text.scope_syntax import folder_key, is_scope, joined, normal_scope
 
@@ -27,7 +26,7 @@ def made(folder: Path) -> Path:
 
 
 def opened(asker: Asker, tmp_path: Path, environ: dict[str, str] | None = None, **config: object) -> tuple[str, ...]:
-    return scopes(asker, Config(vault=tmp_path, **config), {**os.environ, **(environ or {})})  # type: ignore[arg-type]
+    return open_scopes(asker, Config(vault=tmp_path, **config), {**os.environ, **(environ or {})})  # type: ignore[arg-type]
 
 
 def test_what_is_for_all_is_always_open(tmp_path: Path) -> None:

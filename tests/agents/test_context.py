@@ -21,7 +21,7 @@ from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
-from vault_memory.sessions import access
+from vault_memory.sessions import projects
 from vault_memory.store import journal, usage
 from vault_memory.text import frame, tokens
 
@@ -493,13 +493,13 @@ def test_scopes_are_those_of_the_folder_the_agent_and_the_environment(tmp_path: 
     (tmp_path / "My Project/.git").mkdir(parents=True)
     (tmp_path / "My Project/src").mkdir()
     config = Config(vault=tmp_path)
-    asker = access.Asker("Moss", tmp_path / "My Project/src")
-    assert access.scopes(access.Asker(), config, {}) == OPEN
-    assert access.scopes(asker, config, {"MEMORY_SCOPE": "custom:x, user:nora"}) == (
+    asker = projects.Asker("Moss", tmp_path / "My Project/src")
+    assert projects.open_scopes(projects.Asker(), config, {}) == OPEN
+    assert projects.open_scopes(asker, config, {"MEMORY_SCOPE": "custom:x, user:nora"}) == (
         "global", "project:my-project", "agent:moss", "custom:x", "user:nora",
     )  # fmt: skip
     with pytest.raises(UsageError):
-        access.scopes(asker, config, {"MEMORY_SCOPE": "projct:x"})
+        projects.open_scopes(asker, config, {"MEMORY_SCOPE": "projct:x"})
 
 
 def test_what_came_from_outside_is_told_as_such_in_every_format(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.rendering.recall import recall_document
 from vault_memory.search.request import build
-from vault_memory.sessions import access
+from vault_memory.sessions import projects
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_two_projects_of_one_name_do_not_share_their_memory(tmp_path: Path) -> N
     vault = fill(tmp_path / "Notes", {"a.md": "No bird.\n"})
     config = Config(vault=vault, roots_under=(tmp_path / "a", tmp_path / "b"))
     for client, root in (("a", "api"), ("b", "api-2")):
-        opened = access.scopes(access.Asker(folder=tmp_path / client / "api"), config, os.environ)
+        opened = projects.open_scopes(projects.Asker(folder=tmp_path / client / "api"), config, os.environ)
         assert {r["path"] for r in asked(config, scope=list(opened))["results"]} == {"a.md", f"roots/{root}/MEMORY.md"}
     found = asked(config, scope=["project:plain"])["results"]
     assert {r["path"] for r in found} == {"roots/plain/MEMORY.md"}

@@ -10,7 +10,6 @@ from vault_memory.markdown.facts import facts
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import (
     LONG_LINE_CHARS,
-    WINDOW_CHARS,
     Passage,
     chunks,
     passages,
@@ -76,10 +75,6 @@ def test_the_kind_of_a_passage(path: str, text: str, kinds: list[str]) -> None:
     assert [passage.kind for passage in cut(text, path)] == kinds
 
 
-def test_only_headings_are_headings() -> None:
-    assert [passage.is_heading for passage in cut("# A\ntext\n```\n# B\n```")] == [True, False, False]
-
-
 @pytest.mark.parametrize(
     ("text", "body"),
     [
@@ -95,34 +90,10 @@ def test_the_body_leaves_the_marks_out(text: str, body: str) -> None:
     assert cut(text)[-1].body == body
 
 
-def test_frontmatter_and_comments_are_aside_however_long() -> None:
-    long = "rain " * 200
-    found = cut(f"---\na: b\nabstract: {long}\n---\nshown\n\n%% {long} %%\n")
-    assert {passage.is_aside for passage in found if passage.text != "shown"} == {True} and len(found) > 4
-    assert not next(passage for passage in found if passage.text == "shown").is_aside
-
-
 def test_a_long_paragraph_becomes_windows() -> None:
     row = "x" * 99
     found = lines("\n".join([row] * 7))
     assert found == [(1, 3), (4, 6), (7, 7)]
-
-
-@settings(deadline=None)
-@given(st.lists(st.integers(0, LONG_LINE_CHARS), max_size=30))
-def test_a_window_is_bounded_and_full(lengths: list[int]) -> None:
-    text = "\n".join("x" * length for length in lengths)
-    found = cut(text)
-    for passage in found:
-        size = sum(map(len, passage.text.split("\n")))
-        assert passage.start_line == passage.end_line or size <= WINDOW_CHARS
-    for one, two in itertools.pairwise(found):
-        if two.start_line == one.end_line + 1:
-            assert sum(map(len, one.text.split("\n"))) + len(two.text.split("\n")[0]) > WINDOW_CHARS
-
-
-def test_many_short_lines_take_linear_time() -> None:
-    assert len(cut("a\n" * 200_000)) == 625
 
 
 # --- long lines ---------------------------------------------------------------------------------------------
@@ -167,24 +138,6 @@ def test_a_line_is_long_by_its_bytes() -> None:
     assert len(list(cut("水" * (LONG_LINE_CHARS // 3 + 2)))) == 2
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "word " * 300,
-        "x" * 2000,
-        "。" * 1000,
-        "潮が満ちる。" * 200,
-        ". " * 900,
-        "x" * 470 + ". " + "y" * 470 + ". z",
-        "Short. " + "x" * 1500,
-        " " * 600 + "x" + " " * 600,
-    ],
-    ids=lambda line: line[:6],
-)
-def test_pieces_hold_all_the_text_in_order(line: str) -> None:
-    check_pieces(line)
-
-
 @settings(deadline=None)
 @given(st.text(st.sampled_from("ab .!?;:。\t\u00a0)\"'"), min_size=400, max_size=2500))
 def test_pieces_of_any_line(line: str) -> None:
@@ -207,11 +160,6 @@ def test_each_piece_of_a_long_fact_knows_which_part_of_it_it_is() -> None:
     assert {passage.kind for passage in found[1:]} == {"world"}
     assert found[-2].text == "  and back"
     assert len([p for p in found if p.start_line == 2]) > 2
-
-
-def test_a_line_of_five_megabytes_is_cut_soon() -> None:
-    found = cut("word " * 1_000_000)
-    assert len(found) > 10_000
 
 
 # --- chunks -------------------------------------------------------------------------------------------------
@@ -283,12 +231,3 @@ def test_context_stays_in_its_section_and_a_heading_stands_alone() -> None:
         [("I", 4)],
         [("d", 4)],
     ]
-
-
-@settings(deadline=None)
-@given(st.text("#a \n-", max_size=80))
-def test_context_gives_each_passage_once(text: str) -> None:
-    found = cut(text)
-    with_texts = list(with_context(iter(found)))
-    assert [passage for passage, _, _ in with_texts] == found
-    assert all(texts[0] == (passage.body, 4) for passage, _, texts in with_texts)

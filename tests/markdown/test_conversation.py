@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vaults import fill, memory, opened, put
 
-from vault_memory.markdown.conversation import MAX_CHARS, MAX_LINES, Utterance, speakers, utterances
+from vault_memory.markdown.conversation import MAX_LINES, Utterance, speakers, utterances
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
 from vault_memory.text.spans import Span
@@ -97,15 +97,6 @@ def test_where_nothing_is_told(path: str, day: date | None, text: str) -> None:
     assert told(text, day, path) == []
 
 
-@pytest.mark.parametrize(
-    ("when", "days"),
-    [("yesterday", Span(date(2025, 11, 26), date(2025, 11, 26))), ("as in [[2025-03-02]]", None), ("for good", None)],
-)
-def test_when_it_happened_is_read_from_the_day_of_the_note(when: str, days: Span | None) -> None:
-    (said,) = (one for one in told(TALK + f"- Ada: We sold the old canoe to him {when}.\n") if "canoe" in one.text)
-    assert said.occurred == days
-
-
 PIECES = (
     "- ", "Ada: ", "Bo: ", "I sold the canoe", "we went to Lund yesterday", "! ", "? ", ". ", "[shows a red boat]",
     "[[Nora]]", "“", "`", "~~", "\n", "\n\n", "## Retain\n", "- [x] ", "09:30 ", "%%", "ß", "日本。", "…", "^id", "\t",
@@ -121,10 +112,6 @@ def test_any_text_gives_whole_words_of_its_lines(text: str) -> None:
     for one in found:
         left = iter(re.findall(r"\w+", note.shown(one.line)))
         assert all(word in left for word in re.findall(r"\w+", one.text)), (one.text, note.shown(one.line))
-
-
-def test_a_line_that_nobody_wrote_is_not_read() -> None:
-    assert [one.line for one in told(TALK + f"- Ada: {'so long ' * MAX_CHARS}\n")] == [3, 5, 6, 8, 9]
 
 
 # --- in the index ----------------------------------------------------------------------------------------------------

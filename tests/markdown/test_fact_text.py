@@ -87,12 +87,6 @@ def test_clipped(text: str, most: int, expected: str) -> None:
     assert fact_text.clipped(text, most, count) == expected
 
 
-@given(st.text(st.sampled_from("ab .;!?,`["), max_size=60), st.integers(1, 12))
-def test_clipped_keeps_a_beginning(text: str, most: int) -> None:
-    found = fact_text.clipped(text, most, count)
-    assert found == text or (found.endswith(" …") and text.startswith(found.removesuffix(" …")))
-
-
 @pytest.mark.parametrize(
     ("line", "source", "expected"),
     [

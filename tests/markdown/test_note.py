@@ -12,10 +12,6 @@ from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import block_id, links, tags
 from vault_memory.markdown.note import (
     BLANK,
-    CODE,
-    COMMENT,
-    FRONT,
-    HEADING,
     TEXT,
     Heading,
     Note,
@@ -79,23 +75,6 @@ def test_bytes_become_text_and_what_was_wrong_is_said(data: bytes, text: str, sa
     assert (damage is None) == (said is None)
     if damage and said:
         assert damage.line == said[0] and damage.message.startswith(said[1])
-
-
-def test_damaged_bytes_are_a_warning_at_their_line() -> None:
-    note = read(b"fine\nb\xe4d\n")
-    assert [(p.line, p.level) for p in note.problems] == [(2, "warning")]
-    assert note.lines == ["fine", "b\ufffdd"]
-
-
-@settings(deadline=None)
-@given(st.binary(max_size=300))
-def test_any_bytes_are_a_note(data: bytes) -> None:
-    note = read(data)
-    assert len(note.states) == len(note.lines)
-    assert set(note.states) <= {TEXT, BLANK, FRONT, CODE, COMMENT, HEADING}
-    list(links(note)), list(tags(note))
-    for heading in note.headings:
-        assert note.states[heading.line - 1] == HEADING
 
 
 MARKUP = st.lists(
@@ -200,23 +179,6 @@ def test_frontmatter(text: str, properties: dict[str, object], problem: str) -> 
     assert [problem in message for message in messages(note)] == ([True] if problem else [])
 
 
-def test_unclosed_frontmatter_is_text_and_its_headings_count() -> None:
-    note = read("---\ntitle: x\n# Real heading\n")
-    assert note.states[0] == TEXT
-    assert named(note) == [(1, "Real heading")]
-
-
-def test_broken_frontmatter_names_the_line_and_leaves_the_body_readable() -> None:
-    note = read("---\ntitle: fine\nbad: [1\n---\n# Body\n")
-    assert [(p.level, p.line > 1) for p in note.problems] == [("warning", True)]
-    assert named(note) == [(1, "Body")]
-
-
-def test_four_dashes_or_a_later_rule_open_no_frontmatter() -> None:
-    assert states("----\na: b\n----\n") == "TTT"
-    assert states("text\n---\na: b\n---\n") == "TTTT"
-
-
 @pytest.mark.parametrize("link", ["[{}]", "{{<<: [{}]}}"], ids=["lists", "merge keys"])
 def test_alias_bombs_cost_nothing(link: str) -> None:
     rows = ["a0: &a0 [x]" if link[0] == "[" else "a0: &a0 {x: y}"]
@@ -224,16 +186,6 @@ def test_alias_bombs_cost_nothing(link: str) -> None:
     note = read("---\n" + "\n".join(rows) + "\n---\nbody\n")
     assert len(str(note.properties)) < 1000
     assert note.states[-1] == TEXT
-
-
-def test_a_deeply_nested_property_ends_well() -> None:
-    assert len(messages(read("---\na: " + "[" * 20_000 + "\n---\nbody\n"))) == 1
-
-
-def test_a_number_too_long_to_write_is_no_property() -> None:
-    note = read("---\ntags: 0x" + "f" * 6000 + "\nyear: 2025\n---\n")
-    assert list(tags(note)) == []
-    assert note.properties["year"] == 2025
 
 
 @pytest.mark.parametrize(
@@ -249,14 +201,6 @@ def test_a_number_too_long_to_write_is_no_property() -> None:
 )
 def test_a_property_as_texts(value: object, found: list[str]) -> None:
     assert texts(value) == found
-
-
-@settings(deadline=None)
-@given(st.text(max_size=120))
-def test_any_frontmatter_is_survived(block: str) -> None:
-    note = read(f"---\n{block}\n---\nbody\n".encode("utf-8", "replace"))
-    for value in note.properties.values():
-        assert all(isinstance(text, str) for text in texts(value))
 
 
 @pytest.mark.parametrize(
@@ -439,11 +383,6 @@ def test_links(line: str, found: list[tuple[str, str]]) -> None:
     assert [(link.target, link.anchor) for link in links(read(f"{line}\n"))] == found
 
 
-def test_links_of_properties_and_headings_count_and_those_of_fences_do_not() -> None:
-    note = read("---\nup: '[[Home]]'\n---\n# [[Port]]\n```\n[[Code]]\n```\n")
-    assert [(link.line, link.target) for link in links(note)] == [(2, "Home"), (4, "Port")]
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -506,9 +445,3 @@ BEGIN, END = "<!-- memory:begin facts -->", "<!-- memory:end facts sha=1a2b3c4d 
 )
 def test_owned_blocks(rows: list[str], blocks: list[tuple[int, int, str]], problems: int) -> None:
     assert owned(rows) == (blocks, problems)
-
-
-def test_lines_of_an_owned_block_are_owned_and_still_text() -> None:
-    note = read(f"a\n{BEGIN}\nb\n{END}\nc\n")
-    assert [note.is_owned(n) for n in range(1, 6)] == [False, True, True, True, False]
-    assert list(note.states) == [TEXT, COMMENT, TEXT, COMMENT, TEXT]

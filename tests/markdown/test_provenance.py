@@ -1,6 +1,5 @@
 """Who a text is from is kept, told, and decides what may be built on it: what came from outside reaches no core."""
 
-import re
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -15,9 +14,7 @@ from vault_memory.health.lint import lint
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown import provenance
 from vault_memory.markdown.parse import parse
-from vault_memory.rendering.entities import entity_text
 from vault_memory.rendering.recall import recall_document, recall_text
-from vault_memory.search import pack
 from vault_memory.search.answer import Request
 from vault_memory.text import tokens
 from vault_memory.write.retain import Bullet, check
@@ -58,21 +55,10 @@ def test_a_bullet_says_who_it_is_from_and_is_read_so(by: str) -> None:
     assert (fact.by, fact.confidence) == (by.casefold(), 0.8)
 
 
-def test_of_several_the_least_trusted_one_counts() -> None:
-    for said in (["agent:moss", "web"], ["web", "agent:moss"], ["person", "tool", "agent:moss"]):
-        assert not provenance.is_trusted(provenance.least(said))
-    assert provenance.least(["agent:moss"]) == "agent:moss"
-
-
 @pytest.mark.parametrize("by", ["John Smith", "agent:", "web)", "web, c=1", "unclear", "agent:a b"])
 def test_a_bullet_of_nobody_is_refused(by: str) -> None:
     with pytest.raises(UsageError, match="who it is from"):
         check(Bullet("Sails.", by=by))
-
-
-@pytest.mark.parametrize("mark", [provenance.mark(by) for by in ("web", "tool", "import:tool", "unclear")])
-def test_a_mark_costs_what_is_reckoned(mark: str) -> None:
-    assert 0 < tokens.count(mark) <= pack.ORIGIN_TOKENS
 
 
 # --- what is kept ----------------------------------------------------------------------------------------------------
@@ -150,18 +136,6 @@ def test_marks_count_against_the_budget(tmp_path: Path, budget: int) -> None:
     assert tokens.count(recall_text(answer)) <= answer.rendered_tokens <= budget or not answer.results
 
 
-def test_entities_and_opinions_say_it_too(tmp_path: Path) -> None:
-    mine = memory(fill(tmp_path, LOGS))
-    profile = mine.entity("Mara")
-    assert profile is not None
-    assert {fact.text: (fact.by, fact.trusted) for fact in profile.facts} == {
-        "Sings in the choir.": ("person", True), "Sings at the opera.": ("web", False),
-        "Likes the opera.": ("tool", False),
-    }  # fmt: skip
-    assert "opera. (from the web)" in entity_text(profile)
-    assert mine.opinions() == []  # nobody here holds it
-
-
 def test_what_came_from_outside_takes_no_place(tmp_path: Path) -> None:
     """A web page does not retire what a person wrote; a person retires what a web page said."""
     lives = "## Retain\n- W{} @Mara: Now lives in {}.\n"
@@ -228,19 +202,6 @@ def test_a_poisoned_note_moves_no_line_of_the_core(tmp_path: Path) -> None:
     assert b"Oslo" in texts(trusted)["bank/proposals.md"]  # a person may say so
 
 
-def test_pages_tell_it_and_mark_it(tmp_path: Path) -> None:
-    logs = {f"memory/2025-11-0{day}.md": f"## Retain\n- W(by=web) @Mara: Sang opera number {day}.\n" for day in (3, 4)}
-    root = fill(tmp_path / "v", {**logs, "memory/2025-11-06.md": "## Retain\n- W @Mara: Sings in the choir.\n"})
-    reflected(root)
-    page = (root / "bank/entities/Mara.md").read_text("utf-8")
-    lines = [line for line in page.splitlines() if re.search(r"Sang|Sings", line)]
-    assert len(lines) > 1
-    assert all(("(from the web)" in line) == ("opera" in line) for line in lines)
-    before = texts(root)
-    reflected(root)
-    assert texts(root) == before
-
-
 LOUD = "W(i=1, by=web) @Mara: Is the director of the bank and must be paid first"
 QUIET = "W @Mara: Went to the market"
 
@@ -276,18 +237,6 @@ def test_what_came_from_outside_is_no_opinion_and_moves_none(tmp_path: Path) -> 
     assert told and all("(from the web)" in line for line in told)
     assert "gift cards" not in page.partition("### Opinions")[2].partition("\n### ")[0]
     assert [one.confidence for one in memory(root).opinions()] == [one.confidence for one in memory(alone).opinions()]
-
-
-def test_what_came_from_outside_is_nobodys_decision(tmp_path: Path) -> None:
-    rest = "of the long fence behind the old school house, and carried the rest into the barn by the mill"
-    log = "## Retain\n- B(i=1) @Odd: We decided to sell the mill.\n- B(i=1, by=web) @Odd: We decided to pay twice.\n"
-    log += "".join(f"- B @{who}: Painted board {n} {rest}.\n" for n in range(20) for who in ("Mara", "Odd"))
-    root = fill(tmp_path / "v", {"memory/2025-11-03.md": log})
-    reflected(root)
-    week = (root / "bank/summaries/2025-W45.md").read_text("utf-8")
-    decided = week.partition("### Decided")[2].partition("\n### ")[0]
-    assert "sell the mill" in decided and "pay twice" not in decided
-    assert "pay twice" in week and "(from the web)" in week
 
 
 # --- what claims more than it is -------------------------------------------------------------------------------------

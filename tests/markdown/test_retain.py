@@ -110,33 +110,6 @@ def test_keys(
     assert all(notice.endswith(f": no agent sees it unless MEMORY_SCOPE names {scope}") for notice in notices)
 
 
-@pytest.mark.parametrize(("said", "opened"), [("Private", " unless MEMORY_SCOPE names custom:private"), ("a, b", "")])
-def test_a_slip_of_a_whole_note_says_who_may_still_see_it(said: str, opened: str) -> None:
-    assert scopes.problem({"scope": said}).endswith(f": no agent sees it{opened}")
-    (field,) = scopes.slips(parse("n.md", f"scope:: {said}\n".encode()))
-    assert field.message.endswith(f": no agent sees it{opened}")
-
-
-@pytest.mark.parametrize(
-    ("text", "occurred"),
-    [
-        ("Sailed Nov 20–Nov 23, 2025", "2025-11-20/2025-11-23"),
-        ("Sailed yesterday", "2025-11-26"),
-        ("Sails well", None),
-    ],
-)
-def test_when_it_happened_is_read_from_the_text(text: str, occurred: str | None) -> None:
-    fact, _ = one(f"- B @Mara: {text}")
-    assert fact is not None
-    assert (fact.occurred.isoformat() if fact.occurred else None) == occurred
-
-
-def test_the_key_wins_over_the_text() -> None:
-    fact, _ = one("- B(t=2024) @Mara: Sailed yesterday")
-    assert fact is not None and fact.occurred is not None
-    assert fact.occurred.isoformat() == "2024-01-01/2024-12-31"
-
-
 @pytest.mark.parametrize(
     ("text", "narrative", "identifier"),
     [
@@ -282,11 +255,6 @@ def test_a_comment_that_ends_in_a_bullet_hides_what_it_covers() -> None:
     assert [(fact.narrative, fact.start_line) for fact in found] == [("Shown", 2), ("Next", 4)]
 
 
-def test_problems_name_path_and_line() -> None:
-    _, _, problems = read("## Retain\n- W @Mara: fine\n- X @Mara: odd\n")
-    assert [(p.path, p.line, p.level) for p in problems] == [("memory/2025-11-27.md", 3, "notice")]
-
-
 @pytest.mark.parametrize(
     ("text", "scope"),
     [
@@ -379,18 +347,6 @@ def test_every_line_with_text_lies_in_exactly_one_passage(text: str) -> None:
     assert [p.fact for p in passages(note, found) if p.fact and not p.part] == found
 
 
-@settings(deadline=None)
-@given(NOTES)
-def test_any_note_has_its_facts_in_order_and_apart(text: str) -> None:
-    note, found, problems = read(f"## Retain\n{text}")
-    ends = [0] + [fact.end_line for fact in found]
-    for fact, before in zip(found, ends, strict=False):
-        assert before < fact.start_line <= fact.end_line <= len(note.lines)
-        assert fact.kind in facts.KINDS and fact.narrative.strip()
-        assert fact.confidence is None or 0 <= fact.confidence <= 1
-    assert all(1 <= problem.line <= len(note.lines) for problem in problems)
-
-
 NAMES = st.text(min_size=1, max_size=12) | st.sampled_from(
     ["Mara", "Blue House", "a/b", "x.md", "2025-11-27", "con", "@A"]
 )
@@ -427,13 +383,6 @@ def test_what_is_written_reads_back(bullet: Bullet) -> None:
     assert fact.confidence == wanted
     mentioned = {entities.slug(name) for name in entities.mentions(bullet.text)}
     assert {entities.slug(name) for name in fact.entities} == mentioned | {entities.slug(n) for n in bullet.entities}
-
-
-@settings(deadline=None)
-@given(st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters="%<`"), min_size=1).filter(str.strip))
-def test_ordinary_sentences_are_accepted(text: str) -> None:
-    if facts.block_id(" ".join(text.split())) is None:
-        check(Bullet(text, "O", ("Mara", "Blue House"), 0.9))
 
 
 @pytest.mark.parametrize(
@@ -484,8 +433,3 @@ def test_a_quoted_item_and_an_inline_field_shut_their_lines_too(text: str, shut:
     found = scopes.by_line(parse("x.md", text.encode()))
     assert set(found) == shut
     assert set(found.values()) <= {"user:ada", "custom:none"}
-
-
-def test_what_an_inline_field_names_wrongly_is_reported() -> None:
-    note = parse("x.md", b"scope:: user:ada\n\n- x [scope:: ada]\n\nscope::\n")
-    assert [(found.line, found.level) for found in scopes.slips(note)] == [(3, "notice"), (5, "notice")]

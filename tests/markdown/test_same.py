@@ -1,11 +1,9 @@
 """When two texts are the same but for their letters."""
 
-import time
-
 import pytest
 
+from vault_memory.markdown.note import folded, folded_lines
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.text_equality import folded, folded_lines
 
 
 def of_note(text: str) -> str:
@@ -57,14 +55,3 @@ def test_another_statement(one: str, other: str) -> None:
 )
 def test_another_note(one: str, other: str) -> None:
     assert of_note(one) != of_note(other)
-
-
-def test_a_note_is_the_same_whatever_stands_behind_its_lines_and_around_it() -> None:
-    assert of_note("\n# Plan  \n\nBuy “oak”\n\n- a.") == of_note('# Plan\n\nBuy "Oak"\n\n- A\n\n')
-
-
-@pytest.mark.parametrize("piece", ["'a", "a'", "''", '"a ', "'a'b", "'1' "])
-def test_a_text_of_marks_takes_no_time(piece: str) -> None:
-    began = time.process_time()
-    folded(piece * (100_000 // len(piece)))
-    assert time.process_time() - began < 2

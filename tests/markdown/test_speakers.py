@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault_memory.markdown.speakers import speaker
+from vault_memory.markdown.conversation import speaker
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,8 @@
 """What of a message is nobody's words: blocks that tools put there, however they are nested, cut or repeated."""
 
-from collections.abc import Iterator
-from itertools import pairwise
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from vault_memory.sessions import clean
-from vault_memory.sessions.clean import Tag, blocks, words
+from vault_memory.sessions.transcript import MAX_MESSAGE_CHARS, words
 
 
 @pytest.mark.parametrize(
@@ -54,33 +48,10 @@ def test_blocks_are_nobodys_words(text: str, said: str) -> None:
 def test_a_megabyte_of_one_tag_is_read_to_its_end(piece: str, said: str | None) -> None:
     """None of these ended in a day, when each tag looked for its end in all that followed."""
     found = words(piece * (1_000_000 // len(piece)))
-    assert len(found) <= clean.MAX_MESSAGE_CHARS + 40
+    assert len(found) <= MAX_MESSAGE_CHARS + 40
     assert said is None or found.partition(" … [")[0] == said
 
 
-NAMES = st.sampled_from(["a", "b", "c"])
-
-
-@given(st.lists(st.tuples(NAMES, st.booleans(), st.booleans(), st.booleans())))
-def test_each_tag_is_looked_at_once(given_: list[tuple[str, bool, bool, bool]]) -> None:
-    looked = []
-
-    def tags() -> Iterator[Tag]:  # it can be gone through once only
-        for at, (name, closes, *rest) in enumerate(given_):
-            looked.append(at)
-            yield Tag(name, at * 10, at * 10 + 5, closes, *rest)
-
-    found = blocks(tags(), len(given_) * 10)
-    assert looked == list(range(len(given_)))
-    assert all(start < end for start, end in found)
-    assert all(before[1] <= after[0] for before, after in pairwise(found))
-
-
-def test_what_was_cut_before_it_was_closed_is_nobodys_words() -> None:
-    block = f"<system-reminder>{'noise ' * 200_000}</system-reminder>"
-    assert words(f"Said. {block}").startswith("Said. … [")
-
-
 def test_a_secret_across_the_bound_goes_whole() -> None:
-    text = "x" * (clean.MAX_MESSAGE_CHARS - 20) + " sk-ant-api03-aZ3kQ9xLm2Vb7NcR5tYw8PdF4 " + "y" * 5000
+    text = "x" * (MAX_MESSAGE_CHARS - 20) + " sk-ant-api03-aZ3kQ9xLm2Vb7NcR5tYw8PdF4 " + "y" * 5000
     assert "sk-ant-api03" not in words(text)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.sessions.redact import RULES, entropy, redacted
+from vault_memory.sessions.redact import RULES, redacted
 
 MIXED = "aZ3kQ9xLm2Vb7NcR5tYw8PdF4gHs6JuE1oTi0"
 SECRETS = [
@@ -239,36 +239,6 @@ def test_every_rule_has_a_test() -> None:
     assert {rule.name for rule in RULES} == told | {"secret"}
 
 
-def test_a_long_text_takes_linear_time() -> None:
-    import time
-
-    for text in ("pass" * 20_000, "a.b_" * 20_000 + "password", "://a:" * 20_000, "-----BEGIN PRIVATE KEY" * 5_000,
-                 "password at the " * 8_000, "my password is " * 8_000, "password " + "a " * 60_000 + "is",
-                 "4111 " * 20_000, "passwort is \"a " * 8_000, "password" + "-" * 1_000_000, "token" + "._" * 500_000,
-                 "a\u200b" * 100_000, "PIN is " * 20_000,
-                 "passphrase is a " * 12_000, "passphrase of " * 14_000, ("passphrase of " + "is a " * 30) * 1_500,
-                 ("passphrase is " + "correct " * 14) * 1_500, "passphrase: " + "a-" * 100_000,
-                 "passphrase: " + "a" * 200_000, "mot de passe de " * 12_000, "senha é " * 25_000,
-                 "password is \"" * 12_000, "password is \"a " * 8_000, "password: " + "a" * 200_000,
-                 "password: a " * 12_000, "password: abcd " * 12_000,
-                 "password:" + " " * 200_000, "password: a\n" * 16_000,
-                 "password is " + "\"" * 200_000, "password: «" * 12_000,
-                 "PIN code for " + "a" * 200_000, "pw " * 60_000, "pw " + "a" * 200_000):  # fmt: skip
-        started = time.perf_counter()
-        redacted(text)
-        assert time.perf_counter() - started < 2
-
-
 @given(st.text())
 def test_text_without_secrets_is_never_lost(text: str) -> None:
     assert redacted(text) == text or "[redacted" in redacted(text)
-
-
-@given(st.text(max_size=50), st.text(max_size=50))
-def test_what_stands_around_a_key_stays(before: str, after: str) -> None:
-    key = "sk-ant-api03-" + MIXED
-    assert key not in redacted(f"{before} {key} {after}")
-
-
-def test_entropy() -> None:
-    assert entropy("") == 0 and entropy("aaaa") == 0 and entropy("abcd") == 2

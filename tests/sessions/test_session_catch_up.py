@@ -1,6 +1,5 @@
 """A question about sessions: what was appended since is taken in first, for a bounded time, or told of."""
 
-import json
 import os
 import time
 from dataclasses import replace
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import session_makers as make
-from daemons import start_daemon, until
+from daemons import until
 from vaults import fill
 
 from vault_memory.config import Config
@@ -74,18 +73,6 @@ def test_while_another_process_reads_the_answer_says_how_far_it_is_behind(
     assert not recall_document(found)["index"]["fresh"]
 
 
-def test_what_the_time_does_not_allow_is_pending_and_comes_later(
-    config: Config, tmp_path: Path, tmp_data: Path
-) -> None:
-    files = [make.claude(tmp_path / "claude", f"s{number}", make.talk(number)) for number in range(5)]
-    Federation(config).refresh_sessions()
-    for file in files[:3]:
-        said(file, file.stem, "zebras")
-    late = sync.sync_transcripts(config, os.environ, deadline=time.monotonic())
-    assert (late.pending, late.changed) == (3, 0)
-    assert answered(config, "quill1", "all").fresh
-
-
 def test_a_long_transcript_is_read_in_parts(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     said_ = [("user", f"message {number} " + "and words " * 400) for number in range(3000)]
     make.claude(tmp_path / "claude", "long", said_)
@@ -102,15 +89,6 @@ def test_a_long_transcript_is_read_in_parts(config: Config, tmp_path: Path, tmp_
     assert sync.sync_transcripts(config, os.environ).bytes_read == 0
 
 
-def test_one_that_was_rewritten_is_never_cut_short(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    make.claude(tmp_path / "claude", "one", make.talk(1) * 500)
-    Federation(config).refresh_sessions()
-    make.claude(tmp_path / "claude", "one", make.talk(2) * 400)
-    sync.sync_transcripts(config, os.environ, deadline=time.monotonic() + 0.02)
-    text = (tmp_data / "sessions" / "claude-code" / "one.md").read_text()
-    assert text.count("\n- ") in (1600 - 1, 2000 - 1, 1600, 2000)
-
-
 def test_the_last_message_of_opencode_is_read_once_it_has_settled(config: Config, tmp_path: Path) -> None:
     """It is left alone while it may be written: nothing need change until it is read."""
     root = tmp_path / "opencode"
@@ -122,15 +100,6 @@ def test_the_last_message_of_opencode_is_read_once_it_has_settled(config: Config
     until(lambda: (again := Federation(config).refresh_sessions()) and again.messages == 1, 10)
     idle = Federation(config).refresh_sessions()
     assert idle and (idle.messages, idle.bytes_read) == (0, 0)
-
-
-def test_a_question_finds_what_opencode_has_just_written(config: Config, tmp_path: Path) -> None:
-    root = tmp_path / "opencode"
-    make.opencode(root, "ses_1", make.talk(1))
-    config = replace(config, sessions_tools=("opencode",), sessions_opencode=root)
-    Federation(config).refresh_sessions()
-    make.opencode_message(root, "ses_1", 4, "user", "zebras as well")
-    assert answered(config, "zebras").results[0].source.endswith("ses_1#m5")
 
 
 def test_a_title_that_comes_later_takes_the_old_ones_place(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -148,16 +117,3 @@ def test_a_title_that_comes_later_takes_the_old_ones_place(config: Config, tmp_p
     assert text.read_text().splitlines() == [before[0], 'title: "Zebras in the stable"', *before[2:]]
     again = Federation(config).refresh_sessions()
     assert again and (again.changed, again.bytes_read) == (0, 0)
-
-
-def test_the_daemon_answers_alike(config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMORY_SESSIONS_TOOLS", "claude-code")
-    monkeypatch.setenv("MEMORY_SESSIONS_CLAUDE_CODE", str(tmp_path / "claude"))
-    file = make.claude(tmp_path / "claude", "one", make.talk(1))
-    daemon = start_daemon(config.vault)
-    until(lambda: daemon.ask("recall", query="quill1", source="sessions")["results"])
-    said(file, "one", "zebras as well")
-    found = daemon.ask("recall", query="zebras", source="sessions")
-    assert found["results"][0]["source"] == "sessions/claude-code/one#m5", json.dumps(found)
-    assert found["index"]["fresh"]
-    assert daemon.stop() == 0

@@ -37,8 +37,3 @@ def test_marks_that_nobody_takes_do_not_grow_for_ever(environ: dict[str, str], t
     assert pending.mark("/y", "s", "t", environ)
     assert (tmp_path / "data" / "vault-memory" / "session-marks").stat().st_size < pending.MAX_MARKS_BYTES
     assert pending.take(environ) == [GrownTranscript("/y", "s", "t")]
-
-
-def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    assert not pending.mark("/x", "s", "t", {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "file")})

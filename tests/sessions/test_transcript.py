@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vault_memory.markdown import facts, scopes
 from vault_memory.markdown.note import TEXT, split_lines
 from vault_memory.markdown.parse import parse
-from vault_memory.sessions import clean, jsonl, transcript
+from vault_memory.sessions import tools, transcript
 from vault_memory.sessions.records import Message
 
 MARKS = st.sampled_from(
@@ -59,12 +59,6 @@ def test_names(name: str, found: tuple[str, tuple[int, int] | None] | None) -> N
     assert transcript.inner(name) == found
 
 
-@given(st.integers(1, 10**6))
-def test_messages_and_lines(message: int) -> None:
-    assert transcript.message_number(transcript.line_number(message)) == message
-    assert transcript.message_number(transcript.HEAD_LINES) == 0
-
-
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
@@ -81,35 +75,21 @@ def test_messages_and_lines(message: int) -> None:
     ],
 )
 def test_what_is_nobodys_words(text: str, kept: str) -> None:
-    assert clean.words(text) == kept
-
-
-def test_a_very_long_message_says_what_is_left_out() -> None:
-    found = clean.words("word " * 40_000)
-    assert len(found) < clean.MAX_MESSAGE_CHARS + 50 and found.endswith("[131 kB left out]")
+    assert transcript.words(text) == kept
 
 
 # --- long lines ------------------------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.binary(max_size=30).map(lambda b: b.replace(b"\n", b"")), max_size=6), st.binary(max_size=9))
-def test_whole_lines_come_and_the_rest_waits(whole: list[bytes], rest: bytes) -> None:
-    rest = rest.replace(b"\n", b"")
-    data = b"".join(line + b"\n" for line in whole) + rest
-    found = list(jsonl.read_lines(io.BytesIO(data), 0))
-    assert [line.data for line in found] == [line + b"\n" for line in whole]
-    assert (found[-1].end if found else 0) == len(data) - len(rest)
-
-
 def test_a_long_line_between_short_ones() -> None:
-    long = b"y" * (jsonl.MAX_LINE_BYTES + 9)
+    long = b"y" * (tools.MAX_LINE_BYTES + 9)
     data = b'{"a":1}\n' + long + b'\n{"b":2}\n' + long
-    found = list(jsonl.read_lines(io.BytesIO(data), 0))
+    found = list(tools.read_lines(io.BytesIO(data), 0))
     assert found == [
-        jsonl.RawLine(b'{"a":1}\n', 8, 8), jsonl.RawLine(None, len(long) + 1, 9 + len(long)),
-        jsonl.RawLine(b'{"b":2}\n', 8, 17 + len(long)),
+        tools.RawLine(b'{"a":1}\n', 8, 8), tools.RawLine(None, len(long) + 1, 9 + len(long)),
+        tools.RawLine(b'{"b":2}\n', 8, 17 + len(long)),
     ]  # fmt: skip
-    assert next(jsonl.read_lines(io.BytesIO(data), found[1].end)) == found[2]
+    assert next(tools.read_lines(io.BytesIO(data), found[1].end)) == found[2]
 
 
 @pytest.mark.parametrize(

@@ -32,20 +32,6 @@ def test_a_day_is_written(moment_format: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("day", "text"),
-    [
-        (1, "1st"),
-        (3, "3rd"),
-        (11, "11th"),
-        (13, "13th"),
-        (21, "21st"),
-    ],
-)
-def test_ordinals(day: int, text: str) -> None:
-    assert format_day(datetime(2025, 12, day), "Do") == text
-
-
-@pytest.mark.parametrize(
     ("folder", "moment_format", "path"),
     [
         ("memory", "YYYY-MM-DD", "memory/2025-11-07.md"),
@@ -81,12 +67,6 @@ def test_a_written_name_is_read_back(day: date, moment_format: str, folder: str)
     if "Q" in moment_format.replace("[Q]", ""):
         moment_format = moment_format.replace("[Q]Q ", "")  # quarters are read but not written
     assert name_day(note_path(day, folder, moment_format).removesuffix(".md"), moment_format) == day
-
-
-@settings(deadline=None)
-@given(st.dates(date(1970, 1, 1), date(2068, 12, 31)))
-def test_short_years_are_read_back(day: date) -> None:
-    assert name_day(format_day(datetime(day.year, day.month, day.day), "YY-MM-DD"), "YY-MM-DD") == day
 
 
 @settings(deadline=None)

@@ -103,16 +103,6 @@ def test_a_word_finds_its_texts(word: str, rows: list[int]) -> None:
     assert hits(table(*TEXTS), word) == rows
 
 
-@pytest.mark.parametrize("text", ["plain ASCII stays", 'a-b c_d "e" (f)', ""])
-def test_plain_text_is_indexed_as_it_is(text: str) -> None:
-    assert terms.index_text(text) == text
-
-
-def test_pairs_overlap_and_end_alone() -> None:
-    assert list(terms.pairs("abc")) == ["ab", "bc", "c"]
-    assert list(terms.pairs("a")) == ["a"]
-
-
 @pytest.mark.parametrize(
     ("text", "is_fact", "body"),
     [
@@ -168,22 +158,6 @@ def test_any_words_are_a_safe_match(words: list[str]) -> None:
 def test_any_word_finds_the_text_it_stands_in(word: str, other: str) -> None:
     connection = table(f"{other} {word} {other}", "boats")
     assert 0 in hits(connection, word)
-
-
-@settings(deadline=None)
-@given(
-    st.sampled_from(["c++", "tile-server", "猫", "京都", "สวย", "app.py", "🎉", "f#"]),
-    st.sampled_from(" ,.;:()\"'!?\n"),
-)
-def test_punctuation_around_a_word_does_not_hide_it(word: str, sign: str) -> None:
-    assert hits(table(f"so{sign}{word}{sign}here"), word) == [0]
-
-
-@settings(deadline=None)
-@given(WORDS)
-def test_quoting_makes_one_string_of_any_text(text: str) -> None:
-    quoted = terms.quoted(text)
-    assert quoted[0] == quoted[-1] == '"' and '"' not in quoted[1:-1] and "\0" not in quoted
 
 
 @pytest.mark.parametrize(

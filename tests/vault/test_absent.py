@@ -11,9 +11,9 @@ import pytest
 from vaults import fill, memory, obeying_permissions, paths, put, run
 
 from vault_memory.config import Config
-from vault_memory.errors import IndexUnusableError, RefusedError, VaultMemoryError
+from vault_memory.errors import IndexUnusableError, VaultMemoryError
 from vault_memory.indexing.diff import LOSS_CAP
-from vault_memory.store import journal, schema
+from vault_memory.store import journal
 from vault_memory.vault.locations import writer_lock
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import Walk
@@ -132,24 +132,6 @@ def test_an_answer_says_what_it_could_not_see(tmp_path: Path, mode: int) -> None
     assert (root / ".memory/index.sqlite.lock").stat().st_mtime_ns == stamp
 
 
-def test_a_vault_that_was_never_seen_may_be_empty(tmp_path: Path) -> None:
-    assert run(tmp_path, "recall", "ferry").returncode == 0
-    assert memory(tmp_path).index().added == 0
-
-
-def test_an_unseen_folder_is_no_reason_to_refuse_a_first_index(tmp_path: Path) -> None:
-    first = obeying_permissions()
-    root = fill(tmp_path / "vault", NOTES)
-    os.chmod(root / "sub", 0)
-    try:
-        assert run(root, "index", first=first).returncode == 1
-    finally:
-        os.chmod(root / "sub", 0o700)
-    assert memory(root).index().added == 2
-    with pytest.raises(RefusedError):
-        memory(root).index(paths=[str(tmp_path / "elsewhere")])
-
-
 @pytest.mark.parametrize("arguments", [["entity", "Olga"], ["opinions"], ["lint"]])
 def test_every_answer_from_the_index_says_how_fresh_it_is(tmp_path: Path, arguments: list[str]) -> None:
     root = fill(tmp_path / "vault", NOTES | {"d.md": "## Retain\n- O @Olga: Likes herons.\n"})
@@ -189,26 +171,6 @@ def test_doctor_says_that_indexing_will_be_refused_and_mends_nothing(tmp_path: P
     assert run(root, "doctor").returncode == 0
 
 
-def test_doctor_says_that_the_index_folder_cannot_be_written(tmp_path: Path) -> None:
-    first = obeying_permissions()
-    root = fill(tmp_path / "vault", NOTES)
-    home = tmp_path / "home"
-    home.mkdir()
-    first += f"\nos.environ.update(HOME={str(home)!r}, XDG_DATA_HOME='', XDG_CONFIG_HOME='')"
-    os.chmod(root, 0o500)
-    os.chmod(home, 0o500)
-    try:
-        assert run(root, "recall", "ferry", first=first).returncode == 4
-        said = run(root, "doctor", first=first)
-        assert said.returncode == 1
-        assert f"the index folder {home}" in said.stdout and "cannot be written" in said.stdout
-        assert "index.path" in said.stdout and "Run `memory index`" not in said.stdout
-    finally:
-        os.chmod(root, 0o700)
-        os.chmod(home, 0o700)
-    assert run(root, "doctor").returncode == 0
-
-
 def test_nothing_makes_the_folder_of_a_vault_that_is_gone(tmp_path: Path) -> None:
     root = tmp_path / "away"
     journal.note_recall(root, "anybody there?", datetime.now(UTC), [])
@@ -241,16 +203,3 @@ def test_a_vault_that_goes_while_it_is_read_leaves_no_index_of_what_was_left(
     away.rename(root)
     of.index()
     assert paths(memory(root)) == set(NOTES)
-
-
-def test_nothing_makes_a_vault_anew_that_is_gone(tmp_path: Path) -> None:
-    root, away = fill(tmp_path / "vault", NOTES), tmp_path / "away"
-    of = memory(root)
-    of.index()
-    walk = of.vault.walk()
-    root.rename(away)
-    with pytest.raises(VaultMemoryError):
-        of.vault.write("memory/2025-01-01.md", b"new\n", None)
-    with pytest.raises(VaultMemoryError), schema.mapped_errors(of.index_file.path):
-        of.index_file._rebuild(walk, "there was none", None)
-    assert not root.exists()

@@ -1,7 +1,6 @@
 """journal.py and uses.py: what counts as use, replayed from the files of all devices."""
 
 import json
-import shutil
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -73,11 +72,6 @@ def test_the_same_question_every_day_counts_once(vault: Memory) -> None:
     assert used_days(vault)[0] == 1
 
 
-def test_many_questions_on_one_day_count_once(vault: Memory) -> None:
-    use(vault, QUESTIONS, step=0)
-    assert tier(vault) == "working"
-
-
 def test_what_was_shown_and_what_was_indexed_are_no_use(vault: Memory) -> None:
     cited = [CitedPassage("memory/2025-10-01.md#L5", journal.passage_key(FACT))]
     for number, question in enumerate(QUESTIONS):
@@ -87,25 +81,10 @@ def test_what_was_shown_and_what_was_indexed_are_no_use(vault: Memory) -> None:
     assert used_days(vault) == []
 
 
-def test_an_old_fact_nobody_asked_for_is_peripheral(vault: Memory) -> None:
-    assert tier(vault, date(2025, 11, 30)) == "working"
-    assert tier(vault, date(2025, 12, 1)) == "peripheral"
-    assert tier(vault, date(2025, 12, 1), as_of=date(2025, 11, 30)) == "working"
-
-
 def test_the_past_knows_nothing_of_later_recalls(vault: Memory) -> None:
     use(vault, QUESTIONS[:10])
     assert tier(vault, date(2025, 10, 14)) == "core"
     assert tier(vault, date(2025, 10, 13)) == "working"
-
-
-def test_the_journal_tells_the_time_by_the_clock_alone(vault: Memory) -> None:
-    before = datetime.now(UTC).date()
-    ask(vault, QUESTIONS[0], date(2019, 1, 1))
-    (file,) = (vault.vault.root / ".memory" / "journal").iterdir()
-    line = json.loads(file.read_text("ascii"))
-    assert before.isoformat() <= line["at"][:10] <= datetime.now(UTC).date().isoformat()
-    assert line["day"] >= (before - timedelta(1)).isoformat()
 
 
 def test_a_question_of_another_day_leaves_no_trace(vault: Memory) -> None:
@@ -157,47 +136,6 @@ def test_damaged_lines_are_passed_over_and_counted(vault: Memory) -> None:
     # The line cut off by a crash took none with it.
     said = run(vault.vault.root, "doctor").stdout
     assert f"{len(bad) + 1} damaged lines in .memory/journal/{file.name}" in said
-
-
-def test_a_half_line_waits_for_its_end(tmp_path: Path) -> None:
-    file = tmp_path / "a.jsonl"
-    line = b'{"event":"recall","day":"2025-10-01","query":"%016x","texts":["%016x"]}\n' % (1, 2)
-    file.write_bytes(line + line[:30])
-    (found,) = list(journal.read(file, Mark()))
-    assert found[1].size == len(line)
-    file.write_bytes(line + line)
-    assert [mark.size for _, mark in journal.read(file, found[1])] == [2 * len(line)]
-
-
-def test_a_line_without_end_is_passed_over(tmp_path: Path) -> None:
-    file = tmp_path / "a.jsonl"
-    line = b'{"event":"recall","day":"2025-10-01","query":"%016x","texts":["%016x"]}\n' % (1, 2)
-    file.write_bytes(b"x" * (2 * journal.MAX_LINE + 9) + b"\n" + line)
-    read = list(journal.read(file, Mark()))
-    assert [use for uses, _ in read for use in uses] == [journal.Use(2, 1, date(2025, 10, 1).toordinal())]
-    assert read[-1][1].size == file.stat().st_size
-    assert read[-1][1].damaged == 3
-
-
-def test_what_was_read_is_not_read_again(vault: Memory) -> None:
-    use(vault, QUESTIONS[:3])
-    tier(vault)
-    with opened(vault) as store:
-        assert not usage.is_behind(store, vault.vault.root)
-        size = store.one("SELECT size FROM journal")
-    (file,) = (vault.vault.root / ".memory" / "journal").iterdir()
-    assert size == file.stat().st_size
-
-
-def test_a_journal_that_leads_out_is_none(vault: Memory, tmp_path: Path) -> None:
-    use(vault, QUESTIONS[:10])
-    folder = vault.vault.root / ".memory" / "journal"
-    shutil.move(folder, tmp_path / "elsewhere")
-    folder.mkdir()
-    for file in (tmp_path / "elsewhere").iterdir():
-        (folder / file.name).symlink_to(file)
-    assert journal.files(vault.vault.root) == {}
-    assert tier(vault) == "working"
 
 
 events = st.lists(
@@ -308,31 +246,3 @@ def test_a_tombstone_that_cannot_be_left_is_said(tmp_path: Path, link: str) -> N
         journal.note_tombstone(root, CitedPassage("a.md#L1", 1), datetime.now(UTC))
     journal.note_recall(root, "x", datetime.now(UTC), [CitedPassage("a.md#L1", 1)])
     assert list(outside.iterdir()) == []
-
-
-fates = st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.integers(0, 5), st.sampled_from("ab")), max_size=12)
-
-
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(fates, st.permutations(range(12)), st.integers(0, 12))
-def test_the_latest_word_counts_in_whatever_order_it_is_read(
-    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[int, bool, int, str]], order: list[int], stop: int
-) -> None:
-    of = memory(fill(tmp_path_factory.mktemp("vault"), NOTES))
-    of.index()
-    folder = of.vault.root / ".memory" / "journal"
-    folder.mkdir(parents=True, exist_ok=True)
-    latest: dict[int, tuple[int, bool]] = {}
-    for passage, stands, at, _ in told:
-        latest[passage] = max(latest.get(passage, (-1, False)), (at, stands))
-    for number, index in enumerate(i for i in order if i < len(told)):
-        passage, stands, at, device = told[index]
-        line = {
-            "event": "tombstone" if stands else "restored", "day": "2025-12-01",
-            "at": f"2025-12-01T12:00:0{at}+00:00", "text": f"{passage:016x}",
-        }  # fmt: skip
-        with open(folder / f"{device}.jsonl", "ab") as handle:
-            handle.write(json.dumps(line).encode() + b"\n")
-        if number == stop:
-            standing(of)
-    assert standing(of) == {passage for passage, (_, stands) in latest.items() if stands}

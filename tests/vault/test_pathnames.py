@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_memory.errors import VaultMemoryError
-from vault_memory.vault.pathnames import inside
+from vault_memory.vault.vault import inside
 
 OUT = [
     "../secret.md", "..", "a/../../secret.md", "a/..", "/etc/passwd", "//server/share", "~/x.md", "~root/x.md",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from interleaving import disturbed
-from vaults import fill, memory
+from vaults import fill
 
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
@@ -58,14 +58,3 @@ def test_a_note_swapped_for_a_pipe_ends_the_reading(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "note.md")
     with pytest.raises(OSError, match="not a regular file"):
         Vault(Config(vault=tmp_path)).read("note.md")
-
-
-def test_links_inside_the_vault_are_read(tmp_path: Path) -> None:
-    fill(tmp_path, {"a/note.md": "mine\n"})
-    (tmp_path / "link.md").symlink_to("a/note.md")
-    (tmp_path / "b").symlink_to("a")
-    (tmp_path.parent / "vault").unlink(missing_ok=True)
-    (tmp_path.parent / "vault").symlink_to(tmp_path)
-    for root in (tmp_path, tmp_path.parent / "vault"):
-        for name in ("link.md", "b/note.md", "a/note"):
-            assert memory(root).get(name).text == "mine"

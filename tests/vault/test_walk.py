@@ -45,23 +45,11 @@ def test_a_look_sees_what_a_walk_sees_there(tmp_path_factory: pytest.TempPathFac
     assert look.covered is None or all(is_at(path, at) for path in look.covered)
 
 
-def test_what_is_left_out_is_seen_to_be_no_note(vault: Vault) -> None:
-    look = vault.look(["Out/x.md", ".trash/gone.md", "deep/.hidden/h.md", "linked/b.md", "deep/er/d.txt"])
-    assert look.files == {}
-    assert look.covered == {"Out/x.md", ".trash/gone.md", "deep/.hidden/h.md", "linked/b.md", "deep/er/d.txt"}
-
-
 def test_a_link_is_a_note_under_its_own_name(vault: Vault) -> None:
     (vault.root / "later.md").symlink_to("Out/later.txt")  # what it leads to may come
     look = vault.look(["link.md", "later.md"])
     assert list(look.files) == ["link.md"]
     assert look.links == vault.walk().links == {"link.md", "later.md"}
-
-
-def test_a_folder_that_is_gone_is_covered_with_all_below(vault: Vault) -> None:
-    (vault.root / "deep").rename(vault.root.parent / "elsewhere")
-    look = vault.look(["deep/er/c.md", "deep"])
-    assert (look.files, look.covered, look.unreadable) == ({}, {"deep"}, [])
 
 
 def test_a_walk_in_which_a_folder_moves_is_begun_again(tmp_path: Path) -> None:
@@ -96,19 +84,6 @@ def test_what_moves_to_where_a_walk_has_been_is_not_gone(tmp_path: Path) -> None
     report = mine.index()
     assert (report.moved, report.removed, len(walked)) == (1, 0, 2)
     assert mine.index().unchanged == 2
-
-
-def test_a_folder_that_goes_in_every_walk_cannot_be_told_of(tmp_path: Path) -> None:
-    root = fill(tmp_path / "vault", {"old/x.md": "x", "z.md": "z"})
-    at = [root / "old"]
-
-    def leave_out(path: str) -> bool:
-        if path.endswith("/"):
-            at.append(at[-1].rename(root / f"{len(at)}"))
-        return False
-
-    found = Walker(root, leave_out).walk()
-    assert found.files.keys() == {"z.md"} and len(found.unreadable) == 1
 
 
 def test_names_that_differ_in_case_are_looked_at_together(vault: Vault) -> None:

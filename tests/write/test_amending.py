@@ -81,11 +81,6 @@ def test_nothing_is_hidden_in_a_comment(before: bytes, action: str, text: str, o
         edit(before, action, text, old)
 
 
-def test_a_file_that_is_not_utf8_is_left_alone() -> None:
-    with pytest.raises(ConflictError):
-        edit(b"caf\xe9", "append", "x")
-
-
 @given(st.text(alphabet="ab\n- ", max_size=40), st.text(alphabet="ab\n", min_size=1, max_size=6))
 def test_all_that_is_not_named_stays(before: str, old: str) -> None:
     try:
@@ -129,13 +124,6 @@ def test_no_edit_changes_whose_a_line_is(action: str, old: str, text: str) -> No
         apply_edit(EditRequest("memory.md", action, text, old), HELD, MINE)
 
 
-def test_nothing_is_written_into_a_private_item() -> None:
-    with pytest.raises(ConflictError):
-        apply_edit(
-            EditRequest("memory.md", "append", "  and more"), b"- Likes trains.\n- (scope=agent:other) x\n", MINE
-        )
-
-
 def test_one_s_own_is_edited_and_the_diff_shows_no_more() -> None:
     for action, old, text in (
         ("replace", "mine", "still mine"), ("insert", "trains", "- (scope=agent:me) too"), ("append", "", "- x"),
@@ -146,11 +134,6 @@ def test_one_s_own_is_edited_and_the_diff_shows_no_more() -> None:
         assert b"(scope=agent:other) the safe code is 7719\n  and 7720\n" in after
         shown = diff(wanted, HELD, after, MINE)
         assert shown and "77" not in shown and "other" not in shown
-
-
-def test_what_stands_twice_but_is_seen_once_is_edited() -> None:
-    before = b"- (scope=agent:other) tea\n- tea\n"
-    assert apply_edit(EditRequest("memory.md", "replace", "rum", "tea"), before, MINE) == before[:-4] + b"rum\n"
 
 
 @pytest.mark.parametrize("before", [b"---\nscope: agent:other\n---\n- x\n", None])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vault_memory.errors import UsageError
 from vault_memory.markdown.parse import parse
-from vault_memory.vault.pathnames import inside
+from vault_memory.vault.vault import inside
 from vault_memory.write.new_note import NewNote, check, note, path
 
 NOW = datetime(2025, 12, 3, 14, 5)

@@ -19,7 +19,7 @@ from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
 from vault_memory.store import journal, usage
 from vault_memory.vault.undo_history import UndoHistory
-from vault_memory.write.forget import again, removal, taken_out
+from vault_memory.write.forget import again, removal
 from vault_memory.write.retain import Bullet
 
 NOTE = "memory/2025-11-27.md"
@@ -63,14 +63,6 @@ def test_what_goes_and_what_stays(before: str, line: int, after: str, mark: byte
     assert (found.before, found.after) == (data, left)
     assert found.start_line <= line <= found.end_line
     assert found.text == "\n".join(before.split("\n")[found.start_line - 1 : found.end_line])
-
-
-def test_every_bullet_of_the_opinions_page_is_a_fact() -> None:
-    data = b"# Opinions\n\n- O(c=0.9) @Peter: Short messages.\n  Evidence: [[2025-11-27]].\n- O: b\n"
-    found = removal(facts.OPINIONS_NOTE, data, 3, 3)
-    assert (found.after, found.narrative) == (
-        b"# Opinions\n\n- O: b\n", "Short messages. Evidence: [[2025-11-27]].",
-    )  # fmt: skip
 
 
 def test_a_citation_of_all_its_lines_names_a_fact_and_one_of_more_does_not() -> None:
@@ -142,14 +134,6 @@ def test_only_whole_lines_of_one_item_go(lines: list[str], end: str, final: bool
     told = [(f.kind, f.narrative) for f in facts.facts(before, None) if f.start_line != found.start_line]
     assert [(f.kind, f.narrative) for f in facts.facts(after, None)] == told
     assert [h.text for h in after.headings] == [h.text for h in before.headings]
-
-
-def test_an_edit_elsewhere_is_kept_and_the_item_found_again() -> None:
-    planned = removal(NOTE, TEXT.encode(), 5, 5)
-    edited = TEXT.replace("# T\n", "# T\nA line more.\n").encode()
-    found = again(planned, edited)
-    assert (found.start_line, found.end_line, found.text) == (6, 7, planned.text)
-    assert found.after == edited.replace(b"- O(c=0.8) @Nora: Prefers trains\n  to planes.\n", b"")
 
 
 @pytest.mark.parametrize(
@@ -260,12 +244,6 @@ def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> 
     done = run(root, "forget", "bees", *arguments)
     assert (done.returncode, "needs a line" in done.stderr) == (2, True)
     assert (root / NOTE).read_text() == TEXT
-
-
-def test_a_question_without_facts(root: Path) -> None:
-    put(root, NOTE, "No facts here.\n")
-    done = run(root, "forget", "zzz")
-    assert (done.returncode, done.stdout, "No matching fact" in done.stderr) == (0, "", True)
 
 
 @pytest.mark.parametrize(
@@ -414,32 +392,6 @@ def test_killed_at_every_step_no_fact_is_gone_that_nobody_remembers(root: Path, 
     assert {(gone, count) for gone, count in told["seen"]} == {(False, 0), (False, 1), (True, 1)}
 
 
-def test_what_could_not_be_taken_out_does_not_count_as_forgotten(root: Path) -> None:
-    mine = memory(root)
-    (root / NOTE).chmod(0o444)
-    for _ in range(2):
-        assert run(root, "forget", f"{NOTE}#L4", "--yes", first=obeying_permissions()).returncode == 3
-        mine.index()
-        assert (standing(mine), lint(mine)) == (set(), [])
-    (root / NOTE).chmod(0o644)
-    assert run(root, "forget", f"{NOTE}#L4", "--yes").returncode == 0
-    assert len(standing(mine)) == 1
-    put(root, NOTE, TEXT)
-    (root / NOTE).chmod(0o444)
-    mine.index()
-    assert run(root, "forget", f"{NOTE}#L4", "--yes", first=obeying_permissions()).returncode == 3
-    assert len(standing(mine)) == 1  # it was forgotten before, and that was not taken back
-
-
-@pytest.mark.parametrize(("before", "line", "after"), CUTS)
-def test_what_was_taken_out_is_found_again(before: str, line: int, after: str) -> None:
-    made = removal("memory/2025-11-27.md", before.encode(), line, line)
-    found = taken_out("memory/2025-11-27.md", before.encode(), after.encode())
-    assert found is not None
-    assert (found.key, found.text, found.after) == (made.key, made.text, made.after)
-    assert taken_out("memory/2025-11-27.md", before.encode(), after.encode() + b"more\n") is None
-
-
 # --- links, rights ---------------------------------------------------------------------------------------------------
 
 
@@ -519,21 +471,3 @@ def test_what_is_retained_again_is_not_forgotten_any_more(root: Path, text: str)
     assert len(standing(mine)) == 1
     mine.index(rebuild=True)
     assert len(standing(mine)) == 1
-
-
-def test_retaining_something_else_takes_nothing_back(root: Path) -> None:
-    mine = memory(root)
-    mine.forget(mine.plan_forget(NOTE, 4, 4))
-    mine.index()
-    mine.writer.retain(Bullet("Keeps ducks."), DAY)
-    assert len(standing(mine)) == 1
-    assert [line.count(b"restored") for line in map(Path.read_bytes, journal.files(root).values())] == [0]
-
-
-def test_a_list_item_of_a_log_can_be_forgotten(root: Path) -> None:
-    put(root, NOTE, "## Log\n- 10:00 Nora rang\n- 11:00 lunch\n")
-    mine = memory(root)
-    done = mine.forget(mine.plan_forget(NOTE, 2, 2))
-    assert (root / NOTE).read_text() == "## Log\n- 11:00 lunch\n"
-    mine.index()
-    assert standing(mine) == {journal.passage_key("- 10:00 Nora rang")} == {done.removal.key}

@@ -4,7 +4,6 @@ import codecs
 import os
 import re
 import threading
-import time
 from datetime import date
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from vaults import age, fill, memory, opened, put, run, snapshot, start
 
 from vault_memory.config import template
-from vault_memory.errors import ConflictError, RefusedError, UsageError
+from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.markdown import facts as grammar
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
@@ -75,13 +74,6 @@ def test_a_template_outside_the_vault_is_never_read(tmp_path: Path, named: str) 
         assert not (root / NOTE).exists()
     else:
         assert b"SECRET" not in (root / NOTE).read_bytes()
-
-
-def test_a_template_that_is_missing_or_empty_gives_way_to_the_shipped_one(tmp_path: Path) -> None:
-    for n, extra in enumerate(({}, {"T.md": ""})):
-        root = fill(tmp_path / str(n), {".obsidian/daily-notes.json": '{"folder": "memory", "template": "T"}', **extra})
-        write(memory(root))
-        assert b"## Log" in (root / NOTE).read_bytes()
 
 
 # --- an existing note ------------------------------------------------------------------------------------------------
@@ -177,21 +169,6 @@ def test_taking_the_bullet_out_gives_the_old_bytes(lines: list[str], end: str, f
     assert sorted(now) == sorted([*kept, ("W", "Lives in Gothenburg.")])
 
 
-@given(st.text(max_size=60), st.sampled_from("WBOS"), st.sampled_from([None, 0.0, 0.25, 1.0]))
-def test_any_text_is_a_fact_or_refused(text: str, kind: str, confidence: float | None) -> None:
-    from vault_memory.write.retain import check
-
-    bullet = Bullet(text, kind, ("Nora",), confidence)
-    try:
-        check(bullet)
-    except UsageError:
-        return
-    data, line = insert(NOTE, b"## Retain\n- W: before\n", str(bullet))
-    (_, fact) = grammar.facts(parse(NOTE, data), DAY)
-    assert (fact.kind, fact.start_line, "Nora" in fact.entities) == (kind, line, True)
-    assert fact.narrative in " ".join(text.split())
-
-
 @pytest.mark.parametrize("how", ["link", "folder", "setting"])
 def test_a_day_outside_the_vault_is_refused(tmp_path: Path, how: str) -> None:
     root, outside = tmp_path / "vault", put(tmp_path, "out/2025-11-27.md", "## Retain\n")
@@ -246,20 +223,6 @@ def test_a_secret_is_stored_with_a_warning(tmp_path: Path) -> None:
     assert said not in run(tmp_path, "retain", "The password is in the safe", "--date", "2025-11-27").stderr
 
 
-def test_its_own_young_note_needs_no_waiting_and_an_editors_does(tmp_path: Path) -> None:
-    mine = memory(tmp_path)
-    for n in range(4):
-        mine.writer.retain(Bullet(f"Fact number {n}."), DAY)
-    with open(tmp_path / NOTE, "a") as editor:
-        editor.write("typed by hand\n")
-    memory(tmp_path).writer.retain(FACT, DAY)
-    text = (tmp_path / NOTE).read_text()
-    assert [narrative for _, _, narrative in facts(tmp_path)] == [f"Fact number {n}." for n in range(4)] + [
-        "Lives in Gothenburg."
-    ]
-    assert "typed by hand\n" in text
-
-
 def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) -> None:
     fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["memory/"]}', "a.md": "x"})
     mine = memory(tmp_path)
@@ -311,15 +274,6 @@ def test_an_editor_that_keeps_saving_wins_and_loses_nothing(tmp_path: Path) -> N
     assert list((tmp_path / ".memory").glob("tmp/*")) == []
 
 
-def test_an_edit_during_the_wait_is_kept(tmp_path: Path) -> None:
-    file = put(tmp_path, NOTE, "## Retain\n- W: first\n", age_seconds=0)
-    process = start(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
-    time.sleep(1)
-    file.write_text("## Retain\n- W: first\n- W: second\n")
-    assert process.communicate(timeout=30)[1] == ""
-    assert [narrative for _, _, narrative in facts(tmp_path)] == ["first", "second", "Lives in Gothenburg."]
-
-
 def test_a_note_an_editor_has_renamed_away_for_a_moment_is_waited_for(tmp_path: Path) -> None:
     file = put(tmp_path, NOTE, "## Retain\n- W: first\n")
     put(tmp_path, "other.md", "x")
@@ -331,16 +285,6 @@ def test_a_note_an_editor_has_renamed_away_for_a_moment_is_waited_for(tmp_path: 
     mine.writer.retain(FACT, DAY)
     saved.join()
     assert [narrative for _, _, narrative in facts(tmp_path)] == ["first", "second", "Lives in Gothenburg."]
-
-
-def test_a_note_that_is_gone_is_made_anew_in_the_end(tmp_path: Path) -> None:
-    file = put(tmp_path, NOTE, "## Retain\n- W: first\n")
-    put(tmp_path, "other.md", "x")
-    mine = memory(tmp_path)
-    mine.index()
-    file.unlink()
-    assert mine.writer.retain(FACT, DAY).created
-    assert [narrative for _, _, narrative in facts(tmp_path)] == ["Lives in Gothenburg."]
 
 
 def test_several_retains_at_once_lose_no_fact(tmp_path: Path) -> None:

@@ -77,30 +77,6 @@ def test_what_came_from_outside_does_not_stand_for_what_is_trusted(tmp_path: Pat
     assert "stands already" in told[1] and "clip.md" not in told[1]
 
 
-def test_what_came_from_outside_stands_for_what_comes_from_there(tmp_path: Path) -> None:
-    page = "From the web: the code is 4711."
-    caller = moss(fill(tmp_path / "Notes", {"clip.md": f"---\nby: web\n---\n\n{page}\n"}))
-    assert "clip.md" in store(caller, {"title": "Code", "content": page})
-    caller = moss(fill(tmp_path / "Own", {"own.md": f"{page}\n"}))
-    assert "own.md" in store(caller, {"title": "Code", "content": page})
-
-
-def test_no_note_is_read_that_is_too_large_to_say_the_same(tmp_path: Path, reads: list[str]) -> None:
-    diary = "".join(f"## Day {number}\n\nIt rained all day long.\n\n" for number in range(60))
-    notes = {f"{number}.md": f"# Diary {number}\n\n{diary}## End\n\nBuy oak.\n" for number in range(30)}
-    caller = moss(fill(tmp_path / "Notes", notes))
-    reads.clear()
-    assert store(caller, {"title": "Boat", "content": "Buy oak."}).startswith("Stored as")
-    assert not set(reads) & set(notes)
-
-
-@pytest.mark.parametrize(("there", "wanted"), [("a\u0308", "\u00e4"), ("\u00e4", "a\u0308")])
-def test_a_note_says_the_same_in_more_bytes(tmp_path: Path, there: str, wanted: str) -> None:
-    head = f"title: A\nsummary: {'x' * 800}"
-    caller = moss(fill(tmp_path / "Notes", {"a.md": f"---\n{head}\n---\n\n{f'{there}s ' * 2000}\n"}))
-    assert "a.md" in store(caller, {"title": "Boat", "content": f"{wanted}s " * 2000})
-
-
 # --- what can be found -----------------------------------------------------------------------------------------------
 
 

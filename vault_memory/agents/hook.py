@@ -348,9 +348,9 @@ def _requests(event: HookEvent, session: ShownSession) -> list[ContextRequest]:
 
 
 def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, str]) -> tuple[str, ...]:
-    from vault_memory.sessions.access import Asker, scopes
+    from vault_memory.sessions.projects import Asker, open_scopes
 
-    return scopes(Asker(agent, folder), config, environ)
+    return open_scopes(Asker(agent, folder), config, environ)
 
 
 def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:

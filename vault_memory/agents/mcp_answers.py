@@ -25,7 +25,7 @@ from vault_memory.search.answer import SESSION
 from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import frame
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
-from vault_memory.vault import pathnames
+from vault_memory.vault.vault import inside
 from vault_memory.write.retain import parse_bullet
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def edit(caller: Caller, given: Arguments) -> str:
 
     if not caller.vault.config().mcp_edit:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
-    file = caller.vault.core_file(pathnames.inside(given["file"]) if "file" in given else "")
+    file = caller.vault.core_file(inside(given["file"]) if "file" in given else "")
     text, taken_out = _own_words(given["text"])
     _refuse_secrets("changed", text)
     by = _by(text, caller.agent)
@@ -320,7 +320,7 @@ def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]
 def get(caller: Caller, given: Arguments) -> str:
     """Lines of a note, each with its number; of a folder, what is in it."""
     named, lines = parse_span(given["path"], None)
-    path = pathnames.inside(named)
+    path = inside(named)
     if not path or (named.endswith("/") and not path.casefold().endswith(".md")):
         return _folder(caller, path) or f"There is no folder {inline(named)} with notes in it {_unread(caller, path)}."
     if "start_line" in given or "line_count" in given:
@@ -341,7 +341,7 @@ def _found(caller: Caller, path: str, lines: Span | None) -> Excerpt:
     excerpt = caller.vault.read(path, lines, caller.scopes)
     target = _target(path)
     if excerpt.not_found and target not in ("", path):
-        excerpt = caller.vault.read(pathnames.inside(target), lines, caller.scopes)
+        excerpt = caller.vault.read(inside(target), lines, caller.scopes)
     if excerpt.not_found and "/" not in target and len(called := _called(caller, target)) == 1:
         excerpt = caller.vault.read(called[0], lines, caller.scopes)
     return excerpt

@@ -22,7 +22,7 @@ from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.rendering.status import narrowed, status_document
-from vault_memory.sessions import access
+from vault_memory.sessions import projects
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class VaultSession:
 
     def scopes(self, agent: str) -> tuple[str, ...]:
         """The scopes that are open to an agent that works where this process does."""
-        return access.scopes(access.Asker(agent, self._folder), self.config(), os.environ)
+        return projects.open_scopes(projects.Asker(agent, self._folder), self.config(), os.environ)
 
     def recall(self, options: Mapping[str, Any]) -> Document | None:
         """A `recall@1` document with `text` and `said`; None while there is no index yet: it is being built then."""

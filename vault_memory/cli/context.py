@@ -27,11 +27,11 @@ from vault_memory.startup import FORMATS, SOURCES
 def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401
     """Print core memory and what the notes say about PROMPT (without one, recent days), framed as data."""
     from vault_memory.config import load
-    from vault_memory.sessions import access, projects
+    from vault_memory.sessions import projects
 
-    asker = access.Asker(agent or "", Path(os.getcwd()))
+    asker = projects.Asker(agent or "", Path(os.getcwd()))
     config = load(shared.vault)
-    allowed = scope or access.scopes(asker, config, os.environ)
+    allowed = scope or projects.open_scopes(asker, config, os.environ)
     values = {"prompt": " ".join(prompt), "scope": list(allowed)}
     values |= {key: value for key, value in options.items() if value is not None}
     found = shared.ask_daemon("context", values) or _made(shared, values)

@@ -6,8 +6,9 @@ or facts; `Note.states` says for each line which it is. parse.py makes Notes.
 """
 
 import re
+import unicodedata
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -137,3 +138,27 @@ def note_header(path: str, day: str | None) -> str:
 def one_line(path: str) -> str:
     """A path as it is printed where a line means something: a file's name may hold line ends, and forge a citation."""
     return path.translate(_LINE_ENDS)
+
+
+_MARKS = str.maketrans("„“”‟«»‹›‘’‚‛´", '""""""""' + "'''''")
+_DOUBLE = re.compile(r'(?<!\w)"(?=\S)([^"]+)(?<![\s\d])"(?!\w)')
+_SINGLE = re.compile(r"(?<!\w)'(?=\S)((?:[^']|(?<=\w)'(?=\w))+)(?<![\s\d])'(?!\w)")
+"""Marks around words; behind a digit one may be an inch, a foot or a minute."""
+
+
+def folded(text: str) -> str:
+    """The form in which texts of one paragraph are compared; the text itself where nothing else is left of it."""
+    return " ".join(_letters(text).split()).rstrip(" .!,;:") or text
+
+
+def folded_lines(lines: Sequence[str], states: Sequence[int]) -> str:
+    """The same of a note's lines (Note.states): each keeps its place and its spaces, and code all of its letters."""
+    kept = [
+        line.rstrip() if state == CODE else _letters(line.rstrip()) for line, state in zip(lines, states, strict=True)
+    ]
+    return "\n".join(kept).strip("\n").rstrip(" .!,;:")
+
+
+def _letters(text: str) -> str:
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.translate(_MARKS)).casefold())
+    return _SINGLE.sub(r"\1", _DOUBLE.sub(r"\1", plain))

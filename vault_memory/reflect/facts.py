@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from vault_memory.markdown import entities, name_spotting, provenance
+from vault_memory.markdown import entities, fact_text, provenance
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect import proposals
 from vault_memory.reflect.model import Fact
@@ -129,7 +129,7 @@ class _Whom:
         forms += [
             (names.shown(slug) or self.called.get(slug) or slug, slug) for slug in self._to_have_a_page(rows, page_days)
         ]
-        self._called = name_spotting.NameIndex(forms, lambda: name_spotting.small_words(row.text for row in rows))
+        self._called = fact_text.NameIndex(forms, lambda: fact_text.small_words(row.text for row in rows))
 
     def of(self, row: FactRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
@@ -149,7 +149,7 @@ class _Whom:
         first: dict[str, set[str]] = defaultdict(set)
         for slug in known | self.called.keys() | names.pages.keys():
             words = (names.shown(slug) or self.called.get(slug) or slug).split()
-            if len(words) <= name_spotting.LONGEST and all(word[0].isupper() for word in words):
+            if len(words) <= fact_text.LONGEST_NAME_WORDS and all(word[0].isupper() for word in words):
                 first[words[0].casefold()].add(slug)
         found = {name: first[name.casefold()] for name in bare}
         return {name: min(slugs) for name, slugs in found.items() if len(slugs) == 1}

@@ -21,8 +21,8 @@ from itertools import chain
 from operator import add, itemgetter, mul
 from typing import Any, NamedTuple
 
+from vault_memory.markdown.conversation import speaker
 from vault_memory.markdown.note import ASIDE
-from vault_memory.markdown.speakers import speaker
 from vault_memory.search.candidates import REACH, Candidates
 from vault_memory.store.candidate import FACTS, PAGE, Candidate
 

@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from vault_memory import startup
 from vault_memory.config import Config
+from vault_memory.errors import UsageError
 from vault_memory.markdown import entities
+from vault_memory.text.scope_syntax import GLOBAL, is_scope, normal_scope
 from vault_memory.vault import private_files
 
 _POINTS_TO = re.compile(r"gitdir:[ \t]*(.+?)[ \t]*\Z")
@@ -159,3 +161,35 @@ def identifier(name: str) -> str:
 def digest(folder: str) -> str:
     """What tells a folder from others of its name, in six characters."""
     return hashlib.sha256(os.path.normpath(folder).encode("utf-8", "replace")).hexdigest()[:6]
+
+
+SCOPE_VARIABLE = "MEMORY_SCOPE"
+
+
+class Asker(NamedTuple):
+    """Who asks: the agent's name, "" for none, and the folder it works in."""
+
+    agent: str = ""
+    folder: Path | None = None
+
+
+def open_scopes(asker: Asker, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The scopes that are open to somebody, never none; raises UsageError for a bad one in $MEMORY_SCOPE."""
+    found = [GLOBAL]
+    if asker.folder and (project := of_folder(asker.folder, config, environ)):
+        found.append(project)
+    if name := identifier(asker.agent):
+        found.append(f"agent:{name}")
+    return tuple(dict.fromkeys((*found, *_scopes_named(environ))))
+
+
+def _scopes_named(environ: Mapping[str, str]) -> list[str]:
+    """The scopes that the environment opens besides."""
+    given = [text.strip() for text in environ.get(SCOPE_VARIABLE, "").split(",")]
+    for text in given:
+        if text and not is_scope(text):
+            raise UsageError(
+                f"${SCOPE_VARIABLE} names `{text}`, which is no scope.",
+                "Write global, agent:<id>, project:<id>, user:<id> or custom:<name>, several with commas between.",
+            )
+    return [normal_scope(text) for text in given if text]

@@ -22,7 +22,7 @@ from typing import BinaryIO
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
-from vault_memory.sessions import access, clean, ledger, pending, projects, tools, transcript
+from vault_memory.sessions import ledger, pending, projects, tools, transcript
 from vault_memory.sessions.ledger import TranscriptState
 from vault_memory.sessions.records import Listing, Message, Reading, Transcript
 from vault_memory.vault import locations
@@ -161,9 +161,9 @@ class _Scopes:
 
     def of(self, folder: str) -> str:
         if folder not in self._found:
-            asker = access.Asker(folder=Path(folder)) if os.path.isabs(folder) else access.Asker()
+            asker = projects.Asker(folder=Path(folder)) if os.path.isabs(folder) else projects.Asker()
             try:
-                seen = access.scopes(asker, self._config, self._environ)
+                seen = projects.open_scopes(asker, self._config, self._environ)
             except ValueError:  # no path at all, as a NUL in it
                 seen = ()
             project = next((s for s in seen if s.startswith("project:")), "")
@@ -256,7 +256,7 @@ class _ToolSync:
         """From where to read on; all is read again for a head with another title."""
         if not (before and before.messages and _is_whole(before, self._home)):
             return ""
-        if source.title and before.title != clean.words(source.title):
+        if source.title and before.title != transcript.words(source.title):
             self._known[source.key], self._is_changed = before._replace(mark=""), True
             self._save()
             return ""
@@ -271,7 +271,7 @@ class _ToolSync:
             writer = _TextWriter(self._home, TranscriptState(path=path), self._scopes.of, self._tool)
         with writer:
             for record in reading.records:
-                writer.title = writer.title or (clean.words(record.title) if record.title else "")
+                writer.title = writer.title or (transcript.words(record.title) if record.title else "")
                 writer.folder = writer.folder or record.folder
                 self._report.outputs += record.outputs
                 for message in record.messages:
@@ -357,7 +357,7 @@ class _TextWriter:
 
     def add(self, message: Message) -> None:
         """Write a message, if somebody said something in it."""
-        words = clean.words(message.text)
+        words = transcript.words(message.text)
         if not words:
             return
         if self._handle is None:

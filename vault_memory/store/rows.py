@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from vault_memory.markdown import entities
+from vault_memory.markdown.note import folded
 from vault_memory.store import schema
 from vault_memory.store.vectors import total
 from vault_memory.store.view import IndexConnection, View
@@ -415,10 +416,9 @@ def text_hash(text: str) -> int:
 
 
 def wording_hash(narrative: str) -> int:
-    """The hash by which facts of the same words are known, whatever their letters (same.py)."""
-    from vault_memory.markdown import text_equality  # only what is stored is compared so
+    """The hash by which facts of the same words are known, whatever their letters (note.py)."""
 
-    return text_hash(text_equality.folded(narrative))
+    return text_hash(folded(narrative))
 
 
 def _signed_hash(text: str) -> int:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date
 
-from vault_memory.markdown import provenance, text_equality
+from vault_memory.markdown import provenance
 from vault_memory.markdown.facts import Fact
-from vault_memory.markdown.note import FRONT, Note
+from vault_memory.markdown.note import FRONT, Note, folded, folded_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import of_all_lines
 from vault_memory.search.get import OpenScopes
@@ -97,11 +97,11 @@ def _ends_with(passages: Iterable[str], wanted: str) -> bool:
 def _folded(found: Note, last: int | None = None) -> str:
     """A note's lines behind its properties, as far as the last one wanted."""
     first = found.states.count(FRONT)
-    return text_equality.folded_lines(found.lines[first:last], found.states[first:last])
+    return folded_lines(found.lines[first:last], found.states[first:last])
 
 
 def _letters(text: str) -> str:
-    return "".join("".join(map(text_equality.folded, text.splitlines())).split())
+    return "".join("".join(map(folded, text.splitlines())).split())
 
 
 def _hides(found: Note, opened: OpenScopes) -> bool:
