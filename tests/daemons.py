@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vault_memory.daemon import address, client
+from vault_memory.daemon import client
 from vault_memory.errors import VaultMemoryError
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Running:
     @property
     def socket(self) -> Path:
         """Where it is reached."""
-        return Path(address.socket_path(self.root))
+        return Path(client.socket_path(self.root))
 
     def ask(self, method: str, wait_seconds: float = PATIENCE_SECONDS, **params: Any) -> Any:
         """Its answer, over a connection of its own; raises what client.py raises."""

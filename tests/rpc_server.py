@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vault_memory.daemon.rpc import ClientLimits, Server
+from vault_memory.daemon.rpc import CLOSING_SECONDS, Server
 from vault_memory.errors import BusyError, RemoteError, UnknownMethodError, UsageError
 
 PATIENCE_SECONDS = 30.0
@@ -20,10 +20,10 @@ PATIENCE_SECONDS = 30.0
 class Served:
     """A server in a thread; its handler counts what it is asked."""
 
-    def __init__(self, path: Path, limits: ClientLimits | None = None) -> None:
+    def __init__(self, path: Path, closing_seconds: float = CLOSING_SECONDS) -> None:
         self.path = path
         self.asked: list[str] = []
-        self.server = Server(self.handle, limits)
+        self.server = Server(self.handle, closing_seconds)
         self.held = asyncio.Event()
 
     async def handle(self, method: str, params: dict[str, Any]) -> Any:
@@ -81,8 +81,8 @@ METHODS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @contextmanager
-def served(path: Path, limits: ClientLimits | None = None) -> Iterator[Served]:
-    it = Served(path, limits)
+def served(path: Path) -> Iterator[Served]:
+    it = Served(path)
     it.start()
     try:
         yield it

@@ -24,7 +24,7 @@ from vaults import fill, put
 from vault_memory.agents import hook, hook_events
 from vault_memory.agents.hook import TURNS, ShownSession
 from vault_memory.config import Config, user_folder
-from vault_memory.daemon import address
+from vault_memory.daemon import client
 from vault_memory.memory import Memory
 from vault_memory.sessions import pending
 from vault_memory.startup import vault_id
@@ -415,8 +415,8 @@ def test_no_answer_is_longer_than_an_agent_takes(tmp_path: Path, data: Path) -> 
 @pytest.fixture
 def stuck(notes: Path) -> Iterator[socket.socket]:
     """A daemon's socket that takes every connection and never says a word."""
-    path = address.socket_path(notes)
-    address.prepare(path)
+    path = client.socket_path(notes)
+    client.prepare(path)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
         server.listen(8)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory.daemon import address
+from vault_memory.daemon import client
 from vault_memory.errors import RefusedError
 from vault_memory.startup import vault_id
 
@@ -44,7 +44,7 @@ def mode(path: Path) -> int:
 
 def test_in_the_runtime_folder_by_the_vaults_id(vault: Path, runtime: Path) -> None:
     digest = hashlib.sha256(os.fsencode(os.path.realpath(vault))).hexdigest()[:12]
-    path = Path(address.socket_path(vault, {"XDG_RUNTIME_DIR": str(runtime)}))
+    path = Path(client.socket_path(vault, {"XDG_RUNTIME_DIR": str(runtime)}))
     assert path == runtime / "vault-memory" / f"{digest}.sock"
     assert list(runtime.iterdir()) == []  # naming it makes nothing
 
@@ -52,7 +52,7 @@ def test_in_the_runtime_folder_by_the_vaults_id(vault: Path, runtime: Path) -> N
 def test_a_link_to_a_vault_leads_to_the_same_daemon(vault: Path, runtime: Path, short_folder: Path) -> None:
     (short_folder / "link").symlink_to(vault)
     environ = {"XDG_RUNTIME_DIR": str(runtime)}
-    assert Path(address.socket_path(short_folder / "link", environ)) == Path(address.socket_path(vault, environ))
+    assert Path(client.socket_path(short_folder / "link", environ)) == Path(client.socket_path(vault, environ))
 
 
 @pytest.mark.parametrize("kind", ["unset", "relative", "missing", "a file", "open to others"])
@@ -67,15 +67,15 @@ def test_without_a_runtime_folder_of_ones_own_in_the_data_folder(
         runtime.chmod(0o770)
     usual = Path(f"/run/user/{os.getuid()}")
     data = short_folder / "data" / "vault-memory" / "run"
-    folder = usual / "vault-memory" if sys.platform == "linux" and address._is_private(str(usual)) else data
+    folder = usual / "vault-memory" if sys.platform == "linux" and client._is_private(str(usual)) else data
     environ = {"XDG_RUNTIME_DIR": named, "XDG_DATA_HOME": str(short_folder / "data"), "HOME": str(short_folder)}
-    assert Path(address.socket_path(vault, environ)) == folder / f"{vault_id(vault)}.sock"
+    assert Path(client.socket_path(vault, environ)) == folder / f"{vault_id(vault)}.sock"
 
 
 @as_root
 def test_a_runtime_folder_of_another_user_is_passed_over(vault: Path, runtime: Path) -> None:
     os.chown(runtime, 65534, 65534)
-    assert runtime not in Path(address.socket_path(vault, {"XDG_RUNTIME_DIR": str(runtime), "HOME": "/h"})).parents
+    assert runtime not in Path(client.socket_path(vault, {"XDG_RUNTIME_DIR": str(runtime), "HOME": "/h"})).parents
 
 
 def runtime_of_length(short_folder: Path, length: int) -> Path:
@@ -88,21 +88,21 @@ def runtime_of_length(short_folder: Path, length: int) -> Path:
 
 def test_the_longest_path_is_counted_in_bytes_and_can_be_bound(vault: Path, short_folder: Path) -> None:
     folder = runtime_of_length(short_folder, 103)
-    path = Path(address.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder)}))
+    path = Path(client.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder)}))
     assert len(os.fsencode(path)) == 103 and folder in path.parents
-    address.prepare(path)
+    client.prepare(path)
     listening(path).close()
 
 
 def test_a_longer_path_goes_under_a_hashed_name_into_the_temporary_folder(vault: Path, short_folder: Path) -> None:
     folder = runtime_of_length(short_folder, 104)
-    path = Path(address.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder), "TMPDIR": str(short_folder)}))
+    path = Path(client.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder), "TMPDIR": str(short_folder)}))
     assert path.parent == short_folder / f"vault-memory-{os.getuid()}"
     usual = folder / "vault-memory" / f"{vault_id(vault)}.sock"
     digest = hashlib.sha256(os.fsencode(usual)).hexdigest()
     assert path.name == f"{digest[:24]}.sock"
     environ = {"XDG_RUNTIME_DIR": str(folder), "TMPDIR": str(short_folder)}
-    other = Path(address.socket_path(short_folder / "Other", environ))
+    other = Path(client.socket_path(short_folder / "Other", environ))
     assert other.parent == path.parent and other != path
 
 
@@ -112,12 +112,12 @@ def test_prepare_makes_a_private_folder_and_mends_our_own(short_folder: Path) ->
     try:
         (short_folder / "data").mkdir()
         (short_folder / "data").chmod(0o755)
-        address.prepare(path)
+        client.prepare(path)
     finally:
         os.umask(before)
     assert mode(path.parent) == 0o700
     path.parent.chmod(0o777)
-    address.prepare(path)
+    client.prepare(path)
     assert mode(path.parent) == 0o700
 
 
@@ -127,7 +127,7 @@ def test_prepare_refuses_a_link_and_a_file(short_folder: Path) -> None:
     (short_folder / "file").touch()
     for name in ("link", "file"):
         with pytest.raises(RefusedError, match=name):
-            address.prepare(short_folder / name / "x.sock")
+            client.prepare(short_folder / name / "x.sock")
     assert mode(short_folder / "real") == 0o755
 
 
@@ -137,7 +137,7 @@ def test_prepare_refuses_a_folder_in_the_temporary_one_that_others_may_enter(bit
     folder.mkdir()
     folder.chmod(bits)
     with pytest.raises(RefusedError, match="open to other users"):
-        address.prepare(folder / "x.sock")
+        client.prepare(folder / "x.sock")
     assert mode(folder) == bits
 
 
@@ -147,19 +147,19 @@ def test_prepare_refuses_another_users_folder(short_folder: Path) -> None:
     folder.mkdir(mode=0o700)
     os.chown(folder, 65534, 65534)
     with pytest.raises(RefusedError, match="another user"):
-        address.prepare(folder / "x.sock")
+        client.prepare(folder / "x.sock")
 
 
 def test_a_socket_of_ones_own_in_a_private_folder(runtime: Path) -> None:
     path = runtime / "x.sock"
-    assert not address.is_own(path)
+    assert not client.is_own(path)
     with listening(path):
-        assert address.is_own(path)
+        assert client.is_own(path)
         for bits in (0o750, 0o705, 0o722):
             runtime.chmod(bits)
-            assert not address.is_own(path)
+            assert not client.is_own(path)
         runtime.chmod(0o700)
-        assert address.is_own(path)
+        assert client.is_own(path)
 
 
 @as_root
@@ -167,8 +167,8 @@ def test_what_belongs_to_another_is_not_own(runtime: Path) -> None:
     path = runtime / "x.sock"
     with listening(path):
         os.chown(path, 65534, 65534)
-        assert not address.is_own(path)
+        assert not client.is_own(path)
         os.chown(path, 0, 0)
-        assert address.is_own(path)
+        assert client.is_own(path)
         os.chown(runtime, 65534, 65534)
-        assert not address.is_own(path)
+        assert not client.is_own(path)

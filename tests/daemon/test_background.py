@@ -11,17 +11,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
 from daemons import until
-from hypothesis import given
-from hypothesis import strategies as st
 from model_server import ModelServer, model_server
 from vaults import fill, memory
 
 from vault_memory.config import Config
-from vault_memory.daemon.background import Background, Nightly
-from vault_memory.daemon.debounce import ChangeQueue
-from vault_memory.daemon.index_worker import IndexWorker, QuestionGate
+from vault_memory.daemon.index_worker import Background, IndexWorker, Nightly, QuestionGate
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.daemon.watch import Watcher
+from vault_memory.daemon.watch import ChangeQueue, Watcher
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.indexing.indexer import Report
 from vault_memory.reflect.run_log import NightlyRun, RunLog
@@ -193,27 +189,6 @@ def test_summer_time_neither_skips_nor_doubles_a_day(
     assert at_each(kept, Counted(), *moments, at=at, zone=local) == ran
 
 
-@given(
-    st.sampled_from(["Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo", "UTC"]),
-    st.times().map(lambda t: t.replace(second=0, microsecond=0)),
-    st.datetimes(datetime(2024, 1, 1), datetime(2026, 12, 31), timezones=st.just(UTC)),
-    st.lists(st.timedeltas(-timedelta(hours=3), timedelta(hours=40)), max_size=30),
-)
-def test_whatever_the_clock_does_no_local_day_runs_twice(
-    tmp_path_factory: pytest.TempPathFactory, zone: str, at: time, now: datetime, steps: list[timedelta]
-) -> None:
-    kept = RunLog(Path("/v"), {"XDG_DATA_HOME": str(tmp_path_factory.mktemp("data"))})
-    days: list[date] = []
-    nightly = Nightly(kept, lambda: None, ZoneInfo(zone))
-    for step in steps:
-        now += step
-        if nightly.run_if_due(at, now):
-            night = kept.night()
-            assert night
-            days.append(night.seen_to)
-    assert days == sorted(set(days))
-
-
 @pytest.mark.parametrize(("saved", "ran"), [(0, 0), (59, 0), (60, 1), (3600, 1), (-30, 0), (-86400, 1)])
 def test_who_has_just_saved_is_left_in_peace(kept: RunLog, saved: int, ran: int) -> None:
     counted, now = Counted(), utc("2025-11-11T04:00")
@@ -236,13 +211,3 @@ def test_what_fails_waits_for_the_next_day_and_what_killed_the_process_is_caught
         at_each(kept, Counted(fail), "2025-11-11T12:00")
     assert kept.night() == NightlyRun("03:30", date(2025, 11, 11), utc("2025-11-11T12:00"), False)
     assert at_each(kept, Counted(), "2025-11-11T12:01", "2025-11-12T03:30") == [0, 1]
-
-
-def test_a_disk_that_takes_nothing_has_it_run_once(kept: RunLog) -> None:
-    kept.file.parent.parent.mkdir(parents=True)
-    kept.file.parent.write_text("in the way", "utf-8")
-    counted = Counted()
-    nightly = Nightly(kept, counted, UTC)
-    for now in ("2025-11-10T12:00", "2025-11-11T12:00", "2025-11-11T12:05"):
-        nightly.run_if_due(AT, utc(now))
-    assert counted.times == 1

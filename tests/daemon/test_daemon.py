@@ -8,9 +8,7 @@ import shutil
 import signal
 import sqlite3
 import stat
-import subprocess
 import sys
-import threading
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from typing import Any
 import pytest
 from daemons import Running, start_daemon, until
 from model_server import model_server
-from vaults import fill, index_digest, memory, obeying_permissions, paths, put, run, snapshot, start
+from vaults import fill, index_digest, memory, put, run, snapshot
 
 from vault_memory.daemon import client
 from vault_memory.errors import UnknownMethodError, UsageError, VaultMemoryError
@@ -210,31 +208,6 @@ def test_it_stops_when_told_and_leaves_nothing_behind(root: Path, how: signal.Si
     assert (root / ".memory/.gitignore").read_text().count("*.lock") == 1
 
 
-@pytest.mark.slow
-def test_a_stop_ends_a_rebuild_that_was_asked_for_and_leaves_the_index_as_it_was(root: Path) -> None:
-    fill(root, {f"{n}.md": "\n\n".join(f"## {m}\nheron {n} {m}" for m in range(12)) for n in range(1500)})
-    memory(root).index()
-    daemon = start_daemon(root).settled()
-    before, digest = (root / ".memory/index.sqlite").stat().st_ino, index_digest(memory(root))
-    kept = {path.name for path in (root / ".memory").iterdir()}
-    said: list[VaultMemoryError] = []
-    asking = threading.Thread(target=_rebuild, args=(daemon, said))
-    asking.start()
-    until(lambda: [path for path in (root / ".memory").iterdir() if path.name not in kept])
-    assert daemon.stop() == 0
-    asking.join(30)
-    assert [error.exit_code for error in said] == [75]
-    assert (root / ".memory/index.sqlite").stat().st_ino == before and index_digest(memory(root)) == digest
-    assert not [path for path in (root / ".memory").iterdir() if path.name not in kept]
-
-
-def _rebuild(daemon: Running, said: list[VaultMemoryError]) -> None:
-    try:
-        daemon.ask("index", rebuild=True)
-    except VaultMemoryError as error:
-        said.append(error)
-
-
 # --- settings --------------------------------------------------------------------------------------------------------
 
 
@@ -279,21 +252,6 @@ def test_the_index_is_deleted_under_it(root: Path, pattern: str) -> None:
     assert run(root, "index", "--check").returncode == 0
 
 
-@pytest.mark.slow
-def test_an_older_index_is_put_in_its_place(root: Path) -> None:
-    daemon = start_daemon(root).settled()
-    with contextlib.closing(sqlite3.connect(root / ".memory/index.sqlite")) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    old = root.parent / "old.sqlite"
-    shutil.copy(root / ".memory/index.sqlite", old)
-    put(root, "heron.md", "heron", 0)
-    daemon.settled()
-    os.replace(old, root / ".memory/index.sqlite")
-    found = daemon.ask("recall", query="heron", mode="lexical")
-    assert found["results"] or not found["index"]["fresh"]
-    until(lambda: _found(daemon, "heron"))
-
-
 def test_the_index_is_damaged_under_it(root: Path) -> None:
     daemon = start_daemon(root).settled()
     with contextlib.closing(sqlite3.connect(root / ".memory/index.sqlite")) as connection:
@@ -311,16 +269,6 @@ def _found(daemon: Running, word: str) -> bool:
         return bool(daemon.ask("recall", query=word, mode="lexical")["results"])
     except VaultMemoryError:
         return False
-
-
-@pytest.mark.slow
-def test_the_index_is_emptied_under_it(root: Path) -> None:
-    daemon = start_daemon(root).settled()
-    os.truncate(root / ".memory/index.sqlite", 0)
-    until(lambda: _found(daemon, "anchor"))
-    daemon.settled()
-    assert daemon.process.poll() is None
-    assert run(root, "index", "--check").returncode == 0
 
 
 def test_a_change_that_nobody_tells_of_is_doubted_when_it_is_met(root: Path) -> None:
@@ -350,45 +298,6 @@ def test_a_vault_that_is_gone_is_said_to_be_gone(root: Path) -> None:
     daemon.settled()
 
 
-@pytest.mark.slow
-def test_a_full_disk_is_told_and_outlived(tmp_path: Path) -> None:
-    if not hasattr(os, "geteuid") or os.geteuid() or not shutil.which("mount"):
-        pytest.skip("only root may mount a small disk")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=24m", "none", str(disk)], check=False, capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip("this machine lets nobody mount")
-    try:
-        root = fill(tmp_path / "vault", NOTES)
-        own_settings(f'[index]\npath = "{disk}/index.sqlite"\n')
-        daemon = start_daemon(root).settled()
-        ballast = disk / "ballast"
-        with contextlib.suppress(OSError), open(ballast, "wb") as file:
-            while True:
-                file.write(b"x" * 4096)
-                file.flush()
-        put(root, "long.md", "heron " + " ".join(f"word{n}" for n in range(80_000)), 0)
-        until(lambda: daemon.ask("health")["trouble"])
-        assert "full" in daemon.ask("health")["trouble"]["what"]
-        answer = daemon.ask("recall", query="anchor")
-        assert (answer["results"][0]["path"], answer["index"]["fresh"]) == ("anchor.md", False)
-        assert any(entry["what"] == "index" and "full" in entry["why"] for entry in answer["degraded"])
-        assert not _found(daemon, "heron")
-        ballast.unlink()
-        put(root, "long.md", "A heron, shortly.", 0)
-        until(lambda: _found(daemon, "heron"))
-        daemon.settled()
-        assert daemon.ask("status")["daemon"]["trouble"] is None
-        assert run(root, "index", "--check").returncode == 0
-        daemon.stop()
-    finally:
-        own_settings("")
-        subprocess.run(["umount", "--lazy", str(disk)], check=False)
-
-
 def test_an_embedder_that_is_away_is_told_and_used_once_it_is_back(root: Path) -> None:
     with model_server() as server:
         server.trouble.status = 503
@@ -412,45 +321,6 @@ def test_an_embedder_that_is_away_is_told_and_used_once_it_is_back(root: Path) -
 def own_settings(text: str) -> None:
     """Write the user's own settings file."""
     put(Path(os.environ["XDG_CONFIG_HOME"]), "vault-memory/config.toml", text, 0)
-
-
-def test_a_folder_that_must_not_be_read_keeps_its_notes(root: Path) -> None:
-    first = obeying_permissions()
-    memory(root).index()
-    daemon = Running(root, start(root, "watch", first=first)).ready().settled()
-    (root / "memory").chmod(0o000)
-    try:
-        put(root, "heron.md", "heron", 0)
-        until(lambda: _found(daemon, "heron"))
-        answer = daemon.ask("recall", query="night train to Gothenburg")
-        assert answer["omitted"]["unreadable"] == 1
-        assert any(entry["what"] == "files" for entry in answer["degraded"])
-        assert "memory/2025-11-27.md" in paths(memory(root))
-    finally:
-        (root / "memory").chmod(0o755)
-    until(lambda: daemon.ask("recall", query="night train to Gothenburg")["index"]["fresh"])
-    assert run(root, "index", "--check").returncode == 0
-
-
-@pytest.mark.slow
-def test_an_index_that_must_not_be_written_is_told_and_written_later(root: Path) -> None:
-    first = obeying_permissions()
-    memory(root).index()
-    daemon = Running(root, start(root, "watch", first=first)).ready().settled()
-    files = [root / ".memory" / name for name in ("index.sqlite", "index.sqlite.lock")]
-    for file in files:
-        file.chmod(0o400)
-    try:
-        put(root, "heron.md", "heron", 0)
-        until(lambda: daemon.ask("health")["trouble"])
-        answer = daemon.ask("recall", query="anchor", no_journal=True)
-        assert (answer["results"][0]["path"], answer["index"]["fresh"]) == ("anchor.md", False)
-    finally:
-        for file in files:
-            file.chmod(0o644)
-    until(lambda: _found(daemon, "heron"))
-    daemon.settled()
-    assert run(root, "index", "--check").returncode == 0
 
 
 def test_a_process_that_was_asleep_catches_up(root: Path) -> None:
@@ -517,17 +387,6 @@ def test_a_way_out_of_the_vault_and_an_unknown_method_are_refused(root: Path) ->
     assert refused.value.exit_code == 6
     with pytest.raises(UnknownMethodError, match="not a method"):
         daemon.ask("dance")
-
-
-@pytest.mark.slow
-def test_many_ask_at_once(root: Path) -> None:
-    daemon = start_daemon(root)
-    asking = [start(root, *ASKED, "--json") for _ in range(12)]
-    answers = [json.loads(process.communicate(timeout=60)[0]) for process in asking]
-    assert len({json.dumps(without_measures(answer)) for answer in answers}) == 1
-    with client.connect(daemon.socket) as connection:
-        for _ in range(100):
-            assert connection.call("recall", {"query": "anchor", "no_journal": True})["results"]
 
 
 # --- its log ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.daemon.debounce import BURST_SECONDS, FEW_PATHS, LATEST_SECONDS, LONE_SAVE_SECONDS, Batch, ChangeQueue
+from vault_memory.daemon.watch import BURST_SECONDS, FEW_PATHS, LATEST_SECONDS, LONE_SAVE_SECONDS, Batch, ChangeQueue
 
 
 class Clock:

@@ -13,7 +13,7 @@ from reflecting import NORA, reflect, reflected, rewrite, small_vault
 from vaults import memory, put, run
 
 from vault_memory.config import Config
-from vault_memory.daemon.background import Background
+from vault_memory.daemon.index_worker import Background
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, RefusedError
 from vault_memory.health.doctor import Check, doctor

@@ -9,22 +9,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
-from vault_memory.daemon.client import connect
-from vault_memory.daemon.rpc import ClientLimits, Server
+from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
+from vault_memory.daemon.rpc import Server
 from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
-
-NO_PATIENCE = ClientLimits(line_bytes=1000, batch=3, clients=3, token_seconds=0.2, closing_seconds=0.2)
 
 
 @pytest.fixture
@@ -86,6 +81,7 @@ REFUSED = [
     (b'"health"', None, -32600),
     (b"{}", None, -32600),
     (b"[]", None, -32600),
+    (b"[" + request("echo") + b"]", None, -32600),
     (b'{"id": 1, "method": "echo"}', 1, -32600),
     (b'{"jsonrpc": "1.0", "id": 1, "method": "echo"}', 1, -32600),
     (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', 1, -32600),
@@ -106,8 +102,6 @@ def test_what_cannot_be_answered_gets_an_error_and_the_connection_goes_on(
 ) -> None:
     with Raw(server.path) as raw:
         answer = raw.ask(line)
-        if line.startswith(b"[[" + b"[" * 300) and code == -32600:
-            [answer] = answer  # a batch of one that is no request
         assert error_of(answer) == (number, code)
         assert raw.ask(request("echo", 2))["id"] == 2
 
@@ -139,32 +133,13 @@ def test_a_notification_gets_no_answer(server: Served) -> None:
     assert server.asked == ["echo", "fault", "unheard", "echo"]
 
 
-def test_a_batch(server: Served) -> None:
-    notification = b'{"jsonrpc": "2.0", "method": "echo"}'
-    with Raw(server.path) as raw:
-        parts = [request("echo", 1), notification, b"5", request("busy", "b"), request("echo", 3)]
-        answers = raw.ask(b"[" + b",".join(parts) + b"]")
-        assert [answer["id"] for answer in answers] == [1, None, "b", 3]
-        assert [answer.get("error", {}).get("code") for answer in answers] == [None, -32600, 75, None]
-        raw.send(b"[" + notification + b"," + notification + b"]\n")
-        assert raw.ask(request("echo", 7))["id"] == 7
-
-
-def test_a_batch_too_long_is_refused_whole(path: Path) -> None:
-    with served(path, NO_PATIENCE) as server, Raw(path) as raw:
-        small = b'{"jsonrpc":"2.0","id":1,"method":"echo"}'
-        assert len(raw.ask(b"[" + b",".join([small] * 3) + b"]")) == 3
-        assert error_of(raw.ask(b"[" + b",".join([small] * 4) + b"]")) == (None, -32600)
-        assert len(server.asked) == 3
-
-
 def test_closing_leaves_no_client_waiting(path: Path) -> None:
-    for _ in range(50):
+    for _ in range(10):
         with served(path) as server:
             raw = Raw(path)  # the server may be anywhere between the system's accept and serving it
         with raw:
             answer = raw.answer()
-            assert answer is None or (error_of(answer) == (None, 75) and raw.answer() is None)
+            assert answer is None
         assert server.server.clients == 0
 
 
@@ -193,62 +168,24 @@ def test_one_that_waits_does_not_keep_another_waiting(server: Served) -> None:
         assert slow.answer()["result"] == "held"
 
 
-def test_one_client_too_many_is_told_busy(path: Path) -> None:
-    with served(path, NO_PATIENCE) as server:
-        three = [Raw(path) for _ in range(3)]
-        until(lambda: server.server.clients == 3)
-        with Raw(path) as fourth:
-            assert error_of(fourth.answer()) == (None, 75)
-            assert fourth.answer() is None
-        assert [raw.ask(request("echo", n))["id"] for n, raw in enumerate(three)] == [0, 1, 2]
-        three.pop().close()
-        until(lambda: server.server.clients == 2)
-        assert lives(server)
-        for raw in three:
-            raw.close()
-
-
 @pytest.mark.parametrize("end", [b"\n", b""])
-def test_a_line_too_long_is_answered_and_cut_off(path: Path, end: bytes) -> None:
-    with served(path, NO_PATIENCE) as server:
-        line = request("echo", 1)
-        with Raw(path) as raw:
-            assert raw.ask(line.ljust(1000))["id"] == 1
-            raw.send(line.ljust(1001) + end)
-            assert error_of(raw.answer()) == (None, -32600)
-            assert raw.answer() is None
-        assert lives(server)
+def test_a_line_too_long_is_answered_and_cut_off(server: Served, end: bytes) -> None:
+    line = request("echo", 1)
+    with Raw(server.path) as raw:
+        assert raw.ask(line.ljust(LONGEST_REQUEST_BYTES))["id"] == 1
+        raw.send(line.ljust(LONGEST_REQUEST_BYTES + 1) + end)
+        assert error_of(raw.answer()) == (None, -32600)
+        assert raw.answer() is None
+    assert lives(server)
 
 
 def test_clients_that_go_away_at_any_moment(server: Served) -> None:
-    for _ in range(20):
+    for _ in range(5):
         for sent in (b"", b"{", request("echo") + b"\n", request("large", 1, length=500_000) + b"\n"):
             with Raw(server.path) as raw:
                 raw.send(sent)
     until(lambda: lives(server))  # some may not have been met yet, and count until they are
     until(lambda: server.server.clients == 0)
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(noise=st.lists(st.binary(max_size=60) | st.sampled_from([line for line, *_ in REFUSED if len(line) < 99])))
-def test_no_noise_ends_the_server(server: Served, noise: list[bytes]) -> None:
-    lines = [line.replace(b"\n", b"") for line in noise]
-    with Raw(server.path) as raw:
-        raw.send(b"".join(line + b"\n" for line in lines) + request("echo", "last") + b"\n")
-        while (answer := raw.answer()) is not None and not (isinstance(answer, dict) and answer.get("id") == "last"):
-            assert isinstance(answer, list) or answer["jsonrpc"] == "2.0"
-        assert answer is not None
-
-
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(cuts=st.lists(st.integers(0, 400), max_size=8), texts=st.lists(st.text(max_size=20), min_size=1, max_size=5))
-def test_where_a_stream_is_cut_changes_nothing(server: Served, cuts: list[int], texts: list[str]) -> None:
-    stream = b"".join(request("echo", n, text=text) + b"\n" for n, text in enumerate(texts))
-    with Raw(server.path) as raw:
-        edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-        for start, end in pairwise(edges):
-            raw.send(stream[start:end])
-        assert [raw.answer()["result"]["text"] for _ in texts] == texts
 
 
 def test_socket_and_folder_are_private_and_gone_after_closing(path: Path) -> None:
@@ -281,7 +218,7 @@ def test_a_server_stays_reachable_and_keeps_its_connections(server: Served) -> N
         assert raw.ask(request("health"))["result"] == {"ok": True}
 
 
-@pytest.mark.parametrize("rounds", [0, 1, 2, 5, 9, 15])
+@pytest.mark.parametrize("rounds", [0, 5])
 def test_a_server_that_closes_while_it_listens_anew_is_closed(path: Path, rounds: int) -> None:
     """The last logout takes the runtime folder away, and a moment later the session's processes are stopped."""
 
@@ -362,7 +299,7 @@ def test_closing_waits_for_the_request_in_hand(path: Path) -> None:
 
 
 def test_closing_does_not_wait_for_ever(path: Path) -> None:
-    server = Served(path, NO_PATIENCE)
+    server = Served(path, closing_seconds=0.2)
     server.start()
     with Raw(path) as raw:
         raw.send(request("hold") + b"\n")
@@ -412,7 +349,7 @@ def loopback(path: Path, first_line: bytes) -> Any:
 
 def test_over_a_loopback_port_only_who_knows_the_token_is_answered(short_folder: Path) -> None:
     path = short_folder / "r" / "x.port"
-    with served(path, NO_PATIENCE) as server:
+    with served(path) as server:
         assert path.stat().st_mode & 0o777 == 0o600
         token = path.read_text().split()[1].encode()
         assert loopback(path, token)["result"] == {}
@@ -422,6 +359,4 @@ def test_over_a_loopback_port_only_who_knows_the_token_is_answered(short_folder:
         assert server.asked == ["echo"]
         with connect(path) as client:
             assert client.call("echo", {"a": 1}) == {"a": 1}
-        with socket.create_connection(("127.0.0.1", int(path.read_text().split()[0])), PATIENCE_SECONDS) as silent:
-            assert silent.recv(1) == b""  # who does not show the token may not stay
     assert not path.exists()

@@ -168,9 +168,9 @@ def test_without_a_time_there_is_no_night(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])
 def test_our_files_are_known_and_an_edit_is_seen(kind: str) -> None:
     for text in texts(kind, made("/a vault-memory sha=0123456789ab")).values():
-        assert service.is_ours(text) and not service.is_edited(text)
+        assert service.is_ours(text) and service.is_sealed(text)
         for edited in (text + "\n", text[:-1], text.replace("/a vault", "/b vault")):
-            assert service.is_ours(edited) and service.is_edited(edited)
+            assert service.is_ours(edited) and not service.is_sealed(edited)
         assert not service.is_ours(text.replace(" vault-memory sha=", " sha=", 1))
     assert not service.is_ours("") and not service.is_ours("[Unit]\nDescription=mine\n")
 

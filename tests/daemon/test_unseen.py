@@ -56,17 +56,6 @@ def test_a_note_that_could_not_be_read_at_the_start_is_not_forgotten(root: Path)
     assert unread not in daemon.ask("recall", query="otters", no_journal=True)["degraded"]
 
 
-def test_a_note_in_a_renamed_folder_that_cannot_be_read_is_not_forgotten(root: Path) -> None:
-    first = obeying_permissions()
-    daemon = Running(root, start(root, "watch", first=first)).ready().settled()
-    os.chmod(root / "sub/c.md", 0)
-    (root / "sub").rename(root / "moved")
-    until(lambda: has_waited(daemon, 1.5))
-    assert found(daemon, "heron")[:2] == (False, 1)
-    os.chmod(root / "moved/c.md", 0o600)
-    until(lambda: found(daemon, "heron") == (True, 0, ["moved/c.md"]))
-
-
 # --- a drive mounted inside the vault --------------------------------------------------------------------------------
 
 
@@ -120,15 +109,6 @@ def test_an_unmounted_drive_has_lost_no_note(root: Path, drive: Drive, look: lis
     assert memory(root).index().removed == 1  # what is gone from a drive that is mounted is gone
 
 
-def test_a_drive_that_comes_into_a_known_vault_is_remembered(root: Path, drive: Drive) -> None:
-    drive.unmount()
-    memory(root).index()
-    drive.mount()
-    assert memory(root).index().added == 2
-    drive.unmount()
-    assert (memory(root).index().removed, paths(memory(root))) == (0, NOTES.keys() | ON_DRIVE)
-
-
 def test_only_a_rebuild_that_is_asked_for_forgets_an_unmounted_drive(root: Path, drive: Drive) -> None:
     memory(root, chunk_tokens=200).index()
     drive.unmount()
@@ -155,23 +135,6 @@ def test_what_lies_in_place_of_a_drive_is_taken_in_and_takes_nothing_away(root: 
         1,
         (NOTES.keys() | ON_DRIVE | {"my ext/new.md"}) - {"my ext/x.md"},
     )
-
-
-def test_a_drive_whose_name_is_not_text_is_no_hindrance(root: Path, tmp_path: Path) -> None:
-    name = os.fsdecode(b"dr\xffive")
-    if not hasattr(os, "geteuid") or os.geteuid() or not shutil.which("mount"):
-        pytest.skip("only root may mount")
-    odd = Drive(fill(tmp_path / "image", {"x.md": "An otter.\n"}), root / name)
-    odd.at.mkdir()
-    if not _mounts("mount", "--bind", str(odd.image), str(odd.at)):
-        pytest.skip("this machine lets nobody mount")
-    try:
-        memory(root).index()
-    finally:
-        odd.unmount()
-    assert memory(root).index().failed == []
-    put(root, "a.md", "changed")
-    assert memory(root).index().modified == 1
 
 
 def test_a_daemon_waits_for_a_drive_to_come_back(root: Path, drive: Drive) -> None:

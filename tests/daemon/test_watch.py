@@ -15,12 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from vaults import age, fill, index_digest, memory, opened, paths, put
+from vaults import fill, index_digest, memory, opened, paths, put
 
 from vault_memory.daemon import watch
-from vault_memory.daemon.debounce import ChangeQueue
 from vault_memory.daemon.index_worker import IndexWorker, QuestionGate
-from vault_memory.daemon.watch import Watcher
+from vault_memory.daemon.watch import ChangeQueue, Watcher
 from vault_memory.memory import Memory
 from vault_memory.vault import mounts
 
@@ -105,16 +104,6 @@ def test_a_save_by_temporary_file_and_rename(kept: WatchedVault, part: str) -> N
     kept.settles_as(set(ALL))
 
 
-def test_vim_saves_by_way_of_a_backup(kept: WatchedVault) -> None:
-    (kept.root / "4913").write_text("")
-    (kept.root / "4913").unlink()
-    (kept.root / "a.md").rename(kept.root / "a.md~")
-    (kept.root / "a.md").write_text("heron")
-    (kept.root / "a.md~").unlink()
-    kept.until(lambda: kept.has("a.md", "heron"))
-    kept.settles_as(set(ALL))
-
-
 def test_a_rename(kept: WatchedVault) -> None:
     (kept.root / "a.md").rename(kept.root / "deep/renamed.md")
     kept.settles_as(ALL - {"a.md"} | {"deep/renamed.md"})
@@ -135,18 +124,6 @@ def test_the_same_size_and_time_with_another_content(kept: WatchedVault) -> None
     file.write_text("omega")
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     kept.until(lambda: kept.has("a.md", "omega"))
-
-
-@pytest.mark.parametrize("seconds", [-86400.0, 86400.0 * 400])
-def test_clocks_that_step(kept: WatchedVault, seconds: float) -> None:
-    file = kept.root / "a.md"
-    file.write_text("heron")
-    age(file, seconds)
-    kept.until(lambda: kept.has("a.md", "heron"))
-    file.write_text("weir!")
-    age(file, seconds)
-    kept.until(lambda: kept.has("a.md", "weir!"))
-    kept.settles_as(set(ALL))
 
 
 def test_what_is_no_note_wakes_nobody(kept: WatchedVault) -> None:
@@ -185,42 +162,10 @@ def test_a_folder_moved_out_and_in(kept: WatchedVault) -> None:
     kept.until(lambda: kept.has("back/er/c.md", "told of again"))
 
 
-def test_a_folder_into_the_trash(kept: WatchedVault) -> None:
-    (kept.root / ".trash").mkdir()
-    (kept.root / "deep").rename(kept.root / ".trash/deep")
-    kept.settles_as({"a.md", "Other/d.md"})
-
-
 def test_folders_made_in_a_hurry(kept: WatchedVault) -> None:
     made = {f"new/{n}/very/deep/{n}.md" for n in range(30)}
     fill(kept.root, dict.fromkeys(sorted(made), "heron"))
     kept.settles_as(ALL | made)
-
-
-def test_git_checks_out_500_files(kept: WatchedVault) -> None:
-    def git(*arguments: str) -> None:
-        who = ["-c", "user.name=n", "-c", "user.email=e"]
-        subprocess.run(["git", "-C", str(kept.root), *who, *arguments], check=True, capture_output=True)
-
-    if not shutil.which("git"):
-        pytest.skip("there is no git here")
-    git("init", "-b", "one")
-    (kept.root / ".gitignore").write_text(".memory/\n")
-    git("add", ".")
-    git("commit", "-m", "few")
-    git("checkout", "-b", "two")
-    many = {f"{n % 7}/note {n}.md" for n in range(500)}
-    fill(kept.root, dict.fromkeys(sorted(many), "heron"))
-    git("add", ".")
-    git("commit", "-m", "many")
-    kept.settles_as(ALL | many)
-    git("checkout", "one")
-    kept.until(lambda: len(paths(kept.memory)) == len(NOTES) or kept.worker.trouble is not None)
-    # More than half of the notes at once: that may be a vault that is not there, and is left to the user.
-    assert kept.worker.trouble is not None and "nothing was deleted" in kept.worker.trouble.what
-    git("checkout", "two")
-    kept.settles_as(ALL | many)
-    kept.until(lambda: kept.worker.trouble is None)
 
 
 # --- links -----------------------------------------------------------------------------------------------------------
@@ -241,18 +186,6 @@ def test_what_a_link_leads_to(kept: WatchedVault) -> None:
 
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
-
-
-@needs_links
-@pytest.mark.parametrize("target", ["later.txt", "new/later.txt"])
-def test_what_a_link_leads_to_comes_later(kept: WatchedVault, target: str) -> None:
-    (kept.root / "link.md").symlink_to(target)
-    (kept.root / "a.md").unlink()
-    kept.settles_as(ALL - {"a.md"})
-    put(kept.root.parent, f"made/{target}", "heron")
-    top = target.split("/")[0]
-    (kept.root.parent / "made" / top).rename(kept.root / top)
-    kept.until(lambda: kept.has("link.md", "heron"))
 
 
 @needs_links
@@ -312,33 +245,6 @@ def test_another_folder_in_the_vaults_place_deletes_nothing(kept: WatchedVault) 
     kept.settles_as(set(ALL))
 
 
-def test_an_unmounted_vault_comes_back(tmp_path: Path) -> None:
-    root = tmp_path / "vault"
-    root.mkdir()
-    if not hasattr(os, "geteuid") or os.geteuid() or not shutil.which("mount"):
-        pytest.skip("only root may mount")
-    image = fill(tmp_path / "image", NOTES)
-
-    def mount(*arguments: str) -> bool:
-        return subprocess.run(arguments, check=False, capture_output=True).returncode == 0
-
-    if not mount("mount", "--bind", str(image), str(root)):
-        pytest.skip("this machine lets nobody mount")
-    try:
-        kept = WatchedVault(root)
-        kept.settles_as(set(ALL))
-        assert mount("umount", "--lazy", str(root))
-        kept.until(lambda: kept.worker.trouble is not None)  # though nobody asked anything
-        put(image, "a.md", "changed elsewhere")
-        assert mount("mount", "--bind", str(image), str(root))
-        kept.until(lambda: kept.worker.knows_everything() and kept.has("a.md", "elsewhere"))
-        (kept.root / "deep/b.md").write_text("told of again")
-        kept.until(lambda: kept.has("deep/b.md", "told of again"))
-        kept.stop()
-    finally:
-        mount("umount", "--lazy", str(root))
-
-
 @pytest.mark.skipif(not Path(watch.WATCHES).exists(), reason="only inotify has a queue that overflows")
 def test_a_lost_queue_of_events_is_followed_by_a_look_at_everything(kept: WatchedVault) -> None:
     observer = kept.watcher._observer
@@ -387,20 +293,6 @@ kept.stop()
 """
     said = limited(root, code, "max_inotify_watches", 15)
     assert re.match(r"False only 15 of 3\d folders", said) and "max_user_watches" in said, said
-
-
-@pytest.mark.skipif(not Path(watch.WATCHES).exists(), reason="only inotify has a limit of instances")
-def test_without_an_instance_it_polls_and_says_so(tmp_path: Path) -> None:
-    root = fill(tmp_path / "vault", NOTES)
-    code = """
-kept = WatchedVault(Path(sys.argv[1]))
-print(kept.watcher.reach.why, "|", kept.watcher.reach.mend)
-(kept.root / "a.md").write_text("heron")
-kept.until(lambda: kept.has("a.md", "heron"))
-kept.stop()
-"""
-    said = limited(root, code, "max_inotify_instances", 0)
-    assert "cannot be watched" in said and "max_user_instances" in said, said
 
 
 @pytest.mark.parametrize(

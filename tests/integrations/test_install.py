@@ -19,7 +19,7 @@ from vaults import fill
 
 from vault_memory.cli import main
 from vault_memory.errors import ConflictError, RefusedError
-from vault_memory.integrations import json_text, settings_files
+from vault_memory.integrations import entries, settings_files
 from vault_memory.integrations.install import Installer
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
@@ -238,9 +238,11 @@ def test_what_is_added_in_between_stays(folder: Path, text: str, data: Any) -> N
     place = data.draw(st.sampled_from([(), ("hooks",), ("hooks", "Stop")]))
 
     def with_theirs(text: str) -> str:
-        of = json_text.parse(text)
+        of = entries.parse(text)
         into = of.find(place)
-        return json_text.insert(of, into, {"theirs": 1}, "theirs" if into.kind == "object" else None) if into else ""
+        return (
+            entries.insert_child(of, into, {"theirs": 1}, "theirs" if into.kind == "object" else None) if into else ""
+        )
 
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, "utf-8", newline="")
@@ -252,7 +254,7 @@ def test_what_is_added_in_between_stays(folder: Path, text: str, data: Any) -> N
     if expected:
         file.write_text(with_theirs(file.read_bytes().decode()), "utf-8", newline="")
     claude.apply(claude.uninstall())
-    left, wanted = json_text.parse(file.read_bytes().decode()), json_text.parse(expected or text)
+    left, wanted = entries.parse(file.read_bytes().decode()), entries.parse(expected or text)
     assert left.value(left.root) == wanted.value(wanted.root)
 
 

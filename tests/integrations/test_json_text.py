@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.integrations.json_text import BOM, Node, NotJsonError, insert, nodes, parse, remove, replace
+from vault_memory.integrations.entries import (
+    BOM,
+    Node,
+    NotJsonError,
+    insert_child,
+    nodes,
+    parse,
+    remove_child,
+    replace_value,
+)
 
 SPACE = st.text(" \t\r\n", max_size=4)
 NUMBERS = st.sampled_from(["0", "-0", "1e400", "12345678901234567890123", "-1.50E+7", "0.1000"])
@@ -52,11 +61,11 @@ def test_taking_out_what_was_put_in_gives_the_text_there_was(text: str, data: An
     before = parse(text)
     into = data.draw(st.sampled_from(containers(before.root)))
     value = data.draw(VALUES)
-    after = parse(insert(before, into, value, "of ours" if into.kind == "object" else None))
+    after = parse(insert_child(before, into, value, "of ours" if into.kind == "object" else None))
     found = next(node for node in containers(after.root) if node.start == into.start)
     assert after.value(found.children[-1].node) == value
     assert len(found.children) == len(into.children) + 1
-    left = remove(after, found, len(found.children) - 1)
+    left = remove_child(after, found, len(found.children) - 1)
     # Where a container was empty, a line end for its closing bracket may stay.
     assert left == text if into.children else "".join(left.split()) == "".join(text.split())
 
@@ -90,7 +99,7 @@ def test_what_python_refuses_is_refused_or_marked(text: str) -> None:
     ],
 )
 def test_what_is_put_in_looks_like_the_rest(text: str, after: str) -> None:
-    assert insert(parse(text), parse(text).root, {"a": 1}, "n") == after
+    assert insert_child(parse(text), parse(text).root, {"a": 1}, "n") == after
 
 
 COMMENTED = '{\n  // first\n  "a": 1, // of a\n  /* b\n */ "b": [1, 2,], // of b\n  // last\n}\n'
@@ -102,10 +111,10 @@ def test_comments_stay_and_are_told() -> None:
     for path, key in ((), "n"), (("b",), None):
         into = before.find(path)
         assert into
-        after = parse(insert(before, into, {"x": 1}, key))
+        after = parse(insert_child(before, into, {"x": 1}, key))
         found = after.find(path)
         assert found and after.value(found.children[-1].node) == {"x": 1}
-        assert remove(after, found, len(found.children) - 1) == COMMENTED
+        assert remove_child(after, found, len(found.children) - 1) == COMMENTED
 
 
 @pytest.mark.parametrize("text", ["", "{} {}", '{"a" 1}', "{'a': 1}", '{"a": 01}', "[" * 5000, "{,}", "[1,,2]"])
@@ -116,19 +125,19 @@ def test_what_is_no_json_is_refused(text: str) -> None:
 
 def test_a_comment_is_not_joined_to_what_follows_it() -> None:
     of = parse('{"a": 1, // why\n"b": 2}')
-    assert remove(of, of.root, 1) == '{"a": 1 // why\n}'
+    assert remove_child(of, of.root, 1) == '{"a": 1 // why\n}'
 
 
 def test_the_last_of_a_doubled_key_counts_and_both_stay() -> None:
     of = parse('{"a": {"x": 1}, "a": {"y": 2}}')
     found = of.find(("a",))
     assert found and of.value(found) == {"y": 2}
-    assert insert(of, found, 3, "z") == '{"a": {"x": 1}, "a": {"y": 2, "z": 3}}'
+    assert insert_child(of, found, 3, "z") == '{"a": {"x": 1}, "a": {"y": 2, "z": 3}}'
 
 
 def test_a_value_is_replaced_in_its_own_layout() -> None:
     of = parse('{\n  "a": {\n    "x": 1\n  },\n  "b": {"y": 2}\n}')
     a, b = of.find(("a",)), of.find(("b",))
     assert a and b
-    assert replace(of, a, {"z": 3}) == '{\n  "a": {\n    "z": 3\n  },\n  "b": {"y": 2}\n}'
-    assert replace(of, b, {"z": 3}) == '{\n  "a": {\n    "x": 1\n  },\n  "b": {"z": 3}\n}'
+    assert replace_value(of, a, {"z": 3}) == '{\n  "a": {\n    "z": 3\n  },\n  "b": {"y": 2}\n}'
+    assert replace_value(of, b, {"z": 3}) == '{\n  "a": {\n    "x": 1\n  },\n  "b": {"z": 3}\n}'

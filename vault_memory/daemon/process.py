@@ -24,13 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from vault_memory.config import Config, user_folder
-from vault_memory.daemon import address, methods
-from vault_memory.daemon.background import Background
-from vault_memory.daemon.debounce import FEW_PATHS, ChangeQueue
-from vault_memory.daemon.index_worker import IndexWorker, QuestionGate, Trouble
+from vault_memory.daemon import client, methods
+from vault_memory.daemon.index_worker import Background, IndexWorker, QuestionGate, Trouble
 from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.daemon.watch import Watcher
+from vault_memory.daemon.watch import FEW_PATHS, ChangeQueue, Watcher
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
@@ -83,7 +81,7 @@ class Daemon:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._staying: asyncio.Task[None] | None = None
         self._unreached = ""
-        self.socket = Path(address.socket_path(self._root))
+        self.socket = Path(client.socket_path(self._root))
         self.log_file = user_folder("state", os.environ) / f"{vault_id(self._root)}.log"
 
     def run(self, loud: bool = False) -> None:
@@ -132,7 +130,7 @@ class Daemon:
 
     async def _stay(self) -> None:
         """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
-        path = Path(address.socket_path(self._root))
+        path = Path(client.socket_path(self._root))
         try:
             if await self._server.stay(path):
                 log.info("listening anew at %s", path)
@@ -298,12 +296,12 @@ def _only_one(root: Path, socket: Path) -> Iterator[None]:
 
     It lies in the user's data folder: a lock in the vault's `.memory` goes when somebody deletes that.
     """
-    file = Path(address.owner_file(root))
+    file = Path(client.owner_file(root))
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(locations.writer_lock(file, 0))
         except BusyError as error:
-            owner = address.owner(root)
+            owner = client.owner(root)
             who = f": process {owner['pid']}, since {owner['since']}" if owner else ""
             stop = f"`kill {owner['pid']}` stops it." if owner else "Stop it first."
             raise BusyError(f"A daemon watches this vault already{who}.", stop) from error
@@ -314,7 +312,7 @@ def _only_one(root: Path, socket: Path) -> Iterator[None]:
 
 def _write_owner(root: Path, socket: Path) -> None:
     owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
-    place = address.owner_file(root)
+    place = client.owner_file(root)
     with contextlib.suppress(OSError), open(place, "w", encoding="utf-8", opener=private) as file:
         json.dump(owner, file)  # it is only told by whom
 

@@ -16,11 +16,10 @@ import stat
 import traceback
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Awaitable, Callable
-from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from vault_memory.daemon import address
+from vault_memory.daemon import client
 from vault_memory.daemon.client import (
     BAD_PARAMETERS,
     INTERNAL_ERROR,
@@ -47,28 +46,16 @@ log = logging.getLogger(__name__)
 
 _ROUNDS = 8
 
-
-class ClientLimits(NamedTuple):
-    """What one client may take; tests give smaller ones."""
-
-    line_bytes: int = LONGEST_REQUEST_BYTES
-    """A longer line is answered and cut off: it would be held in memory whole."""
-    batch: int = 64
-    """Requests in one message: their answers are held until the last is made."""
-    clients: int = 64
-    """Connections at once, below the 256 open files that macOS gives a process. A further one is told it is busy."""
-    token_seconds: float = 10.0
-    """How long a client of a loopback port has to show its token."""
-    closing_seconds: float = 5.0
-    """What requests in hand may take when the server closes; systemd kills after 90, a person sooner."""
+CLOSING_SECONDS = 5.0
+"""What requests in hand may take when the server closes; systemd kills after 90, a person sooner."""
 
 
 class Server:
     """One listening address and its connections; made, started and closed in one event loop."""
 
-    def __init__(self, handler: Handler, limits: ClientLimits | None = None) -> None:
+    def __init__(self, handler: Handler, closing_seconds: float = CLOSING_SECONDS) -> None:
         self._handler = handler
-        self._limits = limits or ClientLimits()
+        self._closing_seconds = closing_seconds
         self._connections: dict[asyncio.Task[Any], bool] = {}
         """The task of each, and whether it has a request in hand."""
         self._server: asyncio.Server | None = None
@@ -83,23 +70,23 @@ class Server:
         return len(self._connections)
 
     async def start(self, path: Path) -> None:
-        """Listen at an address of `address.socket_path`; a socket that a killed daemon left there is taken away.
+        """Listen at an address of `client.socket_path`; a socket that a killed daemon left there is taken away.
 
         With the ending `.port` the address is a loopback port, and the file holds port and token. Raises BusyError
         when another process listens there, RefusedError where folder or file are not this user's own, VaultMemoryError
         where the socket cannot be made.
         """
-        address.prepare(path)
+        client.prepare(path)
         _remove_stale(path)
         try:
-            listening = self._loopback(path) if path.suffix == address.LOOPBACK else _listening(path)
+            listening = self._loopback(path) if path.suffix == client.LOOPBACK else _listening(path)
         except OSError as error:
             what = f"The daemon's socket {path} cannot be made: {error.strerror or error}."
             raise VaultMemoryError(what, "Set XDG_RUNTIME_DIR to a folder of your own.") from error
         info = os.lstat(path)
         self._made = path, info.st_dev, info.st_ino
         start = asyncio.start_server if listening.family == socket.AF_INET else asyncio.start_unix_server
-        self._server = await start(self._accept, sock=listening, limit=self._limits.line_bytes)
+        self._server = await start(self._accept, sock=listening, limit=LONGEST_REQUEST_BYTES)
 
     async def stay(self, path: Path) -> bool:
         """Listen anew where the file it made is gone, or its address is `path` by now; whether it was so.
@@ -129,7 +116,7 @@ class Server:
             if not self._connections[task]:
                 task.cancel()
         if tasks:
-            _, late = await asyncio.wait(tasks, timeout=self._limits.closing_seconds)
+            _, late = await asyncio.wait(tasks, timeout=self._closing_seconds)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
@@ -155,12 +142,9 @@ class Server:
         # Nothing is kept to be sent later: `drain` ends when the system has taken it all, and `abort` loses nothing.
         writer.transport.set_write_buffer_limits(high=0)
         try:
-            if not self._token and not address.is_same_user(writer.get_extra_info("socket")):
+            if not self._token and not client.is_same_user(writer.get_extra_info("socket")):
                 log.warning("A connection of another user was refused.")
-            elif self.is_closing or self.clients >= self._limits.clients:
-                busy = BusyError("The daemon has as many clients as it takes.", "Try again in a moment.")
-                await _send(writer, _failure(None, busy) + b"\n")
-            else:
+            elif not self.is_closing:
                 self._connections[task] = False
                 await self._serve(task, reader, writer)
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
@@ -173,8 +157,7 @@ class Server:
         """Answer line after line; an unfinished one at the end is never a message."""
         try:
             if self._token:
-                async with asyncio.timeout(self._limits.token_seconds):
-                    first = await reader.readuntil()
+                first = await reader.readuntil()
                 if not hmac.compare_digest(first.strip(), self._token):
                     return
             while not self.is_closing:
@@ -184,25 +167,14 @@ class Server:
                 self._connections[task] = False
                 await asyncio.sleep(0)  # a client that sends much at once must not hold up the others
         except asyncio.LimitOverrunError:
-            await _send(writer, _error(None, INVALID_REQUEST, "The message is too long.") + b"\n")
+            await _send(writer, _error(None, INVALID_REQUEST, "The message is too long."))
 
     async def _answer(self, line: bytes) -> bytes:
-        """The answer to one line, with its line end; nothing for what wants no answer."""
+        """The answer to one line; nothing for a notification, which is a request without an id."""
         try:
             message = _parsed(line)
         except (ValueError, RecursionError):
-            return _error(None, PARSE_ERROR, "The message is not JSON in UTF-8.") + b"\n"
-        if not isinstance(message, list):
-            answer = await self._answer_one(message)
-            return answer and answer + b"\n"
-        if not 1 <= len(message) <= self._limits.batch:
-            what = f"A batch holds 1 to {self._limits.batch} messages, this one {len(message)}."
-            return _error(None, INVALID_REQUEST, what) + b"\n"
-        answers = [answer for part in message if (answer := await self._answer_one(part))]
-        return b"[" + b",".join(answers) + b"]\n" if answers else b""
-
-    async def _answer_one(self, message: object) -> bytes:
-        """The answer to one request; nothing for a notification, which is a request without an id."""
+            return _error(None, PARSE_ERROR, "The message is not JSON in UTF-8.")
         if not isinstance(message, dict) or isinstance(message.get("id"), dict | list):
             return _error(None, INVALID_REQUEST, "A request is an object, its id a text, a number or null.")
         number, method, params = message.get("id"), message.get("method"), message.get("params", {})
@@ -248,29 +220,16 @@ class Server:
 
 async def _send(writer: StreamWriter, data: bytes) -> None:
     if data:
-        writer.write(data)
+        writer.write(data + b"\n")
         await writer.drain()
 
 
 def _parsed(line: bytes) -> Any:  # noqa: ANN401 - JSON can be anything
     """What a line says; raises ValueError or RecursionError for what is not JSON, or holds what JSON cannot answer."""
-    text = line.decode("utf-8")
-    message = json.loads(text, parse_constant=_refuse, parse_float=_finite)
-    if "\\u" in text:
-        # Half a surrogate pair is text to Python until somebody writes it to a file or SQLite.
-        json.dumps(message, ensure_ascii=False).encode("utf-8")
+    message = json.loads(line.decode("utf-8"))
+    # Python reads NaN, and half a surrogate pair, which is text until somebody writes it to a file or SQLite.
+    json.dumps(message, ensure_ascii=False, allow_nan=False).encode("utf-8")
     return message
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError(text)
-    return number
 
 
 def _dumped(answer: dict[str, Any]) -> bytes:
@@ -307,7 +266,7 @@ def _remove_stale(path: Path) -> None:
         info = os.lstat(path)
     except OSError:
         return
-    if not address.is_own(path):
+    if not client.is_own(path):
         raise RefusedError(f"{path} is there and is not the daemon's socket.", "Look what it is, and remove it.")
     if stat.S_ISSOCK(info.st_mode) and _is_answered(path):
         raise BusyError(f"Another process listens at {path}.", "`memory status` tells which daemon runs.")

@@ -5,7 +5,6 @@ or deleted, and what could not be started is told.
 """
 
 import contextlib
-import hashlib
 import os
 import re
 import shlex
@@ -16,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.config import template, user_folder
+from vault_memory.config import user_folder
 from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
+from vault_memory.integrations.install import SEAL, fill_template, is_sealed, seal
 from vault_memory.startup import vault_id
 from vault_memory.vault import atomic_write
 
@@ -26,7 +26,6 @@ KINDS = ("systemd", "launchd", "cron")
 _FOLDERS = ("config", "data", "state")
 """Where the user's folders are; a service does not get them from the shell, and would keep its data elsewhere."""
 
-_MARK = re.compile(r"^(?:# |<!-- )vault-memory sha=([0-9a-f]{12})\b.*\n", re.M)
 _BEGINS = 2  # XML wants its own declaration first
 
 
@@ -190,30 +189,18 @@ def _refuse(of: ServiceTarget) -> None:
 
 
 def _filled(name: str, values: Mapping[str, str]) -> str:
-    """A template with its places filled in; what is filled in is not looked at again."""
-    text = template(f"service/{name}").read_text("utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda place: values[place[1]], text)
+    return fill_template(f"service/{name}", values)
 
 
 def _mark(comment: str, text: str) -> str:
-    line = comment.format(f"vault-memory sha={_hash(text)}, made by `memory service install`")
+    line = comment.format(seal(text, "memory service install"))
     first, newline, rest = text.partition("\n")
     return first + newline + line + rest if first.startswith("<?xml") else line + text
 
 
 def is_ours(text: str) -> bool:
     """Whether a file was made here, edited since or not."""
-    return _MARK.search("".join(text.splitlines(keepends=True)[:_BEGINS])) is not None
-
-
-def is_edited(text: str) -> bool:
-    """Whether a file that was made here has been changed since."""
-    found = _MARK.search(text)
-    return found is None or found[1] != _hash(text[: found.start()] + text[found.end() :])
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return SEAL.search("".join(text.splitlines(keepends=True)[:_BEGINS])) is not None
 
 
 # --- put in place and taken away -------------------------------------------------------------------------------------
@@ -261,7 +248,7 @@ class Supervisor:
         text = _text(self.folder / name)
         ours = text is not None and is_ours(text)
         enabled, active = self._status(name) if ours else (False, False)
-        return State(name, self.folder / name, ours, ours and is_edited(text or ""), enabled, active)
+        return State(name, self.folder / name, ours, ours and not is_sealed(text or ""), enabled, active)
 
     def _status(self, name: str) -> tuple[bool | None, bool | None]:
         if self.kind == "launchd":
@@ -413,7 +400,7 @@ def _text(path: Path) -> str | None:
 def _refuse_to_replace(unit: Unit, text: str | None) -> None:
     if text is not None and not is_ours(text):
         raise ConflictError(f"{unit.path} is there and was not made by this program.", "Move it away first.")
-    if text is not None and is_edited(text):
+    if text is not None and not is_sealed(text):
         raise ConflictError(
             f"{unit.path} was edited since it was installed.",
             "Run `memory service uninstall` first, which deletes it with what was edited, then install again.",

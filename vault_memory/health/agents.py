@@ -15,8 +15,8 @@ from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.health.doctor import Check
 from vault_memory.integrations import entries, hook_log, install, settings_files
+from vault_memory.integrations.entries import PLAIN
 from vault_memory.integrations.install import FileState
-from vault_memory.integrations.json_text import PLAIN
 from vault_memory.sessions import projects
 
 FAILED_DAYS = 7

@@ -21,19 +21,20 @@ from typing import NamedTuple
 from vault_memory import startup
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
-from vault_memory.integrations import entries, json_text
-from vault_memory.integrations.entries import MisshapenError, Spot, TakenError
-from vault_memory.integrations.json_text import NotJsonError
+from vault_memory.integrations import entries
+from vault_memory.integrations.entries import MisshapenError, NotJsonError, Spot, TakenError
 from vault_memory.integrations.settings_files import HOOKS_OFF, InstallTarget, Script, SettingsFile
 from vault_memory.vault import atomic_write
 from vault_memory.vault.private_files import make_private
 
 MAX_BACKUPS = 50
 
-_PLAIN = f"{json_text.PLAIN} and run again"
+_PLAIN = f"{entries.PLAIN} and run again"
 _EMPTY = "{}\n"
 
-_SEAL = re.compile(r"^(?://|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
+SEAL = re.compile(r"^(?://|#|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
+"""The line by which a file that was written whole is known as ours, and as unchanged."""
+
 _SCRIPT_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.M)
 
 
@@ -64,7 +65,7 @@ class InstallRecord:
             return None if path in self.containers else inside.removeprefix(tail)
         if not self.is_known:
             return None if path else inside
-        document = json_text.parse(_EMPTY if self.was_blank else self.before or _EMPTY)
+        document = entries.parse(_EMPTY if self.was_blank else self.before or _EMPTY)
         node = document.find(path)
         if node is None or node.kind == "scalar":
             return None
@@ -153,7 +154,7 @@ class Installer:
         file, before, text = self._read(settings.file)
         source = text if text.strip() else _EMPTY
         try:
-            document = json_text.parse(source)
+            document = entries.parse(source)
             spots = entries.find(document, settings.entries)
             after = entries.put(source, settings.entries)
         except (NotJsonError, MisshapenError) as error:
@@ -179,9 +180,9 @@ class Installer:
             return FileChange(file, before, before)
         record = self._record(file)
         try:
-            document = json_text.parse(text)
+            document = entries.parse(text)
             spots = entries.find(document, settings.entries)
-            after = json_text.parse(entries.take(text, settings.entries, record.inside_before))
+            after = entries.parse(entries.take(text, settings.entries, record.inside_before))
         except NotJsonError as error:
             next_step = f"Take out of it yourself what looks like this:\n{_snippet(settings)}"
             raise _refused(file, str(error), next_step) from error
@@ -206,7 +207,7 @@ class Installer:
 
     def _with_script(self, script: Script) -> FileChange:
         file, before = _read(script.file, self.target.within)
-        if before is not None and not _is_sealed(before):
+        if before is not None and not _is_unchanged(before):
             return FileChange(file, before, before, is_theirs=True)
         return FileChange(
             file, before, _filled(script).encode("utf-8"), InstallRecord() if before is None else self._record(file)
@@ -214,7 +215,7 @@ class Installer:
 
     def _without_script(self, script: Script) -> FileChange:
         file, before = _read(script.file, self.target.within)
-        if before is not None and not _is_sealed(before):
+        if before is not None and not _is_unchanged(before):
             return FileChange(file, before, before, is_theirs=True)
         return FileChange(file, before, None)
 
@@ -281,7 +282,7 @@ def _inspect_settings(settings: SettingsFile, within: Path | None) -> FileState:
     with contextlib.suppress(VaultMemoryError):
         text = _text(*_read(settings.file, within))
         try:
-            document = json_text.parse(text if text.strip() else _EMPTY)
+            document = entries.parse(text if text.strip() else _EMPTY)
         except NotJsonError as error:
             return FileState(settings.file, {}, labels, str(error))
         commands = {spot.entry.label: spot.words for spot in entries.find(document, settings.entries)}
@@ -306,7 +307,7 @@ def switched_off(target: InstallTarget) -> list[Path]:
 
 def _is_switched_off(file: Path, within: Path | None) -> bool:
     with contextlib.suppress(VaultMemoryError, NotJsonError):
-        document = json_text.parse(_text(*_read(file, within)))
+        document = entries.parse(_text(*_read(file, within)))
         node = document.find((HOOKS_OFF,))
         return node is not None and document.value(node) is True
     return False
@@ -335,23 +336,36 @@ def _vaults(spots: Iterable[Spot]) -> frozenset[str]:
     return frozenset(vault for spot in spots if (vault := entries.vault(spot.words)))
 
 
-def _filled(script: Script) -> str:
-    source = template(script.template).read_text("utf-8")
-    text = re.sub(r"\{\{(\w+)\}\}", lambda place: script.values[place[1]], source)
-    seal = f"vault-memory sha={_short_hash(text)}, made by `memory install`: changed by hand, it is left alone."
-    # Markdown begins with its frontmatter, so there it stands at the end.
-    return f"{text}<!-- {seal} -->\n" if script.template.endswith(".md") else f"// {seal}\n{text}"
+def fill_template(name: str, values: Mapping[str, str]) -> str:
+    """A template with its places filled in; what is filled in is not looked at again."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: values[place[1]], template(name).read_text("utf-8"))
 
 
-def _is_sealed(data: bytes) -> bool:
-    """Whether a script is as it was written; what git makes of line ends is no change."""
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    seal = _SEAL.search(text)
-    return seal is not None and _short_hash(text[: seal.start()] + text[seal.end() :]) == seal[1]
+def seal(text: str, by: str) -> str:
+    """What a comment in a file of ours says: what it holds besides, hashed, and which command made it."""
+    return f"vault-memory sha={_short_hash(text)}, made by `{by}`"
+
+
+def is_sealed(text: str) -> bool:
+    """Whether a file is as it was written."""
+    found = SEAL.search(text)
+    return found is not None and found[1] == _short_hash(text[: found.start()] + text[found.end() :])
 
 
 def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+
+
+def _filled(script: Script) -> str:
+    text = fill_template(script.template, script.values)
+    line = f"{seal(text, 'memory install')}: changed by hand, it is left alone."
+    # Markdown begins with its frontmatter, so there it stands at the end.
+    return f"{text}<!-- {line} -->\n" if script.template.endswith(".md") else f"// {line}\n{text}"
+
+
+def _is_unchanged(data: bytes) -> bool:
+    """Whether a script is as it was written; what git makes of line ends is no change."""
+    return is_sealed(data.decode("utf-8", "replace").replace("\r\n", "\n"))
 
 
 def _hash(data: bytes | None) -> str:
