@@ -95,16 +95,6 @@ def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Pa
     assert found.text == "" and any("work has changed" in why for _, why in found.degraded)
 
 
-def test_that_a_further_vault_was_behind_is_said_with_what_it_told(work: Path, tmp_path: Path) -> None:
-    main = tmp_path / "Main"
-    config = load(str(main), os.environ)
-    list(Federation(config).refresh_further())
-    memory(main).index()
-    (work / "new.md").write_text("# Quokka\n\nThe quokka server has moved.\n")
-    found = bundle(Federation(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
-    assert "rack 7" in found.text and "newer notes may be missing" in found.text
-
-
 def test_a_further_vault_that_hangs_costs_nothing(work: Path, tmp_path: Path) -> None:
     main = tmp_path / "Main"
     memory(main).index()
@@ -124,12 +114,3 @@ def test_a_further_vault_that_hangs_costs_nothing(work: Path, tmp_path: Path) ->
         assert [r.content for r in answer.results] == [r.content for r in own.results]
         assert why in str(answer.degraded)
     go.set()
-
-
-def test_a_root_that_has_nothing_to_do_with_a_prompt_says_nothing(work: Path, tmp_path: Path) -> None:
-    main = tmp_path / "Main"
-    config = load(str(main), os.environ)
-    list(Federation(config).refresh_further())
-    memory(main).index()
-    said = bundle(Federation(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
-    assert "rack 7" in said.text and "boat" not in said.text and said.omitted["below_floor"]

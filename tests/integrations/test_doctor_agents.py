@@ -1,8 +1,6 @@
 """What doctor says of agents: whose vault it is, what is missing, whose hooks failed; nothing is written by it."""
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -77,18 +75,6 @@ def test_a_program_that_is_gone_is_told(home: Home) -> None:
     assert [check["level"] for check in told(home)] == ["ok"]
 
 
-def test_hooks_that_are_half_there_are_told(home: Home) -> None:
-    home.done("install", "claude-code")
-    file = home.folder / SETTINGS
-    document = json.loads(file.read_text())
-    del document["hooks"]["Stop"], document["hooks"]["SessionStart"]
-    file.write_text(json.dumps(document))
-    (check,) = told(home)
-    assert check["message"] == "Claude Code has it half: hooks.SessionStart, hooks.Stop are missing"
-    home.done("install", "claude-code")
-    assert [check["level"] for check in told(home)] == ["ok"]
-
-
 def test_what_the_other_scope_has_is_not_missing(home: Home) -> None:
     home.done("install", "claude-code")
     server = json.loads((home.folder / ".claude.json").read_text())["mcpServers"]["vault-memory"]
@@ -110,38 +96,6 @@ def test_settings_with_a_comment_are_read_and_told(home: Home) -> None:
     (check,) = told(home)
     assert check["level"] == "warning" and "may skip a whole file" in check["message"]
     assert f"{file}, line 1: a comment" in check["message"] and check["mend"].startswith("Make it plain JSON (no comm")
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [("// my comment\n{}", "line 1: a comment, which its program does not read"),
-     ('{"a": 1,}', "line 1: a comma behind the last entry, which its program does not read"),
-     ('{"a": 1', "line 1: no `,` or `}`")],
-)  # fmt: skip
-def test_what_install_would_refuse_again_is_told_with_its_file(home: Home, text: str, why: str) -> None:
-    home.done("install", "claude-code")
-    file = home.put(SETTINGS, text.encode())
-    (check,) = told(home)
-    assert check["message"].startswith("Claude Code has it half: hooks.SessionStart, ")
-    assert check["message"].endswith(f"hooks.SessionEnd are missing, and {file} cannot be edited: {why}")
-    plain = "Make it plain JSON (no comment, no comma behind the last entry)"
-    assert check["mend"] == (
-        f"{plain}; then `memory install claude-code` puts it in, `memory uninstall claude-code` takes out the rest."
-    )
-
-
-def test_what_an_uninstall_had_to_leave_is_told(home: Home) -> None:
-    home.done("install", "claude-code")
-    file = home.folder / SETTINGS
-    file.write_text("// hi\n" + file.read_text())
-    home.run("uninstall", "claude-code")
-    skipped, half = told(home)
-    assert f"{file}, line 1: a comment" in skipped["message"]
-    assert half["message"] == "Claude Code has it half: mcpServers.vault-memory is missing"
-    assert "`memory uninstall claude-code` takes out the rest" in half["mend"]
-    file.write_text(file.read_text().removeprefix("// hi\n"))
-    home.done("uninstall", "claude-code")
-    assert told(home) == []
 
 
 @pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.local.json"])
@@ -181,12 +135,3 @@ def test_hooks_that_fell_silent_are_told(home: Home) -> None:
     assert "`memory service install`" in told(home, "hooks")[0]["mend"]
     failed(home, "The prompt names nothing to look for.", is_failure=False)
     assert told(home, "hooks") == []
-
-
-def test_a_real_hook_that_fails_is_told(home: Home) -> None:
-    home.put(".config/vault-memory/config.toml", b"[hooks]\nseconds = 'many'\n")
-    words = [sys.executable, "-m", "vault_memory", "--vault", str(home.vault), "hook", "claude-code", "SessionStart"]
-    subprocess.run(words, env=home.environ, cwd=home.project, input=b"", timeout=60, check=True)
-    home.put(".config/vault-memory/config.toml", b"")
-    (check,) = told(home, "hooks")
-    assert "claude-code SessionStart failed last on" in check["message"] and "hooks.seconds" in check["message"]

@@ -70,12 +70,6 @@ def test_taking_out_what_was_put_in_gives_the_text_there_was(text: str, data: An
     assert left == text if into.children else "".join(left.split()) == "".join(text.split())
 
 
-@given(texts())
-def test_what_python_reads_is_read_alike(text: str) -> None:
-    of = parse(text)
-    assert of.value(of.root) == json.loads(text.removeprefix(BOM)) and not of.extension
-
-
 @given(st.text('{}[],:"\\ \n/*a1', max_size=12))
 def test_what_python_refuses_is_refused_or_marked(text: str) -> None:
     try:
@@ -121,11 +115,6 @@ def test_comments_stay_and_are_told() -> None:
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(NotJsonError):
         parse(text)
-
-
-def test_a_comment_is_not_joined_to_what_follows_it() -> None:
-    of = parse('{"a": 1, // why\n"b": 2}')
-    assert remove_child(of, of.root, 1) == '{"a": 1 // why\n}'
 
 
 def test_the_last_of_a_doubled_key_counts_and_both_stay() -> None:
