@@ -5,14 +5,13 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from tests.benchmarks import daemon, own, quality, scale, soak, speed
+from tests.benchmarks import daemon, quality, soak, speed
 
 HELP = """figures for README and Guide: prints, asserts nothing but what `soak` must find
 
 quality takes folders of notes with a questions.jsonl: {"question", "asked_on"?, "category_name"?} and either
 "evidence": [["path.md", line], ...] or "relevant": {"path.md": grade}. LoCoMo (one daily log a session) and
-Cranfield (one note a document) are what our figures come from; neither is shipped, LoCoMo is CC BY-NC.
-Without folders only the repository's own questions are asked."""
+Cranfield (one note a document) are what our figures come from; neither is shipped, LoCoMo is CC BY-NC."""
 
 
 def main() -> None:
@@ -20,18 +19,12 @@ def main() -> None:
     formatter = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("python -m tests.benchmarks", description=HELP, formatter_class=formatter)
     parts = parser.add_subparsers(dest="part", required=True)
-    asked = parts.add_parser("quality", help="evidence recall, nDCG@10, hit@5 of our own questions")
-    asked.add_argument("vaults", nargs="*", type=Path)
-    asked.add_argument("--no-own", action="store_true", help="leave the repository's own questions out")
+    asked = parts.add_parser("quality", help="evidence recall, nDCG@10")
+    asked.add_argument("vaults", nargs="+", type=Path)
     timed = parts.add_parser("speed", help="index and recall on a made-up vault")
     timed.add_argument("--notes", type=int, default=1000)
     timed.add_argument("--passages", type=int, default=12, help="of a note")
     timed.add_argument("--repeat", type=int, default=5)
-    grown = parts.add_parser("scale", help="how recall grows with the index; embedder, exactness, churn")
-    grown.add_argument("--sizes", default="10000,30000,100000", help="add 1000000 for the large one: some minutes")
-    grown.add_argument("--folder", type=Path, help="keep vaults and indexes here and reuse them")
-    grown.add_argument("--questions", type=int, default=100)
-    grown.add_argument("--churn", type=int, default=30_000, help="passages of the churn test; 0 leaves it out")
     stayed = parts.add_parser("daemon", help="`memory watch` on a large vault: ready, memory, a burst of saves, idle")
     stayed.add_argument("--notes", type=int, default=20_000)
     stayed.add_argument("--saved", type=int, default=2_000, help="notes of the burst")
@@ -47,19 +40,17 @@ def main() -> None:
     given = parser.parse_args()
     if given.part == "speed":
         speed.run(given.notes, given.passages, given.repeat)
-    elif given.part == "scale":
-        scale.run([int(size) for size in given.sizes.split(",")], given.folder, given.questions, given.churn)
     elif given.part == "daemon":
         daemon.run(daemon.Size(given.notes, given.saved, given.recalls, given.idle), given.vault)
     elif given.part == "soak":
         faults = soak.run(soak.Plan(given.minutes, given.notes, given.edits, given.recalls, given.kill_every))
         sys.exit(1 if faults else 0)
     else:
-        print_quality(given.vaults, not given.no_own)
+        print_quality(given.vaults)
 
 
-def print_quality(vaults: list[Path], with_own: bool) -> None:
-    """Print evidence recall and nDCG by vault and category, and the hits of our own questions."""
+def print_quality(vaults: list[Path]) -> None:
+    """Print evidence recall and nDCG by vault and category."""
     groups: dict[tuple[str, str], list[quality.Score]] = defaultdict(list)
     for score in (score for vault in vaults for score in quality.scores(vault)):
         for group in ("all", score.vault, score.question.category):
@@ -69,8 +60,6 @@ def print_quality(vaults: list[Path], with_own: bool) -> None:
         rendered = sum(score.rendered_tokens for score in scores) / len(scores)
         print(f"{'@' + measure if measure.isdigit() else measure:8} {group:16} {mean:.4f}  n={len(scores):<5}"
               f" rendered {rendered:.0f} tokens")  # fmt: skip
-    for hits in [own.sample_hits(), *own.script_hits()] if with_own else []:
-        print(f"{hits.name:18} hit@1 {hits.first}/{hits.asked}  hit@5 {hits.five}/{hits.asked}")
 
 
 def _order(key: tuple[str, str]) -> tuple[int, bool, str]:

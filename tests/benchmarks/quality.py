@@ -93,7 +93,7 @@ def scores(folder: Path, budgets: Iterable[int] = BUDGETS) -> Iterator[Score]:
         lines = {path: file.read_text("utf-8", "replace").split("\n") for path, file in texts.items()}
         wanted = [(q, b) for q in asked for b in ([0] if q.relevant else budgets)]
         for (question, budget), answer in zip(
-            wanted, memory.recall((request(q, b, memory) for q, b in wanted), keep=False), strict=True
+            wanted, memory.answers((request(q, b, memory) for q, b in wanted), keep=False), strict=True
         ):
             if question.relevant:
                 value = ndcg([r.path for r in answer.results], question.relevant)

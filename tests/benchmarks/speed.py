@@ -27,7 +27,7 @@ def run(notes: int, passages_each: int, repeat: int) -> None:
         asked = made.questions(max(20 * repeat, 20), notes)
         shots = [_command(root, "recall", "--no-journal", query) for query in asked[: 3 * repeat]]
         print(f"  one-shot recall      {sorted(shots)[len(shots) // 2]:8.2f}  (median of {len(shots)})")
-        times, _ = warm_recall(Memory(Config(vault=root)), asked)
+        times = warm_recall(Memory(Config(vault=root)), asked)
         print(f"warm recall, milliseconds: p50, p95 {milliseconds(times)}  ({len(times)} questions)")
 
 

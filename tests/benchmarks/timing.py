@@ -1,20 +1,12 @@
-"""The stopwatch: percentiles, and where the time of a warm recall goes."""
+"""The stopwatch: percentiles, and how long a warm recall takes."""
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from vault_memory.embedding.query_vector import QueryEmbedder
 from vault_memory.memory import Memory
 from vault_memory.search.recall import Recall
 from vault_memory.search.request import build
-
-LANES = {
-    "lexical": ("lexical", "count", "frequent", "titles", "holding", "substring"),
-    "semantic": ("semantic", "cosines", "note_cosines", "vectors"),
-}
-"""Methods of `Search` and `Lexicon` whose time is a lane's; everything else is the rest."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -34,42 +26,11 @@ def milliseconds(values: Sequence[float]) -> str:
     return f"{1000 * percentile(values, 0.5):8.1f} {1000 * percentile(values, 0.95):8.1f}"
 
 
-class Watched:
-    """Passes every call on to an object and adds up how long each method took."""
-
-    def __init__(self, watched: Any) -> None:
-        self._watched = watched
-        self.spent: dict[str, float] = defaultdict(float)
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._watched, name)
-        if not callable(found):
-            return found
-
-        def timed(*arguments: Any, **named: Any) -> Any:
-            started = time.perf_counter()
-            try:
-                return found(*arguments, **named)
-            finally:
-                self.spent[name] += time.perf_counter() - started
-
-        return timed
-
-
-def warm_recall(memory: Memory, asked: Sequence[str]) -> tuple[list[float], dict[str, float]]:
-    """Seconds of each question from one open index, after a first round; and the mean of each lane."""
-    now = "2025-12-01"
-    requests = [build({"query": query, "now": now}, memory.config) for query in asked]
+def warm_recall(memory: Memory, asked: Sequence[str]) -> list[float]:
+    """Seconds of each question from one open index, after a first round."""
+    requests = [build({"query": query, "now": "2025-12-01"}, memory.config) for query in asked]
     with memory.index_file.reading() as (store, _):
         engine = Recall(store, memory.vault, QueryEmbedder(store, memory.index_file.embedder))
         for request in requests[: len(requests) // 4]:
             engine.answer(request)
-        times = [seconds(lambda request=request: engine.answer(request)) for request in requests]
-        inner: Any = engine._everything
-        watched: Any = Watched(inner._search)
-        inner._search = inner._finder._search = watched
-        inner._finder.lexicon = lexicon = Watched(inner._finder.lexicon)
-        total = sum(seconds(lambda request=request: engine.answer(request)) for request in requests)
-    spent = watched.spent | lexicon.spent
-    lanes = {lane: sum(spent.get(name, 0.0) for name in names) / len(asked) for lane, names in LANES.items()}
-    return times, {**lanes, "rest": total / len(asked) - sum(lanes.values())}
+        return [seconds(lambda request=request: engine.answer(request)) for request in requests]

@@ -5,7 +5,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import embedding_rows
-from vault_memory.store.filters import Filters
 from vault_memory.vault.locations import writer_lock
 
 NOTES = {
@@ -139,39 +138,6 @@ def by_hand(of: Memory, name: str, server: ModelServer, query: str) -> dict[str,
     return found
 
 
-def test_the_feedback_and_the_notes_stay_in_the_space_of_the_question(vault: Path) -> None:
-    """With the builtin vectors wiped out, what the configured space finds stays as it was: nothing else is read."""
-    with model_server(Model(dimensions=128)) as server:
-        mine = embedded(with_ollama(vault, server))
-        before = ask(mine, "engine of the boat", mode="hybrid", explain=True)
-        with opened(mine) as store:
-            store.connection.execute("UPDATE embedding SET vector = zeroblob(128) WHERE embedder = 1")
-            store.connection.execute("UPDATE note SET vector = zeroblob(128)")
-        after = ask(mine, "engine of the boat", mode="hybrid", explain=True)
-        boosts = {
-            (r.why or {})["boosts"].keys() >= {"semantic", "note_semantic", "feedback"} for r in before.results[:1]
-        }
-        assert boosts == {True}
-        assert [(r.source, r.score) for r in after.results] == [(r.source, r.score) for r in before.results]
-
-
-def test_the_builtin_space_is_not_touched_by_a_configured_one(vault: Path) -> None:
-    with model_server(Model(dimensions=128)) as server:
-        plain = memory(vault)
-        plain.index()
-        before = ask(plain, "engine of the boat", explain=True)
-        with_ollama(vault, server).search.backfill()
-        after = ask(memory(vault), "engine of the boat", explain=True)
-        assert [(r.source, r.why) for r in after.results] == [(r.source, r.why) for r in before.results]
-
-
-def test_filters_hold_in_a_configured_space(vault: Path, server: ModelServer) -> None:
-    mine = embedded(with_ollama(vault, server))
-    found = ask(mine, "engine of the boat", filters=Filters(since=date(2025, 11, 12)), mode="semantic")
-    assert found.embedder == "ollama/nomic-embed-text@1"
-    assert {r.path for r in found.results} == {"memory/2025-11-12.md"}
-
-
 # --- nothing is embedded twice ---------------------------------------------------------------------------------------
 
 
@@ -228,18 +194,6 @@ def test_a_rebuild_carries_the_vectors_over(vault: Path, server: ModelServer) ->
     assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
 
 
-def test_another_version_of_the_index_hands_its_vectors_on(vault: Path, server: ModelServer) -> None:
-    mine = embedded(with_ollama(vault, server))
-    server.requests.clear()
-    with opened(mine) as store:
-        store.set_meta("fingerprint", "schema=0")
-        store.connection.execute("DROP TABLE placed")
-        store.connection.execute("DROP TABLE note_vector")
-    assert "version" in mine.index().rebuilt
-    filled = mine.search.backfill()
-    assert filled and filled.waiting == filled.embedded == 0
-
-
 def test_changing_the_embedder_rebuilds_nothing_and_keeps_the_digest(vault: Path, server: ModelServer) -> None:
     plain = memory(vault)
     plain.index()
@@ -282,24 +236,6 @@ def test_steps_of_one_batch_come_to_an_end(vault: Path, server: ModelServer) -> 
     assert [step.embedded for step in done] == [2, 2, 2, 2, 2, 1]
 
 
-def test_progress_counts_passages(vault: Path, server: ModelServer) -> None:
-    mine = with_ollama(vault, server)
-    mine.index()
-    seen: list[tuple[int, int, int]] = []
-    mine.search.backfill(lambda *counts: seen.append(counts))
-    assert seen == [(4, 11, 4), (8, 11, 8), (11, 11, 11)]
-
-
-def test_newest_notes_come_first(vault: Path, server: ModelServer) -> None:
-    mine = with_ollama(vault, server, embedding_batch=2)
-    mine.index()
-    server.trouble.dies_after = 2  # the model is recognised by the first answer
-    filled = mine.search.backfill()
-    assert filled and filled.done == 2
-    first = server.texts[0].removeprefix("search_document: ")
-    assert first == "Tern"  # undated: its file's time, a minute ago, is its day
-
-
 def test_a_server_that_dies_midway_loses_nothing_and_is_resumed(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server, embedding_batch=2)
     mine.index()
@@ -315,18 +251,6 @@ def test_a_server_that_dies_midway_loses_nothing_and_is_resumed(vault: Path, ser
     assert not set(kept) & set(server.texts)
 
 
-@pytest.mark.parametrize("provider", ["ollama", "openai"])
-def test_a_server_that_is_busy_at_the_very_first_request_ends_no_run(
-    vault: Path, server: ModelServer, provider: str
-) -> None:
-    server.trouble.busy_times, server.trouble.busy_status = 1, 429
-    url = f"http://{server.host}" + ("/v1" if provider == "openai" else "")
-    mine = memory(vault, embedding_provider=provider, embedding_model="nomic-embed-text", embedding_url=url)
-    mine.index()
-    filled = mine.search.backfill()
-    assert filled and (filled.stopped, filled.waiting) == (None, 0)
-
-
 def test_below_enough_the_builtin_vectors_answer_and_say_so(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server, embedding_batch=2)
     mine.index()
@@ -339,15 +263,6 @@ def test_below_enough_the_builtin_vectors_answer_and_say_so(vault: Path, server:
     assert (
         server.asked("/api/embed") == 2 + 4
     )  # the question was not even sent: two answers, four tries of the next batch
-
-
-def test_new_passages_wait_without_stopping_the_others(tmp_path: Path, server: ModelServer) -> None:
-    root = fill(tmp_path, {"many.md": "".join(f"- item {n} of the list\n" for n in range(60))})
-    mine = embedded(with_ollama(root, server))
-    put(root, "one.md", "Only one more line.\n")
-    answer = ask(mine, "item 7")
-    assert answer.embedder == "ollama/nomic-embed-text@1"
-    assert "1 of 61 passages still wait for ollama/nomic-embed-text@1" in whys(answer)
 
 
 def test_a_slow_server_costs_the_deadline_once_for_a_whole_batch(vault: Path, server: ModelServer) -> None:
@@ -387,14 +302,6 @@ def test_a_model_of_another_dimension_is_refused(vault: Path, server: ModelServe
     filled = mine.search.backfill()
     assert filled and filled.waiting == 0
     assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
-
-
-def test_a_model_of_nothing_but_zeros_stops_the_run(vault: Path, server: ModelServer) -> None:
-    server.trouble.vectors = lambda _, found: [[0.0] * len(v) for v in found]
-    mine = with_ollama(vault, server, embedding_batch=32)
-    mine.index()
-    filled = mine.search.backfill()
-    assert filled and filled.stopped and "no usable vectors" in filled.stopped
 
 
 def test_dimensions_that_are_no_multiple_of_8(vault: Path) -> None:
@@ -563,22 +470,6 @@ def test_another_model_is_noticed_even_when_nothing_waits(vault: Path, server: M
     assert ask(with_ollama(vault, server), "boat engine").embedder == "ollama/nomic-embed-text@1"
 
 
-def test_the_same_name_at_another_address_is_not_the_same_model(vault: Path) -> None:
-    with model_server(Model("emb")) as one, model_server(Model("emb")) as two:
-        two.trouble.vectors = lambda _, found: [[0.3 - x for x in v[::-1]] for v in found]
-        settings: dict[str, object] = {"embedding_provider": "openai", "embedding_model": "emb"}
-        mine, other = (
-            memory(vault, embedding_url=f"http://{s.host}/v1", embedding_query_deadline_seconds=30.0, **settings)
-            for s in (one, two)
-        )
-        mine.index()
-        mine.search.backfill()
-        assert ask(mine, "boat engine").embedder == "openai/emb@1"
-        assert ask(other, "boat engine").embedder == BUILTIN_ID
-        filled = other.search.backfill()
-        assert filled and filled.stopped and f"openai at {two.host} gives other vectors" in filled.stopped
-
-
 def test_recognising_the_model_costs_no_request_of_its_own(vault: Path, server: ModelServer) -> None:
     mine = embedded(with_ollama(vault, server))
     server.requests.clear()
@@ -609,16 +500,6 @@ def test_a_model_known_by_its_digest_is_not_loaded_when_nothing_waits(vault: Pat
         doctor(mine, fix=True)
         again = mine.search.backfill()
         assert again and again.stopped is None and again.embedded == 11
-
-
-def test_a_server_that_is_away_is_no_fault_when_nothing_waits(vault: Path, server: ModelServer) -> None:
-    done = shell(vault, server.port, "index")
-    assert "11 of 11 passages" in done.stdout
-    port = free_port()
-    again = shell(vault, port, "index")
-    assert again.returncode == 0
-    assert f"whether it is the model it was could not be seen: ollama at 127.0.0.1:{port} is not there" in again.stdout
-    assert "still to embed" not in again.stdout
 
 
 @pytest.mark.parametrize("bad", [0.0, float("nan")])
@@ -680,17 +561,6 @@ def test_a_text_the_server_finds_too_large_is_cut_and_the_others_stay_together(
     assert mine.search.remote and mine.search.remote.batch == 32
 
 
-def test_a_server_that_refuses_everything_stops_the_run(tmp_path: Path, server: ModelServer) -> None:
-    mine = with_openai(herons(tmp_path), server)
-    mine.index()
-    asked = []
-    server.trouble.refuses = lambda texts: (
-        asked.append(1) or ((400, {"error": "no such thing"}) if len(asked) > 2 else None)
-    )
-    filled = mine.search.backfill()
-    assert filled and filled.stopped and "answered 400" in filled.stopped and filled.embedded == 0
-
-
 # --- texts without a vector ------------------------------------------------------------------------------------------
 
 
@@ -733,32 +603,7 @@ def test_texts_without_a_vector_keep_no_other_from_being_used(vault: Path, serve
     assert "for 9 of 11 passages, 2 without one" in shell(vault, server.port, "status").stdout
 
 
-def test_what_is_known_of_texts_without_a_vector_goes_with_them(vault: Path, server: ModelServer) -> None:
-    server.trouble.vectors = no_vector_for("dentist")
-    mine = embedded(with_ollama(vault, server))
-    (vault / "memory/2025-11-12.md").unlink()
-    mine.index()
-    filled = mine.search.backfill()
-    assert filled and (filled.without, filled.waiting) == (0, 0)
-    with opened(mine) as store:
-        assert [store.one(f"SELECT count(*) FROM {table}") for table in ("vectorless", "unplaced")] == [0, 0]
-
-
 # --- cleaning --------------------------------------------------------------------------------------------------------
-
-
-def test_vectors_of_a_model_that_was_left_are_swept_by_the_index_command(vault: Path, server: ModelServer) -> None:
-    embedded(with_ollama(vault, server))
-    plain = memory(vault)
-    (vault / "Projects/Tern.md").unlink()
-    ask(plain, "boat")  # recall takes the note out; it is no time for cleaning
-    plain.index()
-    with opened(plain) as store:
-        count = "SELECT count(*) FROM embedding WHERE embedder = 2"
-        assert store.one(count) == store.one("SELECT count(*) FROM placed") == 7
-    generation = status(plain).generation
-    plain.index()
-    assert status(plain).generation == generation
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------

@@ -2,13 +2,11 @@
 
 import hashlib
 import importlib.util
-import json
 import math
 import os
 import subprocess
 import sys
 from pathlib import Path
-from random import Random
 
 import apsw
 import pytest
@@ -18,7 +16,6 @@ from hypothesis import strategies as st
 from vault_memory.embedding.builtin import (
     BLOCK_CHARACTERS,
     BUILTIN_PATH,
-    BULK_TEXTS,
     HEADER,
     MAGIC,
     Context,
@@ -45,13 +42,6 @@ def test_artefact_is_the_one_the_documents_name() -> None:
     assert hashlib.sha256(Path(BUILTIN_PATH).read_bytes()).hexdigest() == ARTEFACT_SHA256
 
 
-def test_artefact_says_where_it_comes_from() -> None:
-    data = Path(BUILTIN_PATH).read_bytes()
-    note = json.loads(data[data.rindex(b"{") :])
-    assert note["source"] == "sentence-transformers/all-MiniLM-L6-v2"
-    assert note["dimensions"] == builtin().dimensions
-
-
 @settings(deadline=None)
 @given(st.lists(contexts, max_size=12))
 def test_with_and_without_numpy_are_the_same_bytes(batch: list[Context]) -> None:
@@ -69,12 +59,6 @@ def test_any_text_has_a_full_scale_or_zero_vector(text: str) -> None:
 def test_nothing_known_is_the_zero_vector(text: str) -> None:
     assert one(text) == bytes(128)
     assert builtin().embed_bulk([((text, 1),)]) == [bytes(128)]
-
-
-def test_empty_batches_and_contexts() -> None:
-    assert builtin().embed([]) == []
-    assert builtin().embed_bulk([]) == []
-    assert builtin().embed_plain([()]) == builtin().embed_bulk([()]) == [bytes(128)]
 
 
 @pytest.mark.parametrize(
@@ -105,19 +89,6 @@ def test_more_words_than_the_memo_holds() -> None:
     assert embedder.embed(texts[:50]) == bulk[:50]
 
 
-def test_many_small_calls_go_over_to_bulk_without_a_trace() -> None:
-    texts = [f"note number {i} about gardening" for i in range(BULK_TEXTS * 2)]
-    embedder = StaticEmbedder()
-    calls = [embedder.embed(texts[start : start + 8]) for start in range(0, len(texts), 8)]
-    small = [vector for vectors in calls for vector in vectors]
-    assert small == StaticEmbedder().embed(texts)
-
-
-def test_weights_are_repetitions() -> None:
-    repeated = builtin().embed(["red car red car blue"])
-    assert builtin().embed_contexts([(("red car", 2), ("blue", 1))]) == repeated
-
-
 def test_word_order_and_case_do_not_matter() -> None:
     assert one("Peter likes tea") == one("tea LIKES péter")
 
@@ -137,14 +108,6 @@ def test_related_texts_are_nearer(word: str, near: str, far: str) -> None:
     assert cosine(one(word), one(near)) > cosine(one(word), one(far)) + 0.05
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["¿Dónde está la biblioteca?", "Мама мыла раму", "東京に行きました", "שלום", "مرحبا", "สวัส", "👩‍👩‍👧 ok"],
-)
-def test_other_scripts_do_not_fail(text: str) -> None:
-    assert builtin().embed_bulk([((text, 1),)]) == [one(text)]
-
-
 def sqlite_vec_bits(vector: bytes) -> bytes:
     # By its path: importing the package would import numpy.
     spec = importlib.util.find_spec("sqlite_vec")
@@ -161,19 +124,6 @@ def sqlite_vec_bits(vector: bytes) -> bytes:
 @given(st.integers(1, 40).flatmap(lambda eights: st.binary(min_size=8 * eights, max_size=8 * eights)))
 def test_bit_code_equals_sqlite_vec(vector: bytes) -> None:
     assert bit_code(vector) == sqlite_vec_bits(vector)
-
-
-@pytest.mark.parametrize("length", [0, 7, 12])
-def test_bit_code_refuses_part_bytes(length: int) -> None:
-    with pytest.raises(ValueError, match="multiple of 8"):
-        bit_code(bytes(length))
-
-
-@given(st.lists(st.tuples(vectors, st.floats(-1000, 1000)), min_size=1, max_size=9), st.randoms())
-def test_combine_has_no_order(pairs: list[tuple[bytes, float]], order: Random) -> None:
-    shuffled = list(pairs)
-    order.shuffle(shuffled)
-    assert combine(shuffled) == combine(pairs)
 
 
 def test_combine_by_hand() -> None:

@@ -151,15 +151,6 @@ def test_quantising_keeps_the_direction(floats: list[float]) -> None:
     assert all(abs(x / peak * 127 - y) <= 0.51 for x, y in zip(floats, whole, strict=False))
 
 
-def test_embedding_gives_one_vector_a_text_in_order(server: ModelServer) -> None:
-    mine = remote(server)
-    made = mine.embed(["a heron", "a weir"])
-    mine.close()
-    wanted = [quantised(vector(f"search_document: {text}", 96)) for text in ("a heron", "a weir")]
-    assert [e.vector for e in made.vectors] == wanted
-    assert made.dimensions == 96
-
-
 def test_keep_alive_is_handed_on(server: ModelServer) -> None:
     for value, sent in (("30m", "30m"), ("-1", -1.0)):
         mine = remote(server, embedding_keep_alive=value)
@@ -190,15 +181,6 @@ def test_a_busy_server_is_asked_again(server: ModelServer, provider: str) -> Non
     assert mine.embed(["a heron"]).dimensions == 96
     mine.close()
     assert slept == [0.5, 1.0]
-
-
-def test_a_server_that_asks_for_time_gets_it(server: ModelServer) -> None:
-    server.trouble.busy_times, server.trouble.retry_after = 1, "7"
-    slept = Slept()
-    mine = remote(server, "openai", slept)
-    mine.embed(["a heron"])
-    mine.close()
-    assert slept == [7.0]
 
 
 @BOTH
