@@ -6,6 +6,7 @@ terminal it is shown on.
 
 import json
 import unicodedata
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.note import one_line
@@ -40,6 +41,14 @@ def sentence(text: str) -> str:
     first = text.partition(" ")[0]
     text = text[:1].upper() + text[1:] if first.isalpha() else text
     return text if text.endswith((".", ":", "?", "!")) else f"{text}."
+
+
+def degraded_notes(degraded: Iterable[tuple[str, str]]) -> list[str]:
+    """What did not run as sentences; one about files begins with a path, which keeps its letters."""
+    return [
+        f"{why}." if what == "files" and not why.startswith("part of the vault ") else sentence(why)
+        for what, why in degraded
+    ]
 
 
 def place(path: str) -> str:
@@ -92,7 +101,7 @@ def seen_notes(seen: "IndexState | Answer | None") -> list[str]:
     """What a person should know of the index that an answer came from: what did not run, how far it is behind."""
     if seen is None:
         return []
-    notes = [sentence(why) for _, why in seen.degraded]
+    notes = degraded_notes(seen.degraded)
     roots = seen.roots if isinstance(seen, Answer) else []
     sessions = sum(root.pending for root in roots if root.name == "sessions")
     return notes if seen.fresh else [*notes, behind(seen.pending, sessions)]

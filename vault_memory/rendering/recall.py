@@ -11,11 +11,11 @@ from vault_memory.rendering.common import (
     Document,
     behind,
     clean,
+    degraded_notes,
     plural,
     schema,
     seen_document,
     seen_notes,
-    sentence,
     superseded,
 )
 from vault_memory.search.answer import SESSION, Answer, Result
@@ -156,7 +156,7 @@ def context_document(bundle: "Bundle", wanted: "Wanted") -> Document:
 
 def context_notes(document: Document) -> list[str]:
     """What a person should know beside a context: staleness, what was left out, what did not run."""
-    notes, index = [sentence(each["why"]) for each in document["degraded"]], document["index"]
+    notes, index = degraded_notes((each["what"], each["why"]) for each in document["degraded"]), document["index"]
     if index and not index["fresh"]:
         notes.append(behind(index["pending"]))
     notes += _left_out(document["omitted"])
