@@ -1,4 +1,4 @@
-"""bank_page.py and opinion_page.py: how things are, what was done, what is held, as a person reads it."""
+"""The pages bank/world.md, bank/experience.md and bank/opinions.md as a person reads them."""
 
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 """blocks.py: a block is found and written in any page, and not one byte around it changes."""
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import blocks
@@ -126,40 +124,3 @@ def test_the_hash_knows_no_line_ends_nor_spaces_before_them() -> None:
 def test_what_makes_no_difference(one: list[str], other: list[str], is_same: bool) -> None:
     assert blocks.is_same(block(*one), block(*other)) is is_same
     assert not blocks.is_same(block(*one), block(*one)._replace(cites=("5",)))
-
-
-# --- properties ------------------------------------------------------------------------------------------------------
-
-ENDS = st.sampled_from(["\n", "\r\n", "\r"])
-TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r\n"), max_size=12)
-LINES = st.lists(
-    st.one_of(TEXT, st.sampled_from(["", "# A", "- x", "---", "~~~", "%%", "    code", "a: b"])), max_size=6
-)
-PLAIN = st.lists(st.sampled_from(["", "- one", "### Now", "  - nested", "| a |", "Prose."]), max_size=6)
-
-
-@given(LINES, ENDS, st.booleans(), LINES, PLAIN, PLAIN)
-def test_no_byte_around_a_block_ever_changes(
-    above: list[str], end: str, has_mark: bool, below: list[str], first: list[str], second: list[str]
-) -> None:
-    data = (("\ufeff" * has_mark) + end.join([*above, ""])).encode()
-    try:
-        page = blocks.read("p.md", data, "facts")
-    except ConflictError:
-        assume(False)
-    assume(page.block is None)
-    after = blocks.written(page, "facts", block(*first))
-    assert after.startswith(data)
-    after += end.join(below).encode()
-    try:
-        page = blocks.read("p.md", after, "facts")
-    except ConflictError:
-        assume(False)
-    assume(page.block is not None)  # an open fence above hides it: plan.py refuses such a page
-    assert page.block == block(*first)
-    assert blocks.written(page, "facts", page.block) == after
-    changed = blocks.written(page, "facts", block(*second))
-    assert changed.startswith(page.before.encode())
-    assert changed.endswith(page.after.encode())
-    assert page.before.encode().startswith(data)
-    assert page.after.encode().endswith(end.join(below).encode())

@@ -124,20 +124,6 @@ def test_a_page_keeps_to_its_tokens(limit: int) -> None:
     assert sum(line in lines for line in opinions) == 3
 
 
-def test_a_tier_decides_on_the_section_and_on_nothing_else() -> None:
-    facts = [*many(60), *(fact(f"Keeps {word} number {n} at home.", n) for n, word in enumerate(WORDS.split()[:20], 1))]
-    old = [one._replace(tier="peripheral") for one in facts]
-    mixed = [one if place % 2 else aged for place, (one, aged) in enumerate(zip(facts, old, strict=True))]
-    alive, aged, some = map(page, (facts, old, mixed))
-    assert "### Now" in written(alive)
-    assert "### Now" not in written(aged)
-    told = [sorted(key for line in lines for key in line.keys) for lines in (alive, aged, some)]
-    assert told[0] == told[1] == told[2]
-    assert alive[-1] == aged[-1], "as many are folded away"
-    best = written(alive)[: written(alive).index("### Now")]
-    assert best == written(aged)[: len(best)], "the overview is the same"
-
-
 NOISE = [
     fact(f"Decided on {word} and {n} crews for {n * 37} kr.", n, importance=0.9)
     for n, word in enumerate(WORDS.split()[:20], 1)
@@ -348,23 +334,6 @@ def test_a_persons_words_stay_byte_for_byte(root: Path) -> None:
     after = texts(root)[NORA]
     assert after.startswith(before + b"\r\n<!-- memory:begin facts -->\r\n")
     assert b"new lamp" in after
-
-
-def told(lines: Sequence[str]) -> list[str]:
-    return [line for line in lines if line.startswith(("- ", "**")) and " — " in line]
-
-
-def test_the_page_is_the_same_whether_it_was_made_at_once_or_day_by_day(root: Path, tmp_path: Path) -> None:
-    late = texts(root)
-    daily = tmp_path / "daily"
-    fill(daily, {NORA: late[NORA]})
-    for path in sorted(path for path in late if path.startswith("memory/")):
-        put(daily, path, late[path])
-        if path.endswith(("-06.md", "-20.md")):
-            reflected(daily, path[7:17])
-    reflected(daily)
-    reflected(root)
-    assert texts(daily) == texts(root)
 
 
 def test_a_name_too_long_for_a_file_stops_no_page(tmp_path: Path) -> None:

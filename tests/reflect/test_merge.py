@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, indent, short, text_name
+from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, short, text_name
 from vault_memory.reflect.merge import MergeContext, MergeResult, merged
 
 BLANK = Line("")
@@ -186,36 +186,6 @@ def below(number: int) -> list[Line]:
         Line(f"  - for {number}", ((50 + number) << 32,)),
         Line(f"  - course {number}", slot=f"c {number}"),
     ]
-
-
-def parent_of(mine: str, lines: Sequence[str]) -> str:
-    at = lines.index(mine)
-    return next((line for line in reversed(lines[:at]) if line.strip() and indent(line) < indent(mine)), "")
-
-
-@given(st.data())
-def test_a_line_moved_in_stays_below_its_line_whatever_becomes_of_ours(data: st.DataObject) -> None:
-    entries = {number: below(number) if number % 2 else [fact(number)] for number in range(1, 9)}
-    hand = Hand([line for entry in entries.values() for line in entry])
-    for count in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(1, len(hand.text)))
-        deeper = " " * (indent(hand.text[at - 1]) + 2)
-        hand.edit(lambda lines, at=at, count=count, deeper=deeper: lines.insert(at, f"{deeper}- mine {count}"))
-    for count in range(data.draw(st.integers(0, 2))):
-        at = data.draw(st.integers(0, len(hand.text)))
-        hand.edit(lambda lines, at=at, count=count: lines.insert(at, f"- top {count}"))
-    mine = [line for line in hand.text if "- mine" in line]
-    before = {line: parent_of(line, hand.text) for line in mine}
-    for _ in range(data.draw(st.integers(1, 3))):
-        left = data.draw(st.permutations(range(1, 9)))[: data.draw(st.integers(0, 8))]
-        hand.facts = frozenset(map(name, [*left, *(50 + number for number in left)]))
-        draft = [line for number in left for line in entries[number][: data.draw(st.integers(1, 3))]]
-        hand.run(draft)
-        assert {line: parent_of(line, hand.text) for line in mine} == before
-        edited = hand.text
-        hand.run(draft)
-        assert hand.text == edited
-        assert not Counter(texts(draft)) - Counter(edited)
 
 
 def test_a_changed_entry_keeps_the_lines_below_it() -> None:
@@ -430,30 +400,6 @@ def made(lines: list[str], edits: Sequence[tuple[str, int, str]], mark: str) -> 
                 lines.insert(place, line) if what == "copy" else None
 
 
-PAIRS = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=2, unique=True), max_size=5).map(
-    lambda groups: [group(*numbers) if len(numbers) > 1 else fact(numbers[0]) for numbers in groups]
-)
-
-
-@given(st.lists(st.tuples(PAIRS, EDITS), min_size=1, max_size=4), PAIRS)
-def test_nothing_hidden_is_ever_told_again_and_all_else_is(
-    rounds: Sequence[tuple[list[Line], Sequence[tuple[str, int, str]]]], final: list[Line]
-) -> None:
-    hand = Hand(rounds[0][0])
-    for number, (draft, edits) in enumerate(rounds):
-        hand.edit(lambda lines, edits=edits, number=number: made(lines, edits, f"§{number}."))
-        hand.run(draft)
-    found = hand.run(final)
-    assert hand.block is not None
-    ours = {one for place, line in enumerate(found.lines) if place not in hand.block.yours for one in line.names}
-    theirs = {one for place in hand.block.yours if found.lines[place].keys for one in found.lines[place].names}
-    wanted = {one for line in final for one in line.names}
-    assert not ours & (hand.hidden | theirs)
-    said = {bare(text) for text in hand.theirs()}
-    told_by_hand = {one for line in final if bare(line.text) in said for one in line.names}
-    assert wanted - hand.hidden - theirs - told_by_hand <= ours
-
-
 # --- what is not known -----------------------------------------------------------------------------------------------
 
 
@@ -505,25 +451,6 @@ def test_whatever_is_edited_no_line_of_theirs_is_lost_or_doubled(
     assert marked(hand.text) == before
     once = hand.text
     assert (hand.run(final).is_edited, hand.text) == (False, once)
-
-
-CODE_LINES = ["```", "one", "", "", "two", "```"]
-
-
-@given(OURS, st.integers(0, 99), st.booleans(), st.lists(OURS, min_size=1, max_size=3))
-def test_lines_they_wrote_together_stay_together(
-    draft: list[Line], at: int, is_apart: bool, newer: Sequence[list[Line]]
-) -> None:
-    hand = Hand(draft)
-    place = at % (len(hand.text) + 1)
-    hand.edit(lambda lines: lines.__setitem__(slice(place, place), [*[""] * is_apart, *CODE_LINES, *[""] * is_apart]))
-    for facts in newer:
-        hand.run(facts)
-        at = hand.text.index("```")
-        assert hand.text[at : at + len(CODE_LINES)] == CODE_LINES
-        if is_apart:
-            assert not at or not hand.text[at - 1]
-            assert not "".join(hand.text[at + len(CODE_LINES) :][:1])
 
 
 @given(OURS, EDITS, OURS)

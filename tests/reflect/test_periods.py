@@ -55,16 +55,6 @@ def test_a_day_lies_in_its_period_and_its_neighbours_in_the_next(day: date, kind
     assert not found.holds(None)
 
 
-@given(st.lists(days, max_size=12))
-def test_days_are_grouped_as_each_of_them_lies(known: list[date]) -> None:
-    found = periods.grouped(known)
-    expected: dict[periods.Period, set[date]] = {}
-    for day in known:
-        for kind in periods.KINDS:
-            expected.setdefault(periods.period_of(day, kind), set()).add(day)
-    assert {period: sorted(inside) for period, inside in expected.items()} == found
-
-
 def test_finer() -> None:
     november = periods.period_of(date(2025, 11, 1), "month")
     assert periods.finer(november) == ["2025-W44", "2025-W45", "2025-W46", "2025-W47", "2025-W48"]

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -205,14 +204,6 @@ def test_a_page_that_keeps_changing_is_left_after_three_tries(tmp_path: Path) ->
     assert [one.path for one in done.edits] == ["bank/q.md"]
     assert [(one.path, one.exit_code) for one in done.skipped] == [("bank/p.md", 5)]
     assert (len(tries), (root / "bank/p.md").read_text()) == (TRIES, f"# P {TRIES}\n")
-
-
-def test_a_page_that_was_just_saved_is_left_to_its_editor_for_a_moment(tmp_path: Path) -> None:
-    root = fill(tmp_path, {"bank/p.md": "# P\n"})
-    age(root / "bank/p.md", 2.5)
-    begun = time.monotonic()
-    assert len(write(root, [draft(fact(1))]).edits) == 1
-    assert 0.3 < time.monotonic() - begun < 2
 
 
 def test_old_texts_that_no_page_names_are_forgotten(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_it_is_told_with_how_to_have_it_back(root: Path) -> None:
     (root / NORA).unlink()
     ended = run(root, "reflect", "--now", "2025-12-10")
     assert ended.returncode == 0
-    assert f"Not made again, for you removed it: {NORA}." in " ".join(ended.stdout.split())
+    assert f"Not recreated, because you removed it: {NORA}." in " ".join(ended.stdout.split())
     assert reflect(root)["removed"] == [NORA]
     assert "removed them: a, b, c, d and e." in reflect_text(ReflectReport((), removed=tuple("abcde")), verbose=True)
 

@@ -104,12 +104,6 @@ def test_a_superseded_fact_comes_after_its_successor() -> None:
     assert chosen([new._replace(succeeded_by=new.key)], 1000, weigh()) != [], "nothing waits for itself"
 
 
-def test_a_successor_without_room_lets_nothing_by() -> None:
-    new = fact("This one is by far too long to find any room at all in here.", 2, "ann")
-    old = fact("Short enough.", 1, "ann", succeeded_by=new.key)
-    assert chosen([old, new], 15, weigh()) == []
-
-
 OLD, NEW = DAY, DAY + timedelta(20)
 
 
@@ -229,25 +223,6 @@ def test_properties(facts: list[Fact], budget: int, shuffle: random.Random) -> N
         for other in found[:at]:
             mine, theirs = set(stems(this.text)), set(stems(other.text))
             assert len(mine & theirs) <= 0.6 * len(mine | theirs)
-
-
-@given(many(), st.integers(0, 120))
-def test_the_lazy_choice_is_the_greedy_one(facts: list[Fact], budget: int) -> None:
-    """Looking at every fact anew at each step gives the same: a gain of earlier is never too small."""
-    one = weigh(alike=1.0)
-    facts = [each._replace(succeeded_by=None) for each in facts]
-    candidates = select._candidates(facts, one)
-    weights = select._weights(candidates, one)
-    left = [each._replace(concepts=tuple(c for c in each.concepts if c in weights)) for each in candidates]
-    coverage, expected = select._Coverage(weights), []
-    while left := [each for each in left if each.cost <= budget]:
-        best = max(left, key=coverage.rate)
-        expected.append(best.fact)
-        budget -= best.cost
-        coverage.add(best)
-        left.remove(best)
-    found = chosen(facts, sum(map(one.cost, expected)) + max(budget, 0), one)
-    assert found == expected
 
 
 @pytest.mark.parametrize(

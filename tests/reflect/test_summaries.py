@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from vault_memory.reflect import summaries
 from vault_memory.reflect.cite import LINE_NUMBER, Citations
@@ -22,7 +20,6 @@ from vault_memory.text.spans import Span
 NOVEMBER = period_of(date(2025, 11, 1), "month")
 PAGES = {"ann-berg": "[[Ann Berg|Ann]]", "castle": "[[The Castle]]", "tern": "[[Tern]]"}
 TARGETS = {"Ann Berg", "The Castle", "Tern", "Runbook"}
-CITATION = re.compile(r"\[\[([^\[\]|#^]+)(?:#\^[\w-]+)?(?:\|[^\[\]]*)?\]\](?: (L\d+(?:, L\d+)*))?$")
 
 
 def stems(text: str) -> list[str]:
@@ -55,10 +52,6 @@ def page(facts: Sequence[Fact], period: object = NOVEMBER, **more: object) -> Su
 
 def bullets(draft: SummaryDraft) -> list[str]:
     return [line for line in draft.lines if line.startswith("- ")]
-
-
-def words(text: str) -> set[str]:
-    return {word for word in re.findall(r"[^\W_]+", text.casefold()) if word not in STOP_WORDS}
 
 
 SAMPLE = ["tern", "castle", "tern", "ann-berg", "", "castle", "tern"]
@@ -287,68 +280,3 @@ def test_only_facts_dated_in_the_period_are_told() -> None:
     outside = month_of(40, date(2025, 12, 1)) + month_of(40, date(2025, 10, 1))
     undated = [one._replace(day=None) for one in month_of(5)]
     assert page([*inside, *outside, *undated]) == page(inside)
-
-
-text = st.text(st.sampled_from("abc dE fg.;!?,-1234[]|#@`*:–é猫"), min_size=1, max_size=80)
-slugs = st.lists(st.sampled_from(["ann-berg", "castle", "tern", "bo"]), max_size=2, unique=True)
-plain = st.lists(
-    st.sampled_from(["roof", "tern", "boat", "night", "decided", "1500", "m", "Ann", "harbour"]), min_size=3
-)
-
-
-@st.composite
-def many(draw: st.DrawFn) -> list[Fact]:
-    found = []
-    for number in range(draw(st.integers(3, 12))):
-        told = draw(st.one_of(text, plain.map(" ".join)))
-        if draw(st.booleans()):
-            told = f"{told} [[Tern]] [[Nowhere|there]] @[[Ann Berg]] {told}. And more of the same about the harbour."
-        about = tuple(draw(slugs))
-        day = date(2025, 11, draw(st.integers(1, 30)))
-        occurred = draw(st.sampled_from([None, Span(day, day), Span(date(2025, 11, 2), date(2025, 11, 9))]))
-        found.append(
-            Fact(
-                key=number,
-                kind=draw(st.sampled_from(["world", "opinion", "experience"])),
-                text=told,
-                path=f"memory/{day}.md",
-                line=number + 1,
-                day=day,
-                occurred=occurred,
-                about=about,
-                subjects=about if draw(st.booleans()) else (),
-                importance=draw(st.sampled_from([0.4, 0.5, 0.9])),
-                tier=draw(st.sampled_from(["core", "working", "peripheral"])),
-                block_id=draw(st.sampled_from([None, None, f"b{number}"])),
-                is_inferred=draw(st.booleans()),
-                succeeded_by=draw(st.sampled_from([None, None, number + 1])),
-            )
-        )
-    return found
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(many(), st.integers(10, 200), st.randoms(use_true_random=False))
-def test_laws_of_every_page(facts: list[Fact], source: int, shuffle: random.Random) -> None:
-    known = context(facts, source=lambda _: source)
-    draft = summary(NOVEMBER, facts, known)
-    mixed = list(facts)
-    shuffle.shuffle(mixed)
-    assert summary(NOVEMBER, mixed, known) == draft
-    if isinstance(draft, TooLittle):
-        return
-    assert tokens.count("\n".join(draft.lines)) <= min(600, 0.35 * source * len(facts))
-    notes = {one.path.rsplit("/", 1)[-1].removesuffix(".md") for one in facts}
-    for target in re.findall(r"\[\[([^\[\]|#]+)", "\n".join(draft.lines)):
-        assert target in notes | TARGETS
-    cited = list(draft.cited)
-    for line in bullets(draft):
-        citation = CITATION.search(line)
-        assert citation, line
-        mine = [cited.pop(0) for _ in range((citation[2] or "").count(",") + 1)]
-        assert {one.path for one in mine} == {f"memory/{citation[1]}.md"}
-        assert citation[2] is None or [int(n) for n in re.findall(r"\d+", citation[2])] == [one.line for one in mine]
-        allowed = words(" ".join(one.text for one in mine)) | words("2 9 Nov Ann Berg The Castle Tern Bo until longer")
-        allowed |= {str(day) for day in range(1, 31)}
-        assert words(line[: citation.start()]) <= allowed, line
-    assert not cited

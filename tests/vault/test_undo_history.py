@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -114,41 +112,6 @@ def test_any_chain_of_writes_goes_back_to_its_beginning(
 
 
 # --- killed half-way -------------------------------------------------------------------------------------------------
-
-KILLED = """
-import os, sys
-from pathlib import Path
-from vault_memory.config import Config
-from vault_memory.memory import Memory
-from vault_memory.vault.undo_history import UndoHistory
-vault = Memory(Config(vault=Path(sys.argv[1]))).vault
-run = UndoHistory(vault.root).begin("reflect")
-steps = int(sys.argv[2])
-for number, path in enumerate(("a.md", "b.md", "new.md")):
-    file = vault.root / path
-    before = file.read_bytes() if file.exists() else None
-    if steps == 2 * number: os._exit(9)
-    run.keep(path, before, b"two")
-    if steps == 2 * number + 1: os._exit(9)
-    vault.write(path, b"two", before)
-os._exit(9)
-"""
-
-
-@pytest.mark.parametrize("steps", range(7))
-def test_a_run_that_was_killed_is_undone_as_far_as_it_came(tmp_path: Path, steps: int) -> None:
-    root = fill(tmp_path / "vault", {"a.md": "one\n", "b.md": "one\n"})
-    before = {path: data for path, (data, _, _) in snapshot(root).items()}
-    script = put(tmp_path, "killed.py", KILLED)
-    assert subprocess.run([sys.executable, str(script), str(root), str(steps)], check=False).returncode == 9
-    written = steps // 2
-    history, of = UndoHistory(root), vault(root)
-    if written:
-        assert len(history.undo(history.runs()[0], of).paths) == written
-    elif history.runs():
-        with pytest.raises(UsageError):
-            history.undo(history.runs()[0], of)
-    assert {path: data for path, (data, _, _) in snapshot(root).items()} == before
 
 
 def test_a_line_that_was_cut_off_is_passed_over_and_one_in_the_middle_is_not(tmp_path: Path) -> None:

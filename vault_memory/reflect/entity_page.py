@@ -5,6 +5,9 @@ told lately, then the rest. Of that, what is alive (core and working) and not ov
 under "Ahead", and the rest in a timeline. Only the section of a fact depends on its tier, so that the clock moves facts
 from one to another and does nothing else. Over and ahead are seen from the newest day on which anything was written.
 What has no room is counted, with links to where it stands.
+
+The same is done for bank/world.md (how things are, by whom) and bank/experience.md (what was done, by month), without
+what a person wrote on these pages themselves.
 """
 
 import re
@@ -24,9 +27,13 @@ from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Turn, Weights, in_order, in_turns, lately
 
 BLOCK = "facts"
+BANK_PATHS = WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
 
 PAGE_TOKENS = 1800
 """A page is to be read, and to be handed to a model: what has no room in this is folded away."""
+
+BANK_TOKENS = 2000
+"""More than an entity's page: what does not fit here stands on one of those."""
 
 OVERVIEW_TOKENS = 220
 CORE_SHARE, LATELY_SHARE = 8, 4
@@ -326,3 +333,66 @@ def _is_past(fact: Fact) -> bool:
 def _without(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:
     known = set(map(id, told))
     return [fact for fact in facts if id(fact) not in known]
+
+
+# --- bank/world.md and bank/experience.md ------------------------------------------------------------------------------
+
+
+def world_lines(facts: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS) -> tuple[Line, ...]:
+    """How things are now, by the person, place or project it is about."""
+    newest = max((fact.day for fact in facts if fact.day), default=None)
+    standing = [
+        fact
+        for fact in facts
+        if fact.kind in ("world", "observation") and fact.succeeded_by is None and fact.path != WORLD
+        if not is_over(fact, newest)
+    ]
+    return tuple(_bank_lines(standing, context, tokens, by_thread=True))
+
+
+def experience_lines(facts: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS) -> tuple[Line, ...]:
+    """What was done and what came of it, the newest month first."""
+    done = [fact for fact in facts if fact.kind == "experience" and fact.path != EXPERIENCE]
+    return tuple(_bank_lines(done, context, tokens, by_thread=False, newer=facts))
+
+
+def _bank_lines(
+    facts: Sequence[Fact], context: PageContext, tokens: int, by_thread: bool, newer: Sequence[Fact] = ()
+) -> list[Line]:
+    """The block for these facts, within `tokens`; `newer` are facts that took the place of some, wherever told."""
+    if not facts:
+        return []
+
+    def cost(fact: Fact) -> int:
+        return min(context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
+
+    last = max((fact.when for fact in facts if fact.when), default=date.min)
+    body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
+    telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "")]
+    weigh, late = Weights(context.stems, context.rarity, cost), lately(telling)
+    room = tokens
+    while True:
+        turns = [Turn(room // LATELY_SHARE, late), Turn(room)]
+        taken = [fact for found in in_turns(telling, room, weigh, turns) for fact in found]
+        found = [*_told_of_bank(taken, body, by_thread)]
+        if folded := len(facts) - len(taken):
+            more = f"…and {counted(folded, 'more fact')}: on the pages of those they are about, and in the logs."
+            found += [Line(""), Line(more, slot="folded")]
+        over = context.count("\n".join(line.text for line in found)) - tokens
+        if over <= 0 or not taken:
+            return found
+        room = max(room - over, 0)
+
+
+def _told_of_bank(taken: Sequence[Fact], body: Body, by_thread: bool) -> Iterator[Line]:
+    yield Line("## From the logs")
+    if by_thread:
+        for text, cited in body.lines(taken):
+            yield body.line(text, cited)
+            if text.startswith("#"):
+                yield Line("")
+        return
+    for title, of_month in by_month(taken):
+        yield from (Line(""), Line(f"### {title}"), Line(""))
+        for text, cited in body.listed(of_month, ""):
+            yield body.line(text, cited)

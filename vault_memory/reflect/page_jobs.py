@@ -17,7 +17,6 @@ from vault_memory.markdown import entities, fact_text, provenance
 from vault_memory.markdown.entities import ENTITY_FOLDER, link_name
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect import (
-    bank_page,
     beliefs,
     core,
     entity_page,
@@ -142,7 +141,7 @@ class PageJobs:
         for path in self._paths if self._options.since is None else ():
             if path.startswith(SUMMARIES) and "summaries" in wanted:
                 yield Draft(path, SUMMARY_BLOCK, (NOTHING_LEFT,), "", "")
-            elif (path.startswith(ENTITY_FOLDER) or path in bank_page.PATHS) and "entities" in wanted:
+            elif (path.startswith(ENTITY_FOLDER) or path in entity_page.BANK_PATHS) and "entities" in wanted:
                 yield Draft(path, entity_page.BLOCK, (NOTHING_LEFT,), "", "")
 
     def is_beside(self, path: str) -> bool:
@@ -221,8 +220,8 @@ class PageJobs:
 
     def _bank(self) -> Iterator[Job]:
         for path, title, kinds, lines in (
-            (bank_page.WORLD, "World", ("world", "observation", "experience"), bank_page.world),
-            (bank_page.EXPERIENCE, "Experience", ("experience",), bank_page.experience),
+            (entity_page.WORLD, "World", ("world", "observation", "experience"), entity_page.world_lines),
+            (entity_page.EXPERIENCE, "Experience", ("experience",), entity_page.experience_lines),
         ):
             about = [fact for fact in self.fact_set.facts if fact.kind in kinds and fact.path != path]
             if not about or not self._is_touched(about):
@@ -491,7 +490,7 @@ class PageJobs:
     def _may_come(self) -> set[str]:
         """The pages that a run may add: what is written must be the same before they are there and after."""
         found = {period.path for period in self._periods}
-        return found | {bank_page.WORLD, bank_page.EXPERIENCE, opinion_page.PATH, proposals.PATH}
+        return found | {entity_page.WORLD, entity_page.EXPERIENCE, opinion_page.PATH, proposals.PATH}
 
     @cached_property
     def _targets(self) -> set[str]:
