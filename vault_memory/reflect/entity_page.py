@@ -335,7 +335,7 @@ def _without(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:
     return [fact for fact in facts if id(fact) not in known]
 
 
-# --- bank/world.md and bank/experience.md ------------------------------------------------------------------------------
+# --- bank/world.md and bank/experience.md -----------------------------------------------------------------------------
 
 
 def world_lines(facts: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS) -> tuple[Line, ...]:

@@ -19,7 +19,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.reflect import proposals
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.plan import Edit, SkippedPage, skip
-from vault_memory.vault import locations
+from vault_memory.vault import atomic_write, locations
 from vault_memory.vault.undo_history import SavedRun, UndoHistory
 from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
@@ -30,7 +30,6 @@ or a backup. Then it goes, and with it the words of what was forgotten."""
 
 TRIES = 3
 
-_LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
 _SHA = re.compile(r"[0-9a-f]{8}")
 
 
@@ -62,12 +61,7 @@ class Ledger:
             return
         try:
             locations.make_folder(file.parent)
-            part = file.with_suffix(".part")
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _LINK_IS_NONE, 0o600), "wb") as handle:
-                handle.write(json.dumps(plain, separators=(",", ":")).encode("ascii"))
-                handle.flush()
-                os.fsync(handle.fileno())
-            os.replace(part, file)
+            atomic_write.replace_durably(file, json.dumps(plain, separators=(",", ":")).encode("ascii"))
         except OSError as error:
             raise VaultError(
                 f".memory/{FOLDER} cannot be written: {error.strerror or error}; nothing was changed.",

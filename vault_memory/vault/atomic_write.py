@@ -46,6 +46,15 @@ def write_durably(part: Path, data: bytes) -> None:
         os.fsync(handle.fileno())
 
 
+def replace_durably(file: Path, data: bytes) -> None:
+    """Write a file of our own whole, for its owner only, so that it outlives a power cut; it replaces a link."""
+    part = file.with_suffix(".part")
+    part.unlink(missing_ok=True)  # a crash left it
+    write_durably(part, data)
+    part.chmod(0o600)
+    os.replace(part, file)
+
+
 def place_new(part: Path, target: Path) -> None:
     """Move a finished file to a name that must still be free; raises FileExistsError when it is not."""
     try:

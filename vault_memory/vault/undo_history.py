@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
-from vault_memory.vault import locations
+from vault_memory.vault import atomic_write, locations
 from vault_memory.vault.vault import Vault
 
 FOLDER = "history"
@@ -84,9 +84,7 @@ class SavedRun:
     def __init__(self, root: Path, name: str) -> None:
         found = _NAME.fullmatch(name)
         if not found:
-            raise UsageError(
-                f"`{name}` is not the name of a run.", "Runs are named as their folders in .memory/history."
-            )
+            raise UsageError(f"`{name}` is not the name of a run.", NAMED)
         self._root, self.name, self.kind = root, name, found[3]
         self.started = datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC)
 
@@ -115,45 +113,38 @@ class SavedRun:
         note may be kept several times. Raises RefusedError for a link out of the vault, VaultError when the system
         refuses.
         """
-        change = NoteChange(path, _hash(before), _digest(after), why)
-        try:
-            if not self._folder.is_dir():
-                _make(self._folder)
-            if before is not None:
-                _store(self._folder / str(change.before), before)
-            self._note(change._asdict())
-        except OSError as error:
-            raise VaultError(
-                f"{self.place} cannot be written: {error.strerror or error}; {path} was not changed.",
-                "Check permissions and free space.",
-            ) from error
+        self._note(NoteChange(path, _hash(before), _digest(after), why)._asdict(), path, before)
 
     def keep_folder(self, path: str) -> None:
         """Note a folder that is about to be made for a note; raises like `keep`."""
-        try:
-            if not self._folder.is_dir():
-                _make(self._folder)
-            self._note({"folder": path})
-        except OSError as error:
-            raise VaultError(
-                f"{self.place} cannot be written: {error.strerror or error}; {path} was not made.",
-                "Check permissions and free space.",
-            ) from error
+        self._note({"folder": path}, path)
 
     def folders(self) -> list[str]:
         """The folders that the run made or was about to, in order."""
         return list(dict.fromkeys(str(line["folder"]) for line in self._lines() if "folder" in line))
 
-    def _note(self, line: dict[str, Any]) -> None:
-        flags = os.O_RDWR | os.O_CREAT | _LINK_IS_NONE
-        with open(os.open(self._folder / "run.jsonl", flags, 0o600), "r+b") as handle:
-            # A line cut off by a crash tells of a write that was never made: nothing may be written behind it.
-            handle.seek(handle.read().rfind(b"\n") + 1)
-            handle.truncate()
-            handle.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
-            handle.flush()
-            os.fsync(handle.fileno())
-        _settle(self._folder)
+    def _note(self, line: dict[str, Any], path: str, before: bytes | None = None) -> None:
+        """Add a line to run.jsonl, after what that note held; raises like `keep`."""
+        try:
+            if not self._folder.is_dir():
+                locations.make_folder(self._folder)  # for its owner only: the notes in it may be
+                _settle(self._folder.parent)
+            if before is not None:
+                atomic_write.replace_durably(self._folder / _digest(before), before)
+            flags = os.O_RDWR | os.O_CREAT | _LINK_IS_NONE
+            with open(os.open(self._folder / "run.jsonl", flags, 0o600), "r+b") as handle:
+                # A line cut off by a crash tells of a write that was never made: nothing may be written behind it.
+                handle.seek(handle.read().rfind(b"\n") + 1)
+                handle.truncate()
+                handle.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+                handle.flush()
+                os.fsync(handle.fileno())
+            _settle(self._folder)
+        except OSError as error:
+            raise VaultError(
+                f"{self.place} cannot be written: {error.strerror or error}; {path} was not changed.",
+                "Check permissions and free space.",
+            ) from error
 
     def changes(self) -> list[NoteChange]:
         """What the run changed or was about to, in order. Raises VaultError when that cannot be read."""
@@ -199,8 +190,8 @@ class SavedRun:
 
     def mark_undone(self) -> None:
         """Note that all of it was undone."""
-        with contextlib.suppress(OSError):  # the notes are as they were all the same
-            self._note({"undone": datetime.now(UTC).isoformat(timespec="seconds")})
+        with contextlib.suppress(VaultError):  # the notes are as they were all the same
+            self._note({"undone": datetime.now(UTC).isoformat(timespec="seconds")}, "run.jsonl")
 
     def drop(self) -> None:
         """Delete these pre-images: nothing was changed after all, or they are too old."""
@@ -268,19 +259,28 @@ class UndoHistory:
         notes: dict[str, list[NoteChange]] = {}
         for change in run.changes():
             notes.setdefault(change.path, []).append(change)
-        wanted = {path: _wanted(vault, path, changes) for path, changes in notes.items()}
-        changed = sorted(path for path, back in wanted.items() if back is _CHANGED)
+        backs: list[tuple[bytes, NoteChange]] = []
+        changed: list[str] = []
+        for path, made in notes.items():
+            now = _read_note(vault, path)
+            held, first = _hash(now), None
+            for change in reversed(made):  # from the last that was made: those after it were never written
+                if held == change.after:
+                    held, first = change.before, change
+            if first is not None and now is not None and held != _hash(now):
+                backs.append((now, first))
+            elif held not in [change.before for change in made]:
+                changed.append(path)
         if changed and not force:
             raise ConflictError(
-                f"{', '.join(changed)}: changed since {run.name}; nothing was undone.",
+                f"{', '.join(sorted(changed))}: changed since {run.name}; nothing was undone.",
                 f"With --force all else is put back. The earlier texts lie in {run.place}.",
             )
-        backs = [back for back in wanted.values() if isinstance(back, _Back)]
         if not backs:
             raise UsageError(f"There is nothing to undo in {run.name}.", "All its notes are as they were before.")
         # All texts are read before the first note is touched.
-        found = tuple(RestoredNote(back.to.path, back.now, run.text(back.to)) for back in backs)
-        return UndoReport(run.name, found, tuple(changed))
+        found = tuple(RestoredNote(change.path, now, run.text(change)) for now, change in backs)
+        return UndoReport(run.name, found, tuple(sorted(changed)))
 
     def prune(self) -> None:
         """Delete the runs that are too old to be kept."""
@@ -288,16 +288,6 @@ class UndoHistory:
         for run in self.runs()[KEPT_RUNS:]:
             if run.started < oldest:
                 run.drop()
-
-
-class _Back(NamedTuple):
-    """How a note goes back: its bytes now, and the change before which it held what it is to hold again."""
-
-    now: bytes
-    to: NoteChange
-
-
-_CHANGED = "changed"
 
 
 def _unfinished(found: UndoReport, failed: dict[str, VaultMemoryError]) -> VaultMemoryError:
@@ -313,19 +303,7 @@ def _unfinished(found: UndoReport, failed: dict[str, VaultMemoryError]) -> Vault
     )
 
 
-def _wanted(vault: Vault, path: str, changes: list[NoteChange]) -> "_Back | str | None":
-    """How to put one note back; None when there is nothing to do, `_CHANGED` when somebody else changed it."""
-    now = _now(vault, path)
-    held, back = _hash(now), None
-    for change in reversed(changes):  # from the last that was made: those after it were never written
-        if held == change.after:
-            held, back = change.before, change
-    if back is not None and now is not None and held != _hash(now):
-        return _Back(now, back)
-    return None if held in [change.before for change in changes] else _CHANGED
-
-
-def _now(vault: Vault, path: str) -> bytes | None:
+def _read_note(vault: Vault, path: str) -> bytes | None:
     if not locations.is_inside(vault.root, vault.root / path):
         raise RefusedError(f"{path} leads out of the vault: nothing was undone.", "Somebody else wrote that run.")
     try:
@@ -342,22 +320,6 @@ def _digest(data: bytes) -> str:
 
 def _hash(data: bytes | None) -> str | None:
     return None if data is None else _digest(data)
-
-
-def _make(folder: Path) -> None:
-    """Make a run's folder, for its owner only: the notes in it may be."""
-    locations.make_folder(folder)
-    _settle(folder.parent)
-
-
-def _store(file: Path, data: bytes) -> None:
-    """Write a file whole and durably; one of this name is of this content, unless a crash left it short."""
-    part = file.with_suffix(".part")
-    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _LINK_IS_NONE, 0o600), "wb") as handle:
-        handle.write(data)
-        handle.flush()
-        os.fsync(handle.fileno())
-    os.replace(part, file)
 
 
 def _settle(folder: Path) -> None:
