@@ -341,7 +341,7 @@ def _note(request: Request, given: Sequence[SourceAnswer], results: Sequence[Res
 
 def _merge(request: Request, given: Sequence[SourceAnswer], missing: Sequence[RootStatus], vault: str) -> Answer:
     """One answer of several: without the guesses of a source that has nothing to do with an unasked question."""
-    from vault_memory.context.interleave import in_turn
+    from vault_memory.context.context import in_turn
 
     given = [
         each._replace(answer=each.answer if each.answer.has_footing else without_results(each.answer)) for each in given

@@ -20,7 +20,7 @@ from vault_memory.search.searcher import Searcher
 from vault_memory.write.note_writer import NoteWriter
 
 if TYPE_CHECKING:
-    from vault_memory.context.context import Bundle, Wanted
+    from vault_memory.context.context import Bundle, ContextRequest
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import ReflectReport, ReflectRequest, Steps
     from vault_memory.reflect.opinion_query import Asking, Opinion
@@ -186,12 +186,12 @@ class Memory:
         Without a prompt the last seven days stand in its place. No scopes mean `global` alone. What was handed over is
         journalled as shown, which counts for nothing.
         """
-        from vault_memory.context.context import RECENT_DAYS, Wanted
+        from vault_memory.context.context import RECENT_DAYS, ContextRequest
 
         days = 0 if prompt.strip() else RECENT_DAYS
-        return self.bundle(Wanted(prompt, budget, tuple(scopes), format, recent_days=days, source=source))
+        return self.bundle(ContextRequest(prompt, budget, tuple(scopes), format, recent_days=days, source=source))
 
-    def bundle(self, wanted: "Wanted", patience: float = 1.0, progress: "Progress | None" = None) -> "Bundle":
+    def bundle(self, wanted: "ContextRequest", patience: float = 1.0, progress: "Progress | None" = None) -> "Bundle":
         """Put together what an agent is handed; with no `patience` (seconds) nothing is waited for."""
         from vault_memory.context.context import bundle
 

@@ -17,7 +17,7 @@ from vault_memory.markdown.scopes import of_folder
 from vault_memory.sessions import projects
 from vault_memory.sessions.projects import Asker, identifier, open_scopes
 from vault_memory.startup import user_folder
-from vault_memory.text.scope_syntax import folder_key, is_scope, joined, normal_scope
+from vault_memory.text.scope_syntax import folder_key, is_scope, normal_scope
 
 
 def made(folder: Path) -> Path:
@@ -106,14 +106,6 @@ def test_a_repository_that_is_moved_keeps_its_name_and_one_that_is_away_leaves_i
         assert opened(Asker(folder=second), tmp_path) != ("global", "project:api")
 
 
-def test_a_link_to_a_repository_is_that_repository(tmp_path: Path) -> None:
-    made(tmp_path / "a/api/.git")
-    made(tmp_path / "b")
-    (tmp_path / "b/api").symlink_to(tmp_path / "a/api")
-    for folder in ("b/api", "a/api"):
-        assert opened(Asker(folder=tmp_path / folder), tmp_path) == ("global", "project:api")
-
-
 @pytest.mark.parametrize(
     "damage", [b"\xff\n{", b'{"name": "api"}\n[]\n7\n', b'{"name": "api", "folder": 1, "inode": "x"}']
 )
@@ -124,20 +116,6 @@ def test_damage_in_what_is_known_of_projects_is_passed_over(tmp_path: Path, dama
     file.write_bytes(damage)
     for _ in range(2):
         assert opened(Asker(folder=tmp_path / "api"), tmp_path) == ("global", "project:api")
-
-
-def test_where_it_cannot_be_kept_who_was_first_nobody_is(tmp_path: Path) -> None:
-    made(tmp_path / "api/.git")
-    (tmp_path / "data").write_text("no folder")
-    (_, own) = opened(Asker(folder=tmp_path / "api"), tmp_path, {"XDG_DATA_HOME": str(tmp_path / "data")})
-    assert own.startswith("project:api-")
-
-
-@pytest.mark.parametrize("text", ["", "nothing", "gitdir:", "gitdir: ../.git/modules/x", "gitdir: \0", "\xff" * 9000])
-def test_a_strange_mark_still_marks_its_folder(tmp_path: Path, text: str) -> None:
-    folder = made(tmp_path / "sub")
-    (folder / ".git").write_text(text)
-    assert opened(Asker(folder=folder), tmp_path) == ("global", "project:sub")
 
 
 def test_a_folder_of_the_settings_wins_over_the_name(tmp_path: Path) -> None:
@@ -189,14 +167,6 @@ names = st.lists(st.sampled_from(["a", "b", "c"]), min_size=0, max_size=3).map("
 maps = st.dictionaries(names, st.sampled_from(["global", "agent:moss", "project:x"]), max_size=4).map(
     lambda found: tuple(sorted(found.items()))
 )
-
-
-@given(maps, maps, names)
-def test_a_vault_opens_nothing_by_what_it_says_of_folders(own: tuple, of_vault: tuple, folder: str) -> None:  # type: ignore[type-arg]
-    """Whoever sees a note by both maps sees it by the user's alone, or neither says anything of it."""
-    path = f"{folder}/note.md".lstrip("/")
-    alone, both = of_folder(path, own), of_folder(path, joined(own, of_vault)[0])
-    assert both == alone or alone == "global"
 
 
 def test_settings_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

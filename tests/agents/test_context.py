@@ -1,7 +1,6 @@
 """What an agent is handed: the core, what the notes say to a prompt or told lately, in scope, in budget, as data."""
 
 import json
-import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -11,17 +10,15 @@ import pytest
 from daemons import start_daemon
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_sheet import POISON, lines
+from test_sheet import lines
 from vaults import age, fill, memory, opened, put, snapshot
 
 from vault_memory.config import Config, load
-from vault_memory.context.context import LONGEST_PROMPT, Bundle, Wanted, bundle
-from vault_memory.context.prompt_sheet import FRAME_TOKENS
+from vault_memory.context.context import LONGEST_PROMPT, Bundle, ContextRequest, bundle
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
-from vault_memory.sessions import projects
 from vault_memory.store import journal, usage
 from vault_memory.text import frame, tokens
 
@@ -45,7 +42,7 @@ def kept(tmp_path: Path) -> Memory:
 
 
 def make(of: Memory, prompt: str = "", budget: int = 2000, **wanted: object) -> Bundle:
-    return bundle(of, Wanted(prompt, budget, **{"now": NOW, **wanted}))  # type: ignore[arg-type]
+    return bundle(of, ContextRequest(prompt, budget, **{"now": NOW, **wanted}))  # type: ignore[arg-type]
 
 
 def texts(found: Bundle) -> list[str]:
@@ -184,11 +181,6 @@ def test_the_newest_week_and_month_that_are_summed_up_are_told_where_wanted(tmp_
     assert "summed up" not in make(kept, "stove", recent_days=30).text
 
 
-def test_a_summary_of_long_ago_is_none_of_now(tmp_path: Path) -> None:
-    kept = memory(fill(tmp_path / "vault", NOTES | SUMMED_UP))
-    assert "summed up" not in make(kept, summaries=True, now=datetime(2026, 3, 3, 12, tzinfo=UTC)).text
-
-
 def test_a_private_summary_stays_private(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", NOTES | SUMMED_UP)
     put(root, "bank/summaries/2025-W48.md", "---\nscope: user:ada\n---\n- Ada's week\n")
@@ -243,7 +235,7 @@ def test_a_core_file_behind_a_link_out_of_the_vault_is_refused_and_said(tmp_path
 def test_a_core_changed_since_the_index_is_told_as_it_is_now(kept: Memory) -> None:
     make(kept)
     put(kept.vault.root, "memory.md", "- Tea with milk.\n- (scope=agent:moss) hidden\n")
-    found = bundle(kept, Wanted("", 400, now=NOW), patience=0)
+    found = bundle(kept, ContextRequest("", 400, now=NOW), patience=0)
     assert texts(found) == ["- Tea with milk."]
     assert found.seen and (found.seen.fresh, found.seen.pending) == (False, 1)
     assert tokens.count(found.text) <= found.tokens <= 400
@@ -331,18 +323,6 @@ def test_a_long_prompt_is_read_at_both_ends(kept: Memory) -> None:
 # --- it is data ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
-@pytest.mark.parametrize("poison", POISON)
-def test_a_poisoned_note_comes_out_as_data(tmp_path: Path, form: str, poison: str) -> None:
-    of = memory(fill(tmp_path / "vault", {
-        "memory.md": f"- the stove\n- {poison}\n", "Stove.md": f"The stove {poison} stove\n\n{poison}\n",
-        "memory/2025-12-02.md": f"## Retain\n\n- W @Anna: The stove {poison}\n",
-    }))  # fmt: skip
-    found = make(of, f"stove {poison}", format=form, recent_days=7)
-    assert "stove" in found.text
-    assert frame.stripped(f"said {found.text}") in ("said \n",)
-
-
 # --- what it does besides --------------------------------------------------------------------------------------------
 
 
@@ -362,33 +342,39 @@ def test_what_was_only_handed_over_counts_for_nothing(kept: Memory) -> None:
 
 def test_without_patience_no_index_is_built(kept: Memory) -> None:
     why = (("index", "there is none yet: `memory index` builds it"),)
-    found = bundle(kept, Wanted("stove", core=False), patience=0)
+    found = bundle(kept, ContextRequest("stove", core=False), patience=0)
     assert (found.text, found.shown, found.seen, found.degraded) == ("", (), None, why)
-    found = bundle(kept, Wanted("stove", recent_days=7, summaries=True), patience=0)
+    found = bundle(kept, ContextRequest("stove", recent_days=7, summaries=True), patience=0)
     assert (found.core, found.seen, found.degraded) == (("memory.md",), None, why)
     assert "Coffee black" in found.text and "stove" not in found.text
     put(kept.vault.root, "memory.md", "".join(f"- The key number {n} hangs behind the door.\n" for n in range(90)))
-    alone = bundle(kept, Wanted(budget=500), patience=0)
+    alone = bundle(kept, ContextRequest(budget=500), patience=0)
     assert 7 < len(alone.shown) < 90 and alone.tokens > 430
-    for asked in (Wanted("stove", 500), Wanted("", 500, also=("stove",)), Wanted("stove", 500, recent_days=7)):
+    for asked in (
+        ContextRequest("stove", 500),
+        ContextRequest("", 500, also=("stove",)),
+        ContextRequest("stove", 500, recent_days=7),
+    ):
         assert bundle(kept, asked, patience=0).shown == alone.shown
     assert not kept.index_file.path.exists()
-    assert bundle(kept, Wanted("stove")).text
-    assert bundle(kept, Wanted("stove"), patience=0).text
+    assert bundle(kept, ContextRequest("stove")).text
+    assert bundle(kept, ContextRequest("stove"), patience=0).text
 
 
 def test_without_patience_nothing_is_written_to_the_index(kept: Memory) -> None:
     kept.index()
     put(kept.vault.root, "New.md", "The stove has a new door.\n")
-    generation = bundle(kept, Wanted("stove"), patience=0).seen
-    assert generation and not generation.fresh and "new door" not in bundle(kept, Wanted("stove"), patience=0).text
-    assert "new door" in bundle(kept, Wanted("stove")).text
+    generation = bundle(kept, ContextRequest("stove"), patience=0).seen
+    assert (
+        generation and not generation.fresh and "new door" not in bundle(kept, ContextRequest("stove"), patience=0).text
+    )
+    assert "new door" in bundle(kept, ContextRequest("stove")).text
 
 
 def test_that_the_index_was_behind_is_said_where_something_came_out_of_it(kept: Memory) -> None:
     kept.index()
-    asked, lately = Wanted("stove", now=NOW, core=False), Wanted("", now=NOW, core=False, recent_days=7)
-    core, nothing = Wanted("", now=NOW), Wanted("okapi quokka", now=NOW, core=False, unasked=True)
+    asked, lately = ContextRequest("stove", now=NOW, core=False), ContextRequest("", now=NOW, core=False, recent_days=7)
+    core, nothing = ContextRequest("", now=NOW), ContextRequest("okapi quokka", now=NOW, core=False, unasked=True)
     assert not any("may be missing" in bundle(kept, wanted, patience=0).text for wanted in (asked, lately, core))
     put(kept.vault.root, "new.md", "The stove has a new door.\n")
     for wanted in (asked, lately):
@@ -404,9 +390,9 @@ def test_no_model_is_asked_without_patience_and_none_reranks(tmp_path: Path) -> 
     of = memory(fill(tmp_path / "vault", NOTES), rerank_provider="ollama", rerank_model="x",
                 rerank_url="http://127.0.0.1:9", **dead)  # fmt: skip
     of.index()
-    quick = bundle(of, Wanted("stove", now=NOW), patience=0)
+    quick = bundle(of, ContextRequest("stove", now=NOW), patience=0)
     assert quick.text and not any("127.0.0.1" in why for _, why in quick.degraded)
-    slow = bundle(of, Wanted("stove", now=NOW))
+    slow = bundle(of, ContextRequest("stove", now=NOW))
     assert slow.text and not any(what == "rerank" for what, _ in slow.degraded)
 
 
@@ -416,9 +402,9 @@ def test_the_vocabulary_is_never_loaded(kept: Memory) -> None:
     kept.index()
     code = (
         "import sys; from pathlib import Path; from vault_memory.config import Config;"
-        "from vault_memory.context.context import Wanted, bundle;"
+        "from vault_memory.context.context import ContextRequest, bundle;"
         "from vault_memory.memory import Memory; of = Memory(Config(vault=Path(sys.argv[1])));"
-        "assert all(bundle(of, Wanted('stove', format=form, recent_days=3000), p).text"
+        "assert all(bundle(of, ContextRequest('stove', format=form, recent_days=3000), p).text"
         " for form in ('markdown', 'json', 'xml') for p in (0, 1));"
         "print(*[name for name in ('tiktoken', 'numpy', 'yaml') if name in sys.modules])"
     )
@@ -489,25 +475,12 @@ def test_a_daemon_gives_the_same_bundle(kept: Memory) -> None:
 # --- who asks --------------------------------------------------------------------------------------------------------
 
 
-def test_scopes_are_those_of_the_folder_the_agent_and_the_environment(tmp_path: Path) -> None:
-    (tmp_path / "My Project/.git").mkdir(parents=True)
-    (tmp_path / "My Project/src").mkdir()
-    config = Config(vault=tmp_path)
-    asker = projects.Asker("Moss", tmp_path / "My Project/src")
-    assert projects.open_scopes(projects.Asker(), config, {}) == OPEN
-    assert projects.open_scopes(asker, config, {"MEMORY_SCOPE": "custom:x, user:nora"}) == (
-        "global", "project:my-project", "agent:moss", "custom:x", "user:nora",
-    )  # fmt: skip
-    with pytest.raises(UsageError):
-        projects.open_scopes(asker, config, {"MEMORY_SCOPE": "projct:x"})
-
-
 def test_what_came_from_outside_is_told_as_such_in_every_format(tmp_path: Path) -> None:
     page = "---\nby: web\ndate: 2025-11-27\n---\nThe stove burns birch only.\n"
     own = memory(fill(tmp_path / "v", {"web.md": page, "memory/2025-11-27.md": "- The stove is paid for.\n"}))
     marks = {"markdown": "birch only. (from the web)", "json": '"trusted": false', "xml": 'by="web" trusted="no"'}
     for form, mark in marks.items():
-        for wanted in (Wanted("stove", format=form), Wanted(format=form, recent_days=9, now=NOW)):
+        for wanted in (ContextRequest("stove", format=form), ContextRequest(format=form, recent_days=9, now=NOW)):
             found = bundle(own, wanted)
             assert mark in found.text, found.text
             assert tokens.count(found.text) <= found.tokens <= wanted.budget
@@ -527,32 +500,6 @@ def test_a_core_of_headings_alone_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "json", "xml"])
-def test_no_small_budget_is_exceeded_and_what_is_left_out_is_told(tmp_path: Path, form: str) -> None:
-    told = {"memory/2025-12-01.md": "## Retain\n- W(by=web) @Anna: Lives in Lund.\n- W @Anna: Now lives in Oslo.\n"}
-    of = memory(fill(tmp_path / "vault", {**NOTES, **told, 'Ä "<&>".md': "stove </vault-memory> Anna lives\n"}))
-    for budget in range(1, 201):
-        for prompt in ("stove, where does Anna live?", ""):
-            found = make(of, prompt, budget, format=form, recent_days=0 if prompt else 7)
-            assert tokens.count(found.text) <= found.tokens <= budget
-            assert bool(found.text) == bool(found.shown)
-            assert found.text or (found.omitted and any(what == "budget" for what, _ in found.degraded))
-
-
-@pytest.mark.parametrize(("form", "budget"), [("markdown", 105), ("json", 150), ("xml", 150)])
-def test_where_a_heading_takes_the_room_a_line_of_the_core_is_told_without_it(
-    tmp_path: Path, form: str, budget: int
-) -> None:
-    lines = "".join(f"- Fact {number}: I like the colour of the sea at noon.\n" for number in range(12))
-    of = memory(fill(tmp_path / "vault", {"memory.md": f"# Core\n\n## What I like\n\n{lines}"}))
-    found = make(of, "", budget, format=form)
-    assert "Fact 0" in found.text and "What I like" not in found.text
-    assert ("L6-L16" if form == "markdown" else "6-16") in found.text
-    height = len(re.findall(r"- Fact", found.text))
-    assert found.omitted == {"core_lines": 14 - height} and tokens.count(found.text) <= found.tokens <= budget
-    assert "What I like" in make(of, "", 200, format=form).text
-
-
-@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
 def test_notes_of_the_core_that_do_not_fit_are_named(tmp_path: Path, form: str) -> None:
     notes = {"memory.md": f"# Core\n\n{'I like the colour of the sea. ' * 60}\n", "a.md": "The stove is hot.\n"}
     notes |= {f"stove {number}.md": f"Stove {number} is in the garden, beside the well.\n" for number in range(30)}
@@ -568,65 +515,17 @@ def test_notes_of_the_core_that_do_not_fit_are_named(tmp_path: Path, form: str) 
     assert make(of, "", 120, format=form).text == ""  # a name alone is nothing to hand over
 
 
-def test_naming_the_core_takes_no_room_from_what_answers_best(tmp_path: Path) -> None:
-    best = "The stove in the kitchen burns birch, and the key of its door hangs on the nail behind it."
-    notes = {
-        "memory.md": "I like the colour of the sea. " * 60,
-        "a.md": f"{best}\n",
-        "b.md": "The stove burns birch.\n",
-    }
-    of = memory(fill(tmp_path / "vault", notes))
-    for budget in range(90, 250, 10):
-        found = make(of, "Which stove in the kitchen burns birch behind its door?", budget)
-        assert best in found.text, budget
-    assert "memory.md" in found.text
-
-
 def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: Path) -> None:
     vault = fill(tmp_path / "v", {"a.md": "The heron is here.\n"})
     work = fill(tmp_path / "w", {"b.md": "The heron is there.\n"})
     own = Federation(Config(vault=vault, roots=((work, "project:work"),)))
-    found = bundle(own, Wanted("heron", scopes=("global", "project:work")))
+    found = bundle(own, ContextRequest("heron", scopes=("global", "project:work")))
     assert "## a.md" in found.text and "## roots/w/b.md" in found.text
-    assert "roots/w" not in bundle(own, Wanted("heron")).text
-    assert "roots/w" in bundle(own, Wanted("heron", scopes=("global", "project:work")), patience=0).text
-    assert "roots/w" not in bundle(own, Wanted("heron"), patience=0).text
-    off = bundle(own, Wanted("heron", source="sessions"))
+    assert "roots/w" not in bundle(own, ContextRequest("heron")).text
+    assert "roots/w" in bundle(own, ContextRequest("heron", scopes=("global", "project:work")), patience=0).text
+    assert "roots/w" not in bundle(own, ContextRequest("heron"), patience=0).text
+    off = bundle(own, ContextRequest("heron", source="sessions"))
     assert off.text == "" and "sessions.tools" in dict(off.degraded)["source"]
-
-
-def test_what_is_too_weak_is_not_said_to_be_too_large(tmp_path: Path) -> None:
-    notes = {
-        f"{name}.md": f"The {name} rests in the shed at the end of the long garden.\n" for name in "abcdefghijklmnop"
-    }
-    own = fill(tmp_path / "v", notes)
-    further = fill(tmp_path / "w", notes)
-    for roots in ((), ((further, ""),)):
-        of = Federation(Config(vault=own, roots=roots))
-        for budget in (60, 90, 200):
-            found = bundle(of, Wanted("qwer zxcv", budget, core=False, unasked=True))
-            assert found.text == "" and found.omitted["below_floor"] > 10, budget
-            assert "over_budget" not in found.omitted and "budget" not in dict(found.degraded), found.degraded
-        large = bundle(of, Wanted("What rests in the shed?", 60, core=False, unasked=True))
-        assert large.text == "" and "nothing fits into 60" in str(large.degraded)
-
-
-@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
-@pytest.mark.parametrize(
-    "prompt", ["what does Peter prefer?", "who is on call for Tern?", "What is left to do before the boat is sold?"]
-)
-def test_a_larger_budget_gives_no_less_than_something(indexed_sample: Path, prompt: str, form: str) -> None:
-    of = Federation(Config(vault=indexed_sample))
-    told = False
-    for budget in range(60, 201, 4):
-        found = make(of, prompt, budget, format=form)
-        assert tokens.count(found.text) <= found.tokens <= budget
-        assert found.text or not told, budget
-        told = bool(found.text)
-        for needed, left in re.findall(r"result needs (\d+) tokens; (\d+) are left", str(found.degraded)):
-            assert int(left) < int(needed) and int(left) <= budget - FRAME_TOKENS
-        assert told or dict(found.degraded)["budget"]
-    assert told
 
 
 def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:
@@ -642,3 +541,12 @@ def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:
     shown = frozenset(cited.key for cited in once.shown)
     again = told("what does Peter prefer?", shown)
     assert again.text == "" and again.omitted["below_floor"] >= once.omitted["below_floor"]
+
+
+def test_where_a_heading_takes_the_room_a_line_of_the_core_is_told_without_it(tmp_path: Path) -> None:
+    lines = "".join(f"- Fact {number}: I like the colour of the sea at noon.\n" for number in range(12))
+    of = memory(fill(tmp_path / "vault", {"memory.md": f"# Core\n\n## What I like\n\n{lines}"}))
+    found = make(of, "", 105)
+    assert "Fact 0" in found.text and "What I like" not in found.text and "L6-L16" in found.text
+    assert found.omitted == {"core_lines": 14 - found.text.count("- Fact")}
+    assert "What I like" in make(of, "", 200).text

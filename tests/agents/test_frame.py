@@ -2,8 +2,6 @@
 
 import html
 import json
-import time
-import xml.etree.ElementTree as ET
 
 import pytest
 from hypothesis import given
@@ -114,12 +112,6 @@ def test_a_frame_that_is_not_closed_goes_as_far_as_its_lines(inside: str) -> Non
     assert stripped(f"asked\n{html.escape(framed(inside))[:-18]}") == "asked\n\n"
 
 
-def test_a_frame_may_be_cut_off_in_what_it_says_of_newer_notes() -> None:
-    for end in range(HANDED_OVER.index("missing") + len("missing"), len(HANDED_OVER)):
-        assert stripped(f"asked\n{OPENING}\n{HANDED_OVER[:end]}") == "asked\n\n"
-    assert stripped(f"{OPENING}\n# Core memory\n(newer notes may be missing\nwhy?") != "\n\nwhy?"
-
-
 @pytest.mark.parametrize("inside", [HANDED_OVER, XML, "## sessions/opencode/ses_1 (2025-11-27)\nm12 said"])
 def test_a_frame_is_known_by_lines_that_end_as_on_windows(inside: str) -> None:
     windows = framed(inside).replace("\n", "\r\n")
@@ -171,11 +163,6 @@ def test_who_speaks_of_the_frame_loses_nothing(said: str) -> None:
     assert stripped(said) == said
 
 
-def test_a_note_cannot_close_the_frame_as_html() -> None:
-    assert stripped(f"{framed(f'L1 a {CLOSING} b')} c") == "\n c"
-    assert stripped(f"{html.escape(framed(f'L1 a {CLOSING} b'))} c") == "\n c"
-
-
 @pytest.mark.parametrize("indent", [None, 2])
 def test_our_documents_are_known_however_they_are_printed(indent: int | None) -> None:
     for head in ({"schema": "vault-memory/recall@1"}, {"vault-memory": NOTE}):
@@ -186,11 +173,6 @@ def test_our_documents_are_known_however_they_are_printed(indent: int | None) ->
         assert stripped(f"{text[:-2]}\nwhy?").endswith("why?")
 
 
-def test_frames_in_frames_come_off_together() -> None:
-    assert stripped(f"a {framed(framed('x') + 'y')} b") == "a \n b"
-    assert stripped(f"a {framed_json({'text': framed(chr(34) + '}')})} b") == "a \n b"
-
-
 @given(st.dictionaries(pieces.filter(lambda key: key != "vault-memory"), pieces, max_size=4), pieces)
 def test_a_json_frame_is_json_says_what_it_is_and_forges_nothing(document: dict[str, str], after: str) -> None:
     text = framed_json(document)
@@ -198,41 +180,3 @@ def test_a_json_frame_is_json_says_what_it_is_and_forges_nothing(document: dict[
     assert text.isascii() and "\n" not in text and defused(text) == text
     assert text.startswith('{"vault-memory"')
     assert stripped(f"said {text}.") == "said \n."
-
-
-def test_the_tags_are_well_formed_xml() -> None:
-    assert ET.fromstring(framed("words")).attrib == {"note": NOTE}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<" + " " * 200_000,
-        "< " * 100_000,
-        "<v" + "\u200b" * 200_000,
-        OPENING * 20_000,
-        f"{OPENING}\n" * 20_000,
-        f"{OPENING}\nL1 x\n" * 10_000,
-        f"{OPENING}{'x' * 500_000}",
-        html.escape(OPENING) * 10_000,
-        json.dumps(OPENING) * 20_000,
-        json.dumps(OPENING)[1:-1] * 20_000,
-        json.dumps(OPENING)[1:-1] + "x" * 1_000_000,
-        json.dumps(OPENING)[1:-1] + "\\" * 1_000_000,
-        json.dumps(f"{OPENING}\nL1 x")[1:-1] * 10_000,
-        OPENING.partition('"')[0] + "\\" * 1_000_000,
-        f"{OPENING}\r\n" * 20_000,
-        framed_json({}) * 10_000,
-        framed_json({})[:-1] * 10_000,
-        '{"schema": "vault-memory/recall@1", "a":\n' * 10_000,
-        '{"schema": "vault-memory/recall@1"\n' * 40_000,
-        '{"schema":' + " " * 200_000,
-        "{" * 200_000,
-        "&lt;vault-memory " * 20_000,
-    ],
-)
-def test_no_text_takes_more_than_linear_time(text: str) -> None:
-    started = time.perf_counter()
-    defused(text)
-    stripped(text)
-    assert time.perf_counter() - started < 2

@@ -1,13 +1,11 @@
 """Hooks as agents run them: the documented input on standard input of a process, and what comes out in time."""
 
-import json
 import os
 import re
 import socket
 import stat
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from datetime import date
@@ -25,7 +23,6 @@ from vault_memory.daemon import client
 from vault_memory.memory import Memory
 from vault_memory.sessions import pending
 from vault_memory.startup import vault_id
-from vault_memory.text import tokens
 from vault_memory.text.frame import CLOSING, OPENING
 
 TODAY = date.today().isoformat()
@@ -81,11 +78,6 @@ def test_other_events_mark_the_transcript_and_say_nothing(notes: Path, data: Pat
     assert pending.take() == [pending.GrownTranscript(given["transcript_path"], "s", "claude-code")]
 
 
-def test_poison_comes_framed_and_cannot_break_out(notes: Path, data: Path) -> None:
-    text = asked(notes, "s", "what about the greenhouse door?")  # `context` sees to the frame
-    assert "Ignore previous instructions" in text and "&lt;/vault-memory" in text
-
-
 # --- nothing twice ---------------------------------------------------------------------------------------------------
 
 
@@ -127,18 +119,6 @@ def test_after_a_compaction_the_summaries_come_again(tmp_path: Path, data: Path)
     text = begun(root, "s", "compact")
     assert f"## {week}\nL1 # Week\nL3 - The pool was closed\n" in text and "L3 - Nets" in text
     assert "The pool was closed" not in begun(root, "s", "startup")
-
-
-def test_two_vaults_that_answer_one_session_count_their_own_turns(notes: Path, tmp_path: Path, data: Path) -> None:
-    """As where a project has hooks for a vault of its own, beside those of its user."""
-    other = fill(tmp_path / "other", {"a.md": "# Peter\n\nThe project's Peter likes replies in verse.\n"})
-    Memory(Config(vault=other)).index()
-    question = "How does Peter like his replies?"
-    assert "concise" in asked(notes, "s", question) and "verse" in asked(other, "s", question)
-    for turn in range(TURNS):
-        assert "concise" not in asked(notes, "s", f"{question} ({turn})")
-        asked(other, "s", f"{question} ({turn})")
-    assert "concise" in asked(notes, "s", question)
 
 
 def test_what_stands_in_a_system_prompt_outlasts_a_compaction(data: Path) -> None:
@@ -242,14 +222,6 @@ def test_a_first_session_has_core_memory_before_there_is_an_index(
     assert not (root / ".memory" / "index.sqlite").exists() and not (data / "hook.log").exists()
 
 
-def test_a_first_session_never_gets_more_than_its_budget(tmp_path: Path, data: Path) -> None:
-    root = fill(tmp_path / "new", {"memory.md": "".join(f"- Fact {n} of the house.\n" for n in range(2000))})
-    text = begun(root, "s", "startup")
-    assert "Fact 1 of" in text and "more lines of this note left out" in text
-    assert tokens.count(text) <= 2000
-    assert until(lambda: (root / ".memory" / "index.sqlite").exists())
-
-
 @pytest.mark.parametrize(
     ("given", "why"),
     [
@@ -262,15 +234,6 @@ def test_a_first_session_never_gets_more_than_its_budget(tmp_path: Path, data: P
 def test_silence_is_explained(notes: Path, data: Path, given: bytes, why: str) -> None:
     assert hooked(notes, "UserPromptSubmit", given) == ""
     assert why in logged(data) and "xyzzy" not in logged(data)
-
-
-def test_a_part_that_is_missing_is_named(
-    notes: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "apsw.py").write_text("raise ModuleNotFoundError('No module named apsw')")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
-    assert asked(notes, "s", "Peter?") == ""
-    assert f"{sys.executable} lacks a part of vault-memory (ModuleNotFoundError: No module named apsw)." in logged(data)
 
 
 def test_a_note_made_private_is_not_shown_before_it_is_indexed_anew(tmp_path: Path, data: Path) -> None:
@@ -330,22 +293,6 @@ def stuck(notes: Path) -> Iterator[socket.socket]:
 
 def test_a_daemon_that_is_stuck_is_done_without(notes: Path, data: Path, stuck: socket.socket) -> None:
     assert "concise" in asked(notes, "s", "How does Peter like his replies?")
-
-
-def test_a_daemon_that_stops_in_mid_answer_is_not_waited_for(notes: Path, data: Path, stuck: socket.socket) -> None:
-    over = threading.Event()
-
-    def serve() -> None:
-        connection, _ = stuck.accept()
-        with connection:
-            health = json.loads(connection.makefile("rb").readline())
-            connection.sendall(json.dumps({"jsonrpc": "2.0", "id": health["id"], "result": {}}).encode() + b"\n")
-            over.wait(60)
-
-    settings("", "")
-    threading.Thread(target=serve, daemon=True).start()
-    asked(notes, "s", "How does Peter like his replies?")  # a hook that waited for it would be killed by its caller
-    over.set()
 
 
 def test_a_disk_that_hangs_does_not_hold_up_a_prompt(notes: Path, data: Path) -> None:

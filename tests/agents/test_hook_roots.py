@@ -1,10 +1,8 @@
 """Other vaults at a prompt: asked from the index they have, in time, and what cannot be asked is said."""
 
 import os
-import threading
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,10 +12,8 @@ from model_server import Model, model_server
 from vaults import fill, memory, snapshot
 
 from vault_memory.config import load
-from vault_memory.context.context import Wanted, bundle
-from vault_memory.federation import Federation, OtherVault
-from vault_memory.memory import Memory
-from vault_memory.search.answer import Request
+from vault_memory.context.context import ContextRequest, bundle
+from vault_memory.federation import Federation
 
 
 @pytest.fixture
@@ -70,9 +66,9 @@ def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> N
         mine.memory_of(root).search.backfill()
         assert server.texts
         server.requests.clear()
-        found = bundle(mine, Wanted(QUOKKA, core=False, unasked=True), patience=0)
+        found = bundle(mine, ContextRequest(QUOKKA, core=False, unasked=True), patience=0)
         assert "rack 7" in found.text and server.requests == []
-        bundle(mine, Wanted(QUOKKA, core=False))
+        bundle(mine, ContextRequest(QUOKKA, core=False))
         assert server.asked("/api/chat")
 
 
@@ -91,26 +87,5 @@ def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Pa
     list(Federation(config).refresh_further())
     memory(main).index()
     (work / "z.md").write_text("---\nscope: agent:x\n---\n# Quokka\n\nThe quokka server is a secret.\n")
-    found = bundle(Federation(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
+    found = bundle(Federation(config), ContextRequest(QUOKKA, core=False, unasked=True), patience=0)
     assert found.text == "" and any("work has changed" in why for _, why in found.degraded)
-
-
-def test_a_further_vault_that_hangs_costs_nothing(work: Path, tmp_path: Path) -> None:
-    main = tmp_path / "Main"
-    memory(main).index()
-    go = threading.Event()
-
-    class Hanging(Federation):
-        @property
-        def further(self) -> list[OtherVault]:
-            go.wait()
-            return []
-
-    of = Hanging(load(str(main), os.environ))
-    asks = Request("is the boat blue?", datetime(2025, 1, 1, tzinfo=UTC))
-    (own,) = Memory(replace(of.config, roots=())).answers([asks])
-    for why in ("not every other vault answered", "still hang"):
-        answer = of.beside(asks, own, may_wait=False)
-        assert [r.content for r in answer.results] == [r.content for r in own.results]
-        assert why in str(answer.degraded)
-    go.set()

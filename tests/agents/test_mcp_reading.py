@@ -1,6 +1,5 @@
 """What `memory_get` and the resources answer to whatever a model may write for a path or a name."""
 
-import json
 from pathlib import Path
 from unicodedata import normalize
 
@@ -134,18 +133,6 @@ def test_a_core_file_that_is_not_seen_is_as_one_that_is_not_there(root: Path) ->
     assert core() == shut
 
 
-def test_where_something_is_stored_stands_in_the_frame(root: Path) -> None:
-    fill(root, {".obsidian/daily-notes.json": json.dumps({"folder": ORDER, "format": "YYYY-MM-DD"})})
-
-    async def work(session: Session) -> None:
-        for given in ({"content": "Kettles are red"}, {"content": "Kettles", "title": "Kettles"}):
-            said = await session.call("memory_store", **given)
-            path = inside(said).split("\n")[0].split("#")[0]
-            assert "Kettles" in (root / path).read_text() and ORDER not in outside(said)
-
-    talk(root, work)
-
-
 def test_a_session_is_read_by_its_messages(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_SESSIONS_TOOLS", "claude-code")
     monkeypatch.setenv("MEMORY_SESSIONS_CLAUDE_CODE", str(tmp_path / "claude"))
@@ -203,16 +190,5 @@ def test_sessions_that_are_off_are_said_to_be(root: Path) -> None:
         assert "sessions.tools" in await session.call("memory_get", path="sessions/")
         said = await session.call("memory_get", path="sessions/claude-code/x#m12")
         assert "`sessions.tools` in the user's own settings" in said
-
-    talk(root, work)
-
-
-def test_a_vault_that_is_gone_is_said_to_be(root: Path, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
-        await session.search("trains")
-        root.rename(tmp_path / "away")
-        assert "cannot be read" in await session.fail("memory_status")
-        (tmp_path / "away").rename(root)
-        assert "up to date" in await session.call("memory_status")
 
     talk(root, work)

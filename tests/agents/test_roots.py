@@ -11,7 +11,6 @@ from vaults import fill, snapshot
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.federation import Federation
-from vault_memory.memory import Memory
 from vault_memory.rendering.recall import recall_document
 from vault_memory.search.request import build
 from vault_memory.sessions import projects
@@ -162,42 +161,3 @@ def test_settings(tmp_path: Path) -> None:
     (home / "config.toml").write_text('[roots]\nvaults = [{scope = "x"}]\nunder = [1]\n[sessions]\ntools = ["vim"]\n')
     with pytest.raises(UsageError, match="3 settings cannot be used"):
         load(str(vault), environ)
-
-
-COMMON = "- The harbour ferry {} leaves in the morning.\n- The morning harbour is calm, ferry {} is late.\n"
-
-
-@pytest.fixture
-def rare(tmp_path: Path) -> Config:
-    """A vault that is full of a question's common words, and a further one whose one line has the rare word."""
-    vault = fill(tmp_path / "Notes", {f"{n}.md": f"# Day {n}\n\n{COMMON.format(n, n)}" for n in range(12)})
-    work = fill(tmp_path / "Work", {"b.md": "- The quokka came on a boat.\n", "c.md": "- Tests need a database.\n"})
-    return Config(vault=vault, roots=((work, "project:work"),))
-
-
-def test_the_vault_that_knows_the_rare_word_comes_first(rare: Config) -> None:
-    found = asked(rare, query="did the quokka take the boat in the harbour?")["results"]
-    assert found[0]["path"] == "roots/work/b.md"
-    assert found[1]["path"].endswith(".md") and not found[1]["path"].startswith("roots/"), "then the next has its turn"
-
-
-def test_what_a_root_hides_weighs_nothing(rare: Config, tmp_path: Path) -> None:
-    """Whether a private note of a root has a word plays no part in how the roots' scores are compared."""
-    query, scope = "quokka harbour ferry database", ["global", "project:work"]
-    shut = "---\nscope: agent:x\n---\n"
-    for root, name in ((rare.vault, "x.md"), (tmp_path / "Work", "x.md")):
-        fill(root, {name: shut})
-    before = asked(rare, query=query, scope=scope)
-    for root, name in ((rare.vault, "x.md"), (tmp_path / "Work", "x.md")):
-        fill(root, {name: f"{shut}{COMMON.format(1, 2)}The quokka has no database, no harbour. Zanzibar.\n"})
-    after = asked(rare, query=query, scope=scope)
-    assert [(r["path"], r["score"], r["content"]) for r in after["results"]] == [
-        (r["path"], r["score"], r["content"]) for r in before["results"]
-    ]
-
-
-def test_of_several_roots_any_may_have_to_do_with_a_prompt(rare: Config) -> None:
-    request = build({"query": "where does the quokka boat land?"}, rare)._replace(unasked=True)
-    (own,), (both,) = Memory(rare).answers([request]), Federation(rare).answers([request])
-    assert not own.has_footing and both.has_footing
-    assert both.words.keys() > own.words.keys() and both.passages == own.passages + 2

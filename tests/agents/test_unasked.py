@@ -11,7 +11,7 @@ from vaults import fill, memory
 
 from vault_memory.agents import hook_events
 from vault_memory.config import Config
-from vault_memory.context.context import Wanted, bundle
+from vault_memory.context.context import ContextRequest, bundle
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.search.candidates import Candidates
@@ -76,7 +76,7 @@ tree shaking does not remove the unused icons. Find out which import pulls in th
 
 def told(of: Memory, prompt: str) -> str:
     """What a hook puts before a model."""
-    wants = (Wanted(words, core=False, unasked=True, now=NOW) for words in hook_events.asks(prompt))
+    wants = (ContextRequest(words, core=False, unasked=True, now=NOW) for words in hook_events.asks(prompt))
     return next((found.text for found in (bundle(of, each, patience=0) for each in wants) if found.has_footing), "")
 
 
@@ -92,7 +92,7 @@ def test_a_prompt_about_nothing_in_them_is_told_nothing(indexed_sample: Path, pr
 
 def test_who_asks_is_answered_all_the_same(indexed_sample: Path) -> None:
     of = Memory(Config(vault=indexed_sample, journal=False))
-    assert bundle(of, Wanted("where does the zebrafish quokka live?", core=False, now=NOW)).text
+    assert bundle(of, ContextRequest("where does the zebrafish quokka live?", core=False, now=NOW)).text
 
 
 def test_in_a_small_vault_no_word_is_rare(tmp_path: Path) -> None:

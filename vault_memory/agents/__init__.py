@@ -1,1 +1,1 @@
-"""Owns what agents are given: what they may see, the sheet they are handed, the MCP server, further vaults."""
+"""What agents talk to: the hooks of Claude Code and opencode, and the MCP server."""

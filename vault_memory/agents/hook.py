@@ -174,7 +174,7 @@ class HookContext(NamedTuple):
     about: str = ""
 
 
-class ContextRequest(NamedTuple):
+class HookRequest(NamedTuple):
     """What is to be put before the model: passages for prompts, with `core` what is always there, and summaries."""
 
     prompts: tuple[str, ...]
@@ -275,7 +275,7 @@ class HookRun:
 
     # --- what is put before the model ----------------------------------------------------------------------------
 
-    def _context(self, event: HookEvent, requests: Sequence[ContextRequest], longest: int) -> HookContext:
+    def _context(self, event: HookEvent, requests: Sequence[HookRequest], longest: int) -> HookContext:
         """What is wanted first of all that the notes have to do with, and why there is nothing."""
         from vault_memory.config import load
 
@@ -293,7 +293,7 @@ class HookRun:
             self.log.write(context.why)
         return context
 
-    def _fitting(self, config: "Config", request: ContextRequest, scopes: Sequence[str], longest: int) -> HookContext:
+    def _fitting(self, config: "Config", request: HookRequest, scopes: Sequence[str], longest: int) -> HookContext:
         """What is wanted, within the budget and so long that the agent takes all of it."""
         prompt = request.prompts[0] if request.prompts else ""
         params = {
@@ -317,7 +317,7 @@ class HookRun:
 
         left = self.begun + self.seconds - time.monotonic()
         self.doing = "the vault and its index were read (is another process at work on them?)"
-        document = client.asked(config.vault, "context", params, max(left / 2, 0.05)) or _of_this_process(
+        document = client.asked(config.vault, "context", params, max(left / 2, 0.05)) or _ask_this_process(
             config, params
         )
         if document["index"] is None or not document["index"]["fresh"] or _is_root_behind(document):
@@ -328,15 +328,15 @@ class HookRun:
         )
 
 
-def _requests(event: HookEvent, session: ShownSession) -> list[ContextRequest]:
+def _requests(event: HookEvent, session: ShownSession) -> list[HookRequest]:
     """What is to be put before the model on an occasion, each where the notes have nothing to do with the one before;
     empty for nothing."""
     if event.what == hook_events.STARTED:
-        return [ContextRequest((), core=True)]
+        return [HookRequest((), core=True)]
     if event.what == hook_events.RESUMED:  # the conversation still holds what was said in it, however long ago
-        return [ContextRequest((), session.recent(turns=None), core=True)]
+        return [HookRequest((), session.recent(turns=None), core=True)]
     if event.what in (hook_events.COMPACTED, hook_events.SUMMED_UP):
-        return [ContextRequest(tuple(session.prompts()), core=True, summaries=True)]
+        return [HookRequest(tuple(session.prompts()), core=True, summaries=True)]
     if event.what != hook_events.ASKED:
         return []
     asks = hook_events.asks(event.prompt)
@@ -344,7 +344,7 @@ def _requests(event: HookEvent, session: ShownSession) -> list[ContextRequest]:
         session.turn(())
         return []
     shown = session.recent()
-    return [ContextRequest((prompt,), shown) for prompt in asks]
+    return [HookRequest((prompt,), shown) for prompt in asks]
 
 
 def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -353,7 +353,7 @@ def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, st
     return open_scopes(Asker(agent, folder), config, environ)
 
 
-def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:
+def _ask_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:
     from dataclasses import replace
 
     from vault_memory.daemon import methods

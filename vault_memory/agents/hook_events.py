@@ -23,10 +23,7 @@ LONGEST_TYPED = 8 * LONGEST_PROMPT
 """Characters of what seems to be typed that are looked at for questions, half of them from its end."""
 
 MAX_TYPED_LINES = 5
-"""Lines that a person types as a rule: more of them hold something pasted, if neither fenced nor known as a log."""
-
-SHORT_PARAGRAPH = 4
-"""Lines of a paragraph that is taken whole where it ends with a question: the question begins somewhere in it."""
+"""Lines that a person types as a rule: more of them hold something pasted, and questions are looked for in them."""
 
 _COMMAND = re.compile(r"/[\w:.-]+(?=\s|$)")
 _WORD = re.compile(r"[^\W_]+")
@@ -37,8 +34,8 @@ _STANDS_FOR = re.compile(
 """What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
 
 _FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
-_LINE = (
-    r"[ \t]*+(?:"
+_LOG_LINE = re.compile(
+    r"^[ \t]*+(?:"
     r'File "[^"\n]{1,300}", line \d[^\n]*\n?(?:[ \t]{4,}[^\n]+\n?){0,2}'  # the line of code, and what points into it
     r"|(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
     r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)\b"
@@ -46,16 +43,11 @@ _LINE = (
     r"|at (?:async )?(?:[\w$.<>/]{1,300}\(|[^\n(]{1,300} \([^\n()]{1,300}:\d{1,9}\)|\S{1,300}:\d{1,9}:\d{1,9})"
     r"|Traceback \(most recent call last\)|\.\.\. \d{1,9} more"
     r"|[\w$.]{0,200}(?:Error|Exception)(?::|[ \t\r]*$)|Exception in thread |Caused by: |panic: "
-    r")[^\n]*\n?)"
+    r")[^\n]*\n?)",
+    re.MULTILINE,
 )
-_LOGGED = re.compile(f"^{_LINE}", re.MULTILINE)
-_LOG = re.compile(f"^(?:{_LINE}){{2,}}+", re.MULTILINE)
-"""Lines of a log or of a stack trace: their words are a program's, and their time is nothing that was asked for.
+"""A line of a log or of a stack trace: its words are a program's, and its time is nothing that was asked for."""
 
-One that stands alone is typed as often as not: "ERROR handling of the boiler", "10:30:00 met Anna".
-"""
-
-_BLANK = re.compile(r"\n[ \t\r]*\n")
 _ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 
 _NODS = frozenset(
@@ -171,32 +163,19 @@ def asks(prompt: str) -> tuple[str, ...]:
     words = _STANDS_FOR.sub(" ", _own(prompt)).strip()
     if _COMMAND.match(words):
         return ()
-    typed = _LOG.sub("", _FENCED.sub("", words)).strip()
-    questions, typed, whole = (
-        ends(text, LONGEST_PROMPT).strip() for text in (_questions(ends(typed, LONGEST_TYPED)), typed, words)
-    )
-    tried = [text for text in (questions, typed) if _is_named(text, _POINTING)]
-    return tuple(dict.fromkeys((*tried, whole))) if _is_named(whole, _NODS) else ()
+    unfenced = _FENCED.sub("", words).strip()
+    typed = _LOG_LINE.sub("", unfenced).strip()
+    is_long = sum(1 for line in unfenced.splitlines() if line.strip()) > MAX_TYPED_LINES
+    questions = _questions(ends(typed, LONGEST_TYPED)) if is_long else ""
+    found = [ends(each, LONGEST_PROMPT).strip() for each in (questions, typed, words)]
+    named = [each for each in found[:2] if _is_named(each, _POINTING)]
+    return tuple(dict.fromkeys((*named, found[2]))) if _is_named(found[2], _NODS) else ()
 
 
 def _questions(typed: str) -> str:
-    """The questions in a text that is longer than a person types as a rule; "" for a shorter one."""
-    if sum(1 for line in typed.splitlines() if line.strip()) <= MAX_TYPED_LINES:
-        return ""
-    return "\n".join(found for paragraph in _BLANK.split(typed) for found in _asked_in(paragraph.strip()))
-
-
-def _asked_in(paragraph: str) -> list[str]:
-    lines = paragraph.splitlines()
-    if len(lines) <= SHORT_PARAGRAPH and _is_question(paragraph):
-        return [paragraph]
-    return [line for line in lines if _is_question(line)]
-
-
-def _is_question(text: str) -> bool:
-    """Whether a text ends with a question mark and has three words, or a script that writes none apart."""
-    is_asking = _ASKING.search(text) and not _LOGGED.match(text)
-    return bool(is_asking) and (len(text.split(None, 2)) > 2 or "？" in text)
+    """The lines that are questions: they have three words, or are in a script that writes none apart."""
+    lines = [line.strip() for line in typed.splitlines()]
+    return "\n".join(line for line in lines if _ASKING.search(line) and (len(line.split()) > 2 or "？" in line))
 
 
 def _is_named(words: str, idle: frozenset[str]) -> bool:

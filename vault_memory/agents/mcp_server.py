@@ -1,4 +1,4 @@
-"""Owns the MCP server: the SDK's protocol on standard input and output, threads to work in, errors as answers.
+"""Serves a vault over MCP: the SDK's protocol on standard input and output, with errors as answers.
 
 What the tools answer is the business of mcp_answers.py, which is imported with all it needs once the client has been
 greeted. A fault in one answer is an answer that says so; the server ends when its client closes standard input.
@@ -78,18 +78,20 @@ class McpServer:
         )  # fmt: skip
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._greeted)
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
-            there, heard = anyio.create_memory_object_stream[SessionMessage | Exception]()
+            to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
-            async def sift() -> None:
+            async def forward() -> None:
                 """Answer what is no message: the SDK would drop it, and whoever sent it would wait for ever."""
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    async with there:
+                    async with to_server:
                         async for read in incoming:
-                            item = _mended(read) if isinstance(read, Exception) else read
-                            await (outgoing.send(_refusal(item)) if isinstance(item, Exception) else there.send(item))
+                            item = _repaired(read) if isinstance(read, Exception) else read
+                            await (
+                                outgoing.send(_refusal(item)) if isinstance(item, Exception) else to_server.send(item)
+                            )
 
-            group.start_soon(sift)
-            await server.run(heard, outgoing, server.create_initialization_options())
+            group.start_soon(forward)
+            await server.run(from_client, outgoing, server.create_initialization_options())
 
     def end(self) -> None:
         """Let a write in hand come to its end, for a moment."""
@@ -104,7 +106,7 @@ class McpServer:
         self._warm_up()
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        with_edit = await self._in(self._slow, self._may_edit)
+        with_edit = await self._in_thread(self._slow, self._may_edit)
         self._warm_up()
         return types.ListToolsResult(tools=[_described(tool) for tool in mcp_tools.tools(with_edit)])
 
@@ -147,20 +149,20 @@ class McpServer:
                 known = ", ".join(tool.name for tool in mcp_tools.tools(False))
                 raise UsageError(f"`{params.name:.80}` is not a tool.", f"There are {known}.")
             given = mcp_tools.checked(tool, params.arguments or {})
-            return _answer(await self._done(tool.name, _agent(context), given))
+            return _answer(await self._run_tool(tool.name, _agent(context), given))
         except Exception as error:
-            return _answer(_told(error, params.name), is_error=True)
+            return _answer(_error_text(error, params.name), is_error=True)
 
-    async def _done(self, name: str, agent: str, given: dict[str, Any]) -> str:
+    async def _run_tool(self, name: str, agent: str, given: dict[str, Any]) -> str:
         if name == "memory_reflect":
             return await self._reflect(agent, bool(given.get("dry_run", False)))
         writes = name in _WRITES
-        future = (self._slow if writes else self._answers).submit(self._answered, name, agent, given)
+        future = (self._slow if writes else self._answers).submit(self._answer_tool, name, agent, given)
         if writes:
             self._written = future
         return await asyncio.wrap_future(future)
 
-    def _answered(self, name: str, agent: str, given: dict[str, Any]) -> str:
+    def _answer_tool(self, name: str, agent: str, given: dict[str, Any]) -> str:
         from vault_memory.agents import mcp_answers
 
         return mcp_answers.TOOLS[name](self._caller(agent), given)
@@ -169,7 +171,7 @@ class McpServer:
         """Reflect in a process of its own, which ends with a call that is cancelled: the pages it wrote are whole."""
         from vault_memory.agents import mcp_answers
 
-        command = await self._in(self._answers, lambda: self._at().reflecting(dry_run))
+        command = await self._in_thread(self._answers, lambda: self._vault_session().reflecting(dry_run))
         nowhere = asyncio.subprocess.DEVNULL
         process = await asyncio.create_subprocess_exec(
             *command, stdin=nowhere, stdout=asyncio.subprocess.PIPE, stderr=nowhere
@@ -180,7 +182,7 @@ class McpServer:
             if process.returncode is None:
                 process.terminate()
         document = json.loads(said or b"{}")
-        text: str = await self._in(self._answers, lambda: mcp_answers.reflected(self._caller(agent), document))
+        text: str = await self._in_thread(self._answers, lambda: mcp_answers.reflected(self._caller(agent), document))
         return text
 
     async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
@@ -192,20 +194,20 @@ class McpServer:
             return mcp_answers.resource(self._caller(_agent(context)), uri)
 
         try:
-            text = await self._in(self._answers, work)
+            text = await self._in_thread(self._answers, work)
         except UsageError as error:
-            raise MCPError(types.INVALID_PARAMS, _told(error, "resource")) from error
+            raise MCPError(types.INVALID_PARAMS, _error_text(error, "resource")) from error
         except Exception as error:
-            raise MCPError(types.INTERNAL_ERROR, _told(error, "resource")) from error
+            raise MCPError(types.INTERNAL_ERROR, _error_text(error, "resource")) from error
         contents = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[contents])
 
     # --- the threads ---------------------------------------------------------------------------------------------
 
-    async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:  # noqa: ANN401
+    async def _in_thread(self, executor: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:  # noqa: ANN401
         return await asyncio.get_running_loop().run_in_executor(executor, work)
 
-    def _at(self) -> "VaultSession":
+    def _vault_session(self) -> "VaultSession":
         from vault_memory.agents.vault_session import VaultSession
 
         if self._session is None:
@@ -215,7 +217,7 @@ class McpServer:
     def _caller(self, agent: str) -> "Caller":
         from vault_memory.agents.mcp_answers import Caller
 
-        return Caller(self._at(), agent)
+        return Caller(self._vault_session(), agent)
 
     def _warm_up(self) -> None:
         if not self._is_warming:
@@ -231,7 +233,7 @@ class McpServer:
             from vault_memory.agents import mcp_answers  # noqa: F401
             from vault_memory.store.caches import QUESTIONS_TO_EARN
 
-            if self._at().warm_up() and rounds + 1 < QUESTIONS_TO_EARN:
+            if self._vault_session().warm_up() and rounds + 1 < QUESTIONS_TO_EARN:
                 self._answers.submit(self._load, rounds + 1)
 
 
@@ -247,7 +249,7 @@ def _answer(text: str, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
 
-def _mended(error: Exception) -> SessionMessage | Exception:
+def _repaired(error: Exception) -> SessionMessage | Exception:
     """The message in a line that is no JSON but for half a character (`"\\ud800"`, as JavaScript may write it).
 
     U+FFFD stands in its place. The error itself for any other line; for one that is no message even so, what it is now.
@@ -288,7 +290,7 @@ def _agent(context: Context) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:64].strip("-")
 
 
-def _told(error: Exception, what: str) -> str:
+def _error_text(error: Exception, what: str) -> str:
     """The sentence an agent is told; a fault of this program is logged without its text, which may hold a note's."""
     if isinstance(error, VaultMemoryError):
         from vault_memory.text.frame import defused

@@ -1,4 +1,4 @@
-"""Owns what an agent reads before it has called anything: the tools, their parameters, and how to use a memory.
+"""Defines the MCP tools: their descriptions, their parameters, and the check of what an agent gives.
 
 All of it stays small, for every session of every agent carries it. It knows nothing of the protocol or of vaults.
 """

@@ -1,4 +1,4 @@
-"""Owns one vault as a server that stays asks it: through its daemon, else from an index held warm in this process.
+"""Asks one vault for a server that stays: through its daemon, else from an index held in this process.
 
 What is wrong with vault, settings or index is an error of the one question it is met at; the next one tries again.
 A questioner is one thread; what writes works on objects of its own, and may run in another.
@@ -48,7 +48,7 @@ class VaultSession:
         self._named, self._folder = vault, folder
         self._settings: LiveSettings | None = None
         self._warm: tuple[int, Federation, HeldIndex] | None = None
-        self._building: _Building | None = None
+        self._building: _IndexBuild | None = None
 
     # --- what is asked -------------------------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class VaultSession:
 
         vault = Vault(self.config())
         found: dict[str, None] = {}
-        for name in core_notes.named(vault):
+        for name in core_notes.core_names(vault):
             with suppress(RefusedError):  # one that leads out is no reason to serve none
                 found |= dict.fromkeys(filter(None, [vault.locate(name)]))
         return list(found)
@@ -148,7 +148,7 @@ class VaultSession:
         """The core file that a text names, "" for the first; raises ConflictError for any other note."""
         from vault_memory.context import core_notes
 
-        allowed = list(core_notes.named(Vault(self.config())))
+        allowed = list(core_notes.core_names(Vault(self.config())))
         if name and name not in allowed:
             # The settings that name them may come with the vault: they are no words of ours.
             raise ConflictError(
@@ -229,14 +229,14 @@ class VaultSession:
     def _build(self) -> None:
         """Have the index built in a process of its own, which goes on when this one ends."""
         if self._building is None or self._building.ended_within(0):
-            self._building = _Building([*_command(self.config()), "--json", "index"])
+            self._building = _IndexBuild([*_command(self.config()), "--json", "index"])
 
 
 def _command(config: Config) -> list[str]:
     return [sys.executable, "-m", "vault_memory", "--vault", str(config.vault)]
 
 
-class _Building:
+class _IndexBuild:
     """An index being built by another process."""
 
     def __init__(self, command: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Owns what an agent is handed before it answers: core memory, then what the notes say to its prompt or told lately.
+"""Makes the text an agent is given before it answers: core memory, summaries, search results and recent notes.
 
 One function for the command, the hooks and the MCP server. What was handed over unasked is journalled as `shown`,
 which counts for nothing (law 5); tokens are never counted here, only bounded from what was stored.
@@ -6,30 +6,37 @@ which counts for nothing (law 5); tokens are never counted here, only bounded fr
 
 import re
 import time
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from vault_memory.config import Config
 from vault_memory.context import core_notes
-from vault_memory.context.interleave import needs, together
-from vault_memory.context.prompt_sheet import MORE_TOKENS, More, Piece, Sheet, piece_of, piece_tokens
+from vault_memory.context.prompt_sheet import MORE_TOKENS, LeftOut, Piece, Sheet, piece_of, piece_tokens
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
-from vault_memory.search.answer import Request, Result
+from vault_memory.markdown.note import decode, split_lines
+from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.search.answer import Answer, Request, Result, without_results
+from vault_memory.search.names import Names
 from vault_memory.search.pack import FILL_SHARE, said
-from vault_memory.search.recall import Recall
+from vault_memory.search.recall import Recall, found_at
 from vault_memory.search.searcher import Searcher
+from vault_memory.search.superseded import superseded
 from vault_memory.startup import SESSIONS
 from vault_memory.store import journal, schema
-from vault_memory.store.candidate import PAGE
+from vault_memory.store.candidate import FACTS, PAGE
 from vault_memory.store.filters import Filters
+from vault_memory.store.journal import passage_key
+from vault_memory.store.note_rows import note_paths, recent_passages
+from vault_memory.store.view import View
 from vault_memory.text.spans import Span
+from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from vault_memory.context.core_notes import Core
+    from vault_memory.context.core_notes import CoreNote
     from vault_memory.indexing.indexer import Progress
-    from vault_memory.search.answer import Answer
     from vault_memory.store.rows import Store
 
 BUDGET = 2000
@@ -59,6 +66,18 @@ LONGEST_PROMPT = 8000
 """Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
 
 
+_OF_THE_PROMPT = frozenset({"lexical", "entity", "temporal"})
+"""The problems that say how the results of a prompt came about, not what did not run."""
+
+RECENT_LIMIT = 2000
+"""So many passages are looked at: more than fit into any prompt."""
+
+SUMMARY_DAYS = 62
+"""A week or a month that began before so many days says nothing of now."""
+
+_WEEK, _MONTH = (re.compile(re.escape(SUMMARIES) + name) for name in (r"\d{4}-W\d\d\.md", r"\d{4}-\d\d\.md"))
+
+
 class Host(Protocol):
     """The vault that a context is made of: a Memory, or a Federation, which asks others besides."""
 
@@ -66,12 +85,12 @@ class Host(Protocol):
     index_file: IndexFile
     search: Searcher
 
-    def beside(self, request: Request, own: "Answer | None", may_wait: bool = True) -> "Answer":
+    def beside(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
         """The vault's own answer with what other sources have to say."""
 
 
-class Wanted(NamedTuple):
-    """What is wanted: within `budget` tokens, in a format of `sheet.FORMS`, and only from these scopes.
+class ContextRequest(NamedTuple):
+    """What is asked for: within `budget` tokens, in a format of `sheet.FORMS`, and only from these scopes.
 
     No scopes is `global` alone. `without` are passages that were shown lately, by the hashes the journal knows them by.
     """
@@ -118,41 +137,41 @@ class Bundle(NamedTuple):
     seconds: float = 0.0
 
 
-def bundle(memory: Host, wanted: Wanted, patience: float = 1.0, progress: "Progress | None" = None) -> Bundle:
-    """Put together what is wanted, and note in the journal what was shown.
+def bundle(memory: Host, request: ContextRequest, patience: float = 1.0, progress: "Progress | None" = None) -> Bundle:
+    """Make the bundle that is asked for, and note in the journal what was shown.
 
     With no `patience` (seconds) nothing is waited for: no index is built or brought up to date, and no model is asked;
     without an index the bundle holds core memory at most, and says so. Raises like `Memory.recall`.
     """
     started = time.perf_counter()
-    prompt, *also = map(_shortened, (wanted.prompt, *wanted.also))
-    wanted = wanted._replace(scopes=wanted.scopes or ("global",), prompt=prompt, also=tuple(also))
-    found = _at_once(memory, wanted) if patience <= 0 else _in_time(memory, wanted, progress)
-    if found.shown and memory.config.journal and wanted.now is None:
-        journal.note_shown(memory.index_file.vault.root, wanted.prompt, datetime.now(UTC), found.shown)
-    return found._replace(scopes=wanted.scopes, seconds=time.perf_counter() - started)
+    prompt, *also = map(_shortened, (request.prompt, *request.also))
+    request = request._replace(scopes=request.scopes or ("global",), prompt=prompt, also=tuple(also))
+    found = _at_once(memory, request) if patience <= 0 else _up_to_date(memory, request, progress)
+    if found.shown and memory.config.journal and request.now is None:
+        journal.note_shown(memory.index_file.vault.root, request.prompt, datetime.now(UTC), found.shown)
+    return found._replace(scopes=request.scopes, seconds=time.perf_counter() - started)
 
 
-def _in_time(memory: Host, wanted: Wanted, progress: "Progress | None") -> Bundle:
+def _up_to_date(memory: Host, request: ContextRequest, progress: "Progress | None") -> Bundle:
     """The bundle after a bounded catch-up; an index that is not there is built first."""
     try:
-        return memory.index_file.ask(lambda store, freshness: _made(memory, wanted, store, freshness), progress)
+        return memory.index_file.ask(lambda store, freshness: _make(memory, request, store, freshness), progress)
     finally:
         memory.search.close()
 
 
-def _at_once(memory: Host, wanted: Wanted) -> Bundle:
+def _at_once(memory: Host, request: ContextRequest) -> Bundle:
     """The bundle from the index as it is."""
     why = memory.index_file.unusable()
     if not why:
         try:
             with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
-                return _made(memory, wanted, store, freshness, may_ask=False)
+                return _make(memory, request, store, freshness, may_ask=False)
         except schema.DAMAGED as error:
             why = f"it was damaged ({error})"
     told = "none yet" if why == "there was none" else f"none that can be used ({why})"
     degraded = ("index", f"there is {told}: `memory index` builds it")
-    found = _Maker(memory, wanted._replace(prompt="", also=(), recent_days=0), None).of_core()
+    found = _BundleMaker(memory, request._replace(prompt="", also=(), recent_days=0), None).of_core()
     return found._replace(degraded=(degraded, *found.degraded))
 
 
@@ -162,29 +181,29 @@ def _shortened(prompt: str) -> str:
     return prompt if len(prompt) <= LONGEST_PROMPT else f"{prompt[:half]}\n{prompt[-half:]}"
 
 
-def _made(memory: Host, wanted: Wanted, store: "Store", freshness: Freshness, may_ask: bool = True) -> Bundle:
+def _make(memory: Host, request: ContextRequest, store: "Store", freshness: Freshness, may_ask: bool = True) -> Bundle:
     """The bundle; without a prompt it is made again, which costs little, where lines of the core could use what lay
     idle."""
-    found = _Maker(memory, wanted, store, may_ask).made(freshness)
-    idle = wanted.budget - found.tokens
-    if wanted.prompts or not found.omitted.get("core_lines") or idle <= 0:
+    found = _BundleMaker(memory, request, store, may_ask).make(freshness)
+    idle = request.budget - found.tokens
+    if request.prompts or not found.omitted.get("core_lines") or idle <= 0:
         return found
-    return _Maker(memory, wanted, store, may_ask, idle).made(freshness)
+    return _BundleMaker(memory, request, store, may_ask, idle).make(freshness)
 
 
-class _Maker:
+class _BundleMaker:
     """Makes one bundle from one open index; the core may take `idle` tokens beyond its share."""
 
     def __init__(
-        self, memory: Host, wanted: Wanted, store: "Store | None", may_ask: bool = True, idle: int = 0
+        self, memory: Host, request: ContextRequest, store: "Store | None", may_ask: bool = True, idle: int = 0
     ) -> None:
-        self._memory, self._wanted, self._opened, self._may_ask, self._idle = memory, wanted, store, may_ask, idle
-        self._now = wanted.now or datetime.now(UTC)
-        self._sheet = Sheet(wanted.format, wanted.budget)
+        self._memory, self._options, self._opened, self._may_ask, self._idle = memory, request, store, may_ask, idle
+        self._now = request.now or datetime.now(UTC)
+        self._sheet = Sheet(request.format, request.budget)
         self._shown: list[journal.CitedPassage] = []
-        self._told: list[str] = []
+        self._texts: list[str] = []
         self._core: list[str] = []
-        self._untold: list[Core] = []
+        self._left_out_core: list[CoreNote] = []
         self._omitted: dict[str, int] = {}
         self._degraded: list[tuple[str, str]] = []
         self._has_footing = True
@@ -196,30 +215,30 @@ class _Maker:
 
     def of_core(self) -> Bundle:
         """The bundle that needs no index: core memory alone."""
-        if self._wanted.core:
+        if self._options.core:
             self._take_core()
         return self._bundle()
 
-    def made(self, freshness: Freshness) -> Bundle:
+    def make(self, freshness: Freshness) -> Bundle:
         """The bundle: core memory, what was summed up, what the notes say to the prompt, what was told lately."""
-        if self._wanted.core:
+        if self._options.core:
             self._take_core()
-        if self._wanted.summaries:
+        if self._options.summaries:
             self._take_summaries()
-        if not freshness.fresh and (self._wanted.prompts or self._wanted.recent_days):
+        if not freshness.fresh and (self._options.prompts or self._options.recent_days):
             self._sheet.say_behind()
-        if self._wanted.prompts:
+        if self._options.prompts:
             self._take_passages()
-        if self._wanted.recent_days > 0:
+        if self._options.recent_days > 0:
             self._take_recent()
         self._mention_core()
-        found = index_state(self._store.view(self._wanted.scopes), freshness, self._wanted.scopes)
+        found = index_state(self._store.view(self._options.scopes), freshness, self._options.scopes)
         return self._bundle(found)
 
     def _bundle(self, found: IndexState | None = None) -> Bundle:
         text = self._sheet.text()
         if not text and any(self._omitted.get(name) for name in ("core_lines", "over_budget")):
-            least = f"nothing fits into {self._wanted.budget} tokens; the frame alone takes up to {self._sheet.tokens}"
+            least = f"nothing fits into {self._options.budget} tokens; the frame alone takes up to {self._sheet.tokens}"
             self._degraded.append(("budget", least))
         return Bundle(
             text, self._sheet.tokens if text else 0, tuple(self._shown), self._omitted,
@@ -230,11 +249,12 @@ class _Maker:
     # --- core memory and summaries -----------------------------------------------------------------------------------
 
     def _take_core(self) -> None:
-        cores, degraded = core_notes.cores(self._memory.index_file.vault, self._opened, self._wanted.scopes)
+        vault = self._memory.index_file.vault
+        cores, degraded = core_notes.read_notes(vault, self._opened, core_notes.core_names(vault), self._options.scopes)
         self._degraded += degraded
-        share = CORE_SHARE[bool(self._wanted.prompts)]
-        alone = not self._wanted.prompts and not self._wanted.recent_days
-        reserved = 0 if alone else max(0, self._wanted.budget - int(self._wanted.budget * share) - self._idle)
+        share = CORE_SHARE[bool(self._options.prompts)]
+        alone = not self._options.prompts and not self._options.recent_days
+        reserved = 0 if alone else max(0, self._options.budget - int(self._options.budget * share) - self._idle)
         for core in cores:
             core = core._replace(pieces=self._not_shown(core.pieces))
             taken = self._take_from_top("core", core, reserved)
@@ -246,42 +266,40 @@ class _Maker:
             if taken:
                 self._core.append(core.path)
             elif core.pieces:
-                self._untold.append(core)
+                self._left_out_core.append(core)
             self._leave_out({"core_lines": _height(core.pieces[taken:])})
 
     def _mention_core(self) -> None:
         """Say which notes of the core are left out whole, beside what is told."""
-        for core in self._untold if self._sheet.sections else ():
-            more = More(_height(core.pieces), core.pieces[0].start_line, core.pieces[-1].end_line)
+        for core in self._left_out_core if self._sheet.sections else ():
+            more = LeftOut(_height(core.pieces), core.pieces[0].start_line, core.pieces[-1].end_line)
             self._sheet.mention("core", core.pieces[0], core.name_tokens, more)
 
     def _kept(self) -> int:
         """The tokens kept for that, where it is little of what is left."""
-        cost = sum(self._sheet.mention_tokens("core", core.pieces[0], core.name_tokens) for core in self._untold)
+        cost = sum(self._sheet.mention_tokens("core", core.pieces[0], core.name_tokens) for core in self._left_out_core)
         return cost if cost <= self._sheet.left // MENTION_PART else 0
 
     def _take_summaries(self) -> None:
         """Take what no line before says: the week's page, then the month's, which repeats the week's."""
-        from vault_memory.context import recent
-
-        room = min(int(self._wanted.budget * SUMMARY_SHARE), self._sheet.left // 2)
+        room = min(int(self._options.budget * SUMMARY_SHARE), self._sheet.left // 2)
         reserved = self._sheet.left - room
-        paths = recent.summaries(self._store.view(self._wanted.scopes), self._now.astimezone().date())
-        pages, degraded = core_notes.notes(self._memory.index_file.vault, self._store, paths, self._wanted.scopes)
+        paths = summary_pages(self._store.view(self._options.scopes), self._now.astimezone().date())
+        pages, degraded = core_notes.read_notes(self._memory.index_file.vault, self._store, paths, self._options.scopes)
         self._degraded += degraded
         for page in pages:
-            before = {said(text) for text in self._told} - {()}
+            before = {said(text) for text in self._texts} - {()}
             page = page._replace(pieces=[piece for piece in page.pieces if said(_claim(piece)) not in before])
             taken = self._take_from_top("summaries", page, reserved)
             self._leave_out({"over_budget": len(page.pieces) - taken})
 
     def _not_shown(self, pieces: Sequence[Piece]) -> list[Piece]:
         """What was not shown before: in a conversation that goes on, only what changed is said again."""
-        left = [piece for piece in pieces if piece.key not in self._wanted.without]
+        left = [piece for piece in pieces if piece.key not in self._options.without]
         self._leave_out({"shown_before": len(pieces) - len(left)})
         return left
 
-    def _take_from_top(self, section: str, note: "Core", reserved: int) -> int:
+    def _take_from_top(self, section: str, note: "CoreNote", reserved: int) -> int:
         """Take a note's pieces from its beginning, and say how many lines are left out at its end; how many it took."""
         taken = 0
         for number, piece in enumerate(note.pieces):
@@ -290,16 +308,16 @@ class _Maker:
             taken += 1
         rest = note.pieces[taken:]
         if taken and rest:
-            self._sheet.end(section, note.path, More(_height(rest), rest[0].start_line, rest[-1].end_line))
+            self._sheet.end(section, note.path, LeftOut(_height(rest), rest[0].start_line, rest[-1].end_line))
         for piece in note.pieces[:taken]:
-            self._told.append(_claim(piece))
+            self._texts.append(_claim(piece))
             self._shown.append(journal.CitedPassage(piece.source, piece.key))
         return taken
 
     def _needed(self, pieces: Sequence[Piece]) -> int:
         """What must be left behind the first of these: for what its heading stands above, for a line about the rest."""
         after = next((n for n, piece in enumerate(pieces) if not HEADING.match(piece.text)), len(pieces) - 1)
-        below = sum(piece_tokens(self._wanted.format, piece) for piece in pieces[1 : after + 1])
+        below = sum(piece_tokens(self._options.format, piece) for piece in pieces[1 : after + 1])
         return below + (MORE_TOKENS if after + 1 < len(pieces) else 0)
 
     # --- what the notes say to a prompt ------------------------------------------------------------------------------
@@ -310,8 +328,8 @@ class _Maker:
             return
         kept = self._kept()
         room = self._sheet.left - kept
-        answers = [self._answer(self._request(prompt, max(room, AMPLE))) for prompt in self._wanted.prompts]
-        found = together(answers, room, self._wanted.unasked)
+        answers = [self._answer(self._request(prompt, max(room, AMPLE))) for prompt in self._options.prompts]
+        found = join_answers(answers, room, self._options.unasked)
         self._has_footing = found.has_footing
         self._degraded += found.degraded
         if not found.is_fresh:  # another root's index
@@ -323,23 +341,20 @@ class _Maker:
             if found.results
             else 0
         )
-        over = self._put(found.results, kept)
-        if over and not self._sheet.sections:  # what names the core stands beside what is told, or nowhere
-            over, kept = self._put(found.results, 0), 0
-        self._leave_out({"over_budget": over})
+        self._leave_out({"over_budget": self._put(found.results, kept)})
         if best > left - kept:
             self._degraded.append(("budget", needs(f"the best result needs {best} tokens", left - kept)))
 
     def _request(self, prompt: str, room: int) -> Request:
-        wanted = self._wanted
+        options = self._options
         return Request(
-            prompt, self._now, None, room, Filters(scopes=wanted.scopes), wanted.source,
-            preset=self._memory.config.recall_preset, rendered=True, telling=True, told=tuple(self._told),
-            without=wanted.without | {cited.key for cited in self._shown},
-            floor=UNASKED_FLOOR if wanted.unasked else 0.0, unasked=wanted.unasked,
+            prompt, self._now, None, room, Filters(scopes=options.scopes), options.source,
+            preset=self._memory.config.recall_preset, rendered=True, telling=True, told=tuple(self._texts),
+            without=options.without | {cited.key for cited in self._shown},
+            floor=UNASKED_FLOOR if options.unasked else 0.0, unasked=options.unasked,
         )  # fmt: skip
 
-    def _answer(self, request: Request) -> "Answer":
+    def _answer(self, request: Request) -> Answer:
         """What the notes say, and other roots where they are asked."""
         own = self._engine.answer(request) if request.source != SESSIONS else None
         return self._memory.beside(request, own, self._may_ask)
@@ -360,25 +375,23 @@ class _Maker:
                 if result.score > 0:
                     least[answer] = max(least.get(answer, 0.0), FILL_SHARE * result.score)
                 continue
-            self._told.append(result.content)
+            self._texts.append(result.content)
             self._shown += [journal.CitedPassage(result.source, key) for key in dict.fromkeys(result.parts)]
         return over
 
     # --- what was told lately ----------------------------------------------------------------------------------------
 
     def _take_recent(self) -> None:
-        from vault_memory.context import recent
-
         last = self._now.astimezone().date()
-        days = Span(last - timedelta(days=self._wanted.recent_days - 1), last)
-        before = {said(text) for text in self._told} - {()}
+        days = Span(last - timedelta(days=self._options.recent_days - 1), last)
+        before = {said(text) for text in self._texts} - {()}
         left: dict[str, int] = {}
-        for piece, name_tokens in recent.told(
-            self._memory.index_file.vault, self._store.view(self._wanted.scopes), days
+        for piece, name_tokens in recent_pieces(
+            self._memory.index_file.vault, self._store.view(self._options.scopes), days
         ):
             words = said(piece.text)
             why = "near_duplicates" if words in before else ""
-            why = "shown_before" if piece.key in self._wanted.without else why
+            why = "shown_before" if piece.key in self._options.without else why
             if not why and not self._sheet.add("recent", piece, name_tokens):
                 why = "over_budget"
             if why:
@@ -401,3 +414,115 @@ def _claim(piece: Piece) -> str:
 
 def _height(pieces: Iterable[Piece]) -> int:
     return len({line for piece in pieces for line in range(piece.start_line, piece.end_line + 1)})
+
+
+# --- recent notes and summaries ---------------------------------------------------------------------------------------
+
+
+def recent_pieces(vault: Vault, view: View, days: Span) -> Iterator[tuple[Piece, int]]:
+    """What was told on those days: facts first, then other lines, newest first; nothing that is superseded."""
+    rows = recent_passages(view, days, RECENT_LIMIT, preferred=FACTS, without=(PAGE,))
+    facts = [row.passage.id for row in rows if row.passage.kind in FACTS]
+    old = superseded(view, Names(view), facts, days.end, Filters())
+    files: dict[str, list[str]] = {}
+    for path, day, name_tokens, by, found in rows:
+        if found.id in old:
+            continue
+        if path not in files:
+            files[path] = _lines(vault, path)
+        start = found_at([found], files[path])
+        if start is None:
+            continue
+        end = start + found.end_line - found.start_line
+        piece = Piece(path, day, start, end, found.kind, found.text, found.tokens, passage_key(found.text), by=by)
+        yield piece, name_tokens
+
+
+def summary_pages(view: View, today: date) -> list[str]:
+    """The page of the newest week and that of the newest month that have one, of those that are not long over."""
+    first = today - timedelta(days=SUMMARY_DAYS)
+    pages = note_paths(view, SUMMARIES.rstrip("/"))
+    found = []
+    for called, shape in (("%G-W%V", _WEEK), ("%Y-%m", _MONTH)):
+        start, end = (f"{SUMMARIES}{day.strftime(called)}.md" for day in (first, today))
+        found += [path for path in pages if start < path <= end and shape.fullmatch(path)][-1:]
+    return found
+
+
+def _lines(vault: Vault, path: str) -> list[str]:
+    try:
+        return split_lines(decode(vault.read(path))[0])
+    except OSError:
+        return []
+
+
+# --- several answers --------------------------------------------------------------------------------------------------
+
+
+class JoinedAnswers(NamedTuple):
+    """What the answers hold, each result with the number of its answer; what they leave out, and what did not run."""
+
+    results: list[tuple[int, Result]]
+    omitted: dict[str, int]
+    degraded: list[tuple[str, str]]
+    is_fresh: bool
+    has_footing: bool
+    """Whether one of them has to do with what was asked, which is looked at where nobody asked."""
+
+
+def join_answers(answers: Sequence[Answer], room: int, unasked: bool) -> JoinedAnswers:
+    """The answers as one, for which there is `room`; without guesses where nobody asked."""
+    founded = [not (unasked and _is_guess(answer)) for answer in answers]
+    answers = [answer if is_founded else _emptied(answer) for answer, is_founded in zip(answers, founded, strict=True)]
+    omitted: dict[str, int] = {}
+    for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
+        omitted[name] = max(omitted.get(name, 0), count)  # most of it is left out of each
+    results, repeats = in_turn(answers)
+    omitted["near_duplicates"] = omitted.get("near_duplicates", 0) + repeats
+    degraded = dict.fromkeys(_with_room(problem, room) for answer in answers for problem in answer.degraded)
+    return JoinedAnswers(results, omitted, list(degraded), all(answer.fresh for answer in answers), any(founded))
+
+
+def in_turn(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
+    """The best result of each answer, then the second of each; how many are left out, for their words or all of their
+    parts were told before."""
+    parts: set[int] = set()
+    words: set[tuple[str, ...]] = set()
+    told: list[tuple[int, Result]] = []
+    repeats = 0
+    for rank in zip_longest(*(answer.results for answer in answers)):
+        for number, result in enumerate(rank):
+            if result is None:
+                continue
+            own, says = set(result.parts), said(result.content) or (result.content,)
+            if says in words or (own and own <= parts):
+                repeats += 1
+                continue
+            told.append((number, result))
+            parts |= own
+            words.add(says)
+    return told, repeats
+
+
+def _emptied(answer: Answer) -> Answer:
+    """An answer without its guesses, and without what it says of its prompt to who reads them."""
+    answer = without_results(answer)
+    return answer._replace(degraded=[problem for problem in answer.degraded if problem[0] not in _OF_THE_PROMPT])
+
+
+def _with_room(problem: tuple[str, str], room: int) -> tuple[str, str]:
+    """A problem, that of the room with how much there was: what stands around the results takes some of the budget."""
+    return (problem[0], needs(problem[1], room)) if problem[0] == "budget" else problem
+
+
+def needs(what: str, room: int) -> str:
+    """What the best result needs, beside what there is for it."""
+    return f"{what}; {room} are left for it"
+
+
+def _is_guess(answer: Answer) -> bool:
+    """Whether nothing in the notes has a word of the prompt, or what it names, or too little: something near in meaning
+    always is."""
+    found = answer.understood
+    is_met = answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window
+    return not (is_met and answer.has_footing)

@@ -1,4 +1,4 @@
-"""Owns core memory as it is handed to agents: which notes it is, and their lines as the files hold them now.
+"""Reads core memory for agents: which notes it is, and their lines as the files hold them now.
 
 Reflect's proposals for the core are another module's (reflect/core.py). It knows no budget.
 """
@@ -19,7 +19,7 @@ from vault_memory.store.view import ALL
 from vault_memory.vault.vault import Vault
 
 
-class Core(NamedTuple):
+class CoreNote(NamedTuple):
     """One note of the core: what its header costs, and its lines in order."""
 
     path: str
@@ -34,24 +34,19 @@ class _Indexed(NamedTuple):
     tokens: dict[str, int]
 
 
-def cores(vault: Vault, store: Store | None, allowed: tuple[str, ...]) -> tuple[list[Core], list[tuple[str, str]]]:
-    """The notes of the core that exist, memory.md first, and what is amiss; only what the `allowed` scopes cover.
+def read_notes(
+    vault: Vault, store: Store | None, names: Iterable[str], allowed: tuple[str, ...]
+) -> tuple[list[CoreNote], list[tuple[str, str]]]:
+    """The named notes that exist, in order, and what is amiss; only lines that the `allowed` scopes cover.
 
     Without an index they cost no less than they would with one.
     """
-    return notes(vault, store, named(vault), allowed)
-
-
-def notes(
-    vault: Vault, store: Store | None, names: Iterable[str], allowed: tuple[str, ...]
-) -> tuple[list[Core], list[tuple[str, str]]]:
-    """The same of whatever notes are named."""
-    found: list[Core] = []
+    found: list[CoreNote] = []
     degraded: list[tuple[str, str]] = []
     for name in names:
         try:
             path = vault.locate(name)
-            core = _core(vault, store, path, allowed) if path else None
+            core = _read_note(vault, store, path, allowed) if path else None
         except (RefusedError, OSError) as error:
             degraded.append(("core", f"{name} is not used: {error}"))
             continue
@@ -60,21 +55,21 @@ def notes(
     return found, degraded
 
 
-def named(vault: Vault) -> Iterator[str]:
+def core_names(vault: Vault) -> Iterator[str]:
     """The notes that make up the core, there or not: the vault's memory.md, then what the settings name."""
     own = next((path for path in PATHS if (vault.root / path).is_file()), PATHS[0])
     yield own
     yield from (name for name in vault.config.core_files if name not in PATHS)
 
 
-def _core(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> Core:
+def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> CoreNote:
     known = _indexed(store, path)
     note = parse(path, vault.read(path))
     of_note = scopes.of_note(note.properties, note.path, vault.config.folder_scopes)
     private, origins = scopes.by_line(note), scopes.origins_by_line(note)
     whole = provenance.of_properties(note.properties)
     pieces = []
-    tells = False
+    has_text = False
     for passage, section, _ in passages.with_context(passages.passages(note, facts.facts(note, None))):
         own = passage.fact.scope if passage.fact else None
         scope = own or scopes.of_lines(private, passage.start_line, passage.end_line) or of_note
@@ -83,8 +78,8 @@ def _core(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]
             said = passage.fact.by if passage.fact else None
             by = said or scopes.origin_of_lines(origins, passage.start_line, passage.end_line)
             pieces.append(_piece(note, passage, count)._replace(by=provenance.own(by, whole) or whole))
-            tells = tells or not passage.is_heading
-    return Core(path, known.name_tokens, pieces if tells else [])
+            has_text = has_text or not passage.is_heading
+    return CoreNote(path, known.name_tokens, pieces if has_text else [])
 
 
 def _piece(note: Note, passage: passages.Passage, count: int) -> Piece:

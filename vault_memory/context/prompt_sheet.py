@@ -1,4 +1,4 @@
-"""Owns the sheet that an agent is handed: sections of cited lines in a frame, in three formats, within a budget. Pure.
+"""Lays out cited lines for an agent in Markdown, JSON or XML, in a frame and within a token budget. Pure.
 
 What a line costs is bounded from its stored count, for counting itself would load tiktoken (tokens.py): what is put
 around it and what is escaped in it can only cost so many bytes more. It never sees a file or an index.
@@ -84,7 +84,7 @@ def piece_of(result: Result) -> Piece:
     )  # fmt: skip
 
 
-class More(NamedTuple):
+class LeftOut(NamedTuple):
     """What is left out at the end of a note: how many lines that are not blank, the first and the last."""
 
     height: int
@@ -92,20 +92,20 @@ class More(NamedTuple):
     end_line: int
 
 
-def _span(part: Piece | More) -> str:
+def _span(part: Piece | LeftOut) -> str:
     return f"{part.start_line}-{part.end_line}" if part.end_line > part.start_line else f"{part.start_line}"
 
 
-class Noted(NamedTuple):
+class SheetNote(NamedTuple):
     """What is told of one note, and what is left out at its end."""
 
     path: str
     day: str | None
     pieces: list[Piece]
-    more: More | None = None
+    more: LeftOut | None = None
 
 
-Sections = Mapping[str, Mapping[str, Noted]]
+Sections = Mapping[str, Mapping[str, SheetNote]]
 _INDEXED = {"passages", "recent"}
 """The sections that come out of the index: the others are read from their files."""
 
@@ -117,7 +117,7 @@ class Sheet:
         self._form, self._budget = form, budget
         self.tokens = FRAME_TOKENS
         """What the sheet costs at the most as it is now."""
-        self.sections: dict[str, dict[str, Noted]] = {}
+        self.sections: dict[str, dict[str, SheetNote]] = {}
         self._is_behind = False
 
     @property
@@ -132,7 +132,7 @@ class Sheet:
             return False
         self.tokens += cost
         notes = self.sections.setdefault(section, {})
-        notes.setdefault(piece.path, Noted(piece.path, piece.day, [])).pieces.append(piece)
+        notes.setdefault(piece.path, SheetNote(piece.path, piece.day, [])).pieces.append(piece)
         return True
 
     def cost(self, section: str, piece: Piece, name_tokens: int) -> int:
@@ -153,14 +153,14 @@ class Sheet:
             + (0 if section in self.sections else SECTION_TOKENS)
         )
 
-    def mention(self, section: str, piece: Piece, name_tokens: int, more: More) -> None:
+    def mention(self, section: str, piece: Piece, name_tokens: int, more: LeftOut) -> None:
         """Name the note of a piece, none of which is told, if that fits."""
         cost = self.mention_tokens(section, piece, name_tokens)
         if cost <= self.left:
             self.tokens += cost
-            self.sections.setdefault(section, {})[piece.path] = Noted(piece.path, piece.day, [], more)
+            self.sections.setdefault(section, {})[piece.path] = SheetNote(piece.path, piece.day, [], more)
 
-    def end(self, section: str, path: str, more: More) -> None:
+    def end(self, section: str, path: str, more: LeftOut) -> None:
         """Say what is left out at the end of a note; MORE_TOKENS must have been kept for it."""
         self.tokens += MORE_TOKENS
         self.sections[section][path] = self.sections[section][path]._replace(more=more)
@@ -282,7 +282,7 @@ def _markdown(sections: Sections, behind: str) -> str:
     return frame.framed("\n\n".join(blocks))
 
 
-def _markdown_note(noted: Noted) -> list[str]:
+def _markdown_note(noted: SheetNote) -> list[str]:
     lines = [_safe(note_header(noted.path, noted.day))]
     for piece in noted.pieces:
         texts = enumerate(piece.text.split("\n"), piece.start_line)
@@ -300,7 +300,7 @@ def _as_json(sections: Sections, behind: str) -> str:
     return frame.framed_json(found | ({"behind": behind} if behind else {}))
 
 
-def _json_note(noted: Noted) -> dict[str, object]:
+def _json_note(noted: SheetNote) -> dict[str, object]:
     found: dict[str, object] = {"path": noted.path, "date": noted.day}
     found["lines"] = [
         {"at": piece.lines, "kind": piece.kind, "content": piece.text}
@@ -319,7 +319,7 @@ def _as_xml(sections: Sections, behind: str) -> str:
     return frame.framed("\n".join(parts))
 
 
-def _xml_note(noted: Noted) -> list[str]:
+def _xml_note(noted: SheetNote) -> list[str]:
     day = f' date="{noted.day}"' if noted.day else ""
     lines = [f'<note path="{_value(noted.path)}"{day}>']
     for piece in noted.pieces:

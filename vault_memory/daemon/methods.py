@@ -16,7 +16,7 @@ from vault_memory.store.journal import signed
 from vault_memory.text.scope_syntax import normal_scope
 
 if TYPE_CHECKING:
-    from vault_memory.context.context import Wanted
+    from vault_memory.context.context import ContextRequest
     from vault_memory.indexing.indexer import Progress
 
 MAX_DAYS = 366
@@ -82,9 +82,9 @@ def context(memory: Federation, params: Params, progress: "Progress | None" = No
     return context_document(memory.bundle(wanted, patience, progress), wanted)
 
 
-def _wanted(params: Params, memory: Federation) -> "Wanted":
+def _wanted(params: Params, memory: Federation) -> "ContextRequest":
     """What is asked of a context; without a prompt, core memory and what was noted lately."""
-    from vault_memory.context.context import RECENT_DAYS, Wanted
+    from vault_memory.context.context import RECENT_DAYS, ContextRequest
 
     prompt, days = params.get("prompt", ""), params.get("recent_days")
     if not isinstance(prompt, str):
@@ -95,7 +95,7 @@ def _wanted(params: Params, memory: Federation) -> "Wanted":
         days = 0 if prompt.strip() else RECENT_DAYS
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
         raise UsageError(f"`recent_days` must be a whole number from 0 to {MAX_DAYS}.", "For example 7.")
-    return Wanted(
+    return ContextRequest(
         prompt, request.count(params, "budget") or memory.config.recall_budget,
         tuple(normal_scope(text) for text in request.texts(params, "scope")),
         request.choice(params, "format", FORMATS, FORMATS[0]), _keys(params), not _flag(params, "without_core"), days,

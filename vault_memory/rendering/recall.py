@@ -23,7 +23,7 @@ from vault_memory.search.candidates import ONLY_MEANING
 from vault_memory.store.journal import digits
 
 if TYPE_CHECKING:
-    from vault_memory.context.context import Bundle, Wanted
+    from vault_memory.context.context import Bundle, ContextRequest
 
 
 def recall_document(answer: Answer) -> Document:
@@ -141,7 +141,7 @@ def _left_out(omitted: Mapping[str, int]) -> list[str]:
     return notes
 
 
-def context_document(bundle: "Bundle", wanted: "Wanted") -> Document:
+def context_document(bundle: "Bundle", wanted: "ContextRequest") -> Document:
     """The `context@1` document."""
     return schema("context") | {
         "prompt": wanted.prompt, "also": list(wanted.also), "has_footing": bundle.has_footing, "format": wanted.format,
