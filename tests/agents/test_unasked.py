@@ -23,24 +23,15 @@ NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 
 ABOUT_IT = """
 How does Peter want his messages?
-write a short WhatsApp to Peter saying that the index goes to all nodes next week
 can I bring an almond cake to Tomas?
-book something for me on Tuesday evening
 I want to change how the rotator replaces a pack file, what must I not do?
 what do we know about HO-212
-add a checksum test for the tile encoder
 when is my mother's knee operation
-which wood should I burn in the stove
-Farah asks if she should buy fish for the cat
 plan the work on the floor boards at the castle for spring
-run ternctl and tell me whether a node is garbled
 fix the p95 regression on tern-3 please
-let's prepare invoice 2025-032 for Ingrid
 is oat milk ok for Nora's coffee
 who is Roland
-what would I tell someone who starts hunting such a bug tomorrow
 how fast did I swim 1500 m this year
-who looks after mum after her surgery
 how do I roll back a bad rotation?
 I've been thinking about the floor boards for next year. We said larch, and that they must dry first, and there is \
 some money left in the budget. Could you put together a short list of what has to be bought, roughly what it costs, \
@@ -50,23 +41,14 @@ and in which order we should do the insulation and the boards, so that I can tal
 ABOUT_NOTHING = """
 where does the zebrafish quokka live?
 fix the failing test in src/foo.py
-[Image #1]
 [Image #1] [Pasted text #2 +48 lines]
-thanks, go on
 that looks good to me, commit it and open a pull request
-why does the React component re-render twice when the prop changes?
 refactor this function into smaller ones and add type hints
 Error: ECONNREFUSED 127.0.0.1:5432 - can you look into that?
-what is the capital of Mongolia?
-@src/app/main.tsx add a loading spinner
 TypeError: cannot read properties of undefined (reading 'map')
 write a haiku about penguins in the desert
-upgrade webpack to version 5 and remove babel
 there is a merge conflict in package.json, resolve it
-translate this paragraph into Spanish
 who won the football world cup in 1998?
-how many legs does a spider have
-investigate the memory leak in the worker
 and why is that so?
 I have a TypeScript monorepo with three packages. The first exports a set of React hooks, the second a design system \
 with buttons, inputs and modals, and the third is the website that consumes both. When I run the production build, \
