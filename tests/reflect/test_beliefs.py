@@ -111,13 +111,6 @@ def test_a_fact_that_bears_it_out_raises_it_and_taking_it_away_takes_that_back()
     assert more.updated == date(2025, 11, 4)
 
 
-@pytest.mark.parametrize(("held_", "told"), OPPOSED)
-def test_what_only_shares_words_is_related_and_moves_nothing(held_: str, told: str) -> None:
-    one = only(opinion(held_), fact(told, 4, "anna"))
-    assert (texts(one.related), one.supports, one.contradicts) == ([told], (), ())
-    assert one.belief.value == 0.7
-
-
 def test_the_nearest_facts_are_related() -> None:
     near = [fact(f"Anna asked for early meetings again, number {n}.", 2 + n % 20, "anna") for n in range(30)]
     one = only(opinion(EARLY), *near, fact("Anna likes rye.", 4, "anna"), fact("Swims.", 5, "anna"))
@@ -143,11 +136,6 @@ def test_a_contradiction_on_one_day_and_on_two() -> None:
     assert once > same_day > twice >= once - STEP_DOWN_AGREED
 
 
-def test_a_restatement_with_another_confidence_draws_it_there() -> None:
-    lower, higher = (only(opinion(EARLY, 1, c=0.7), opinion(EARLY, 5, c=c)).belief.value for c in (0.2, 0.95))
-    assert 0.7 - STEP_DOWN <= lower < 0.7 < higher <= 0.7 + STEP_UP
-
-
 def test_an_opinion_told_again_without_a_number_stays_as_sure() -> None:
     assert only(opinion(EARLY, 1, c=0.9), opinion(EARLY, 5, c=None)).belief.value == 0.9
 
@@ -170,10 +158,6 @@ def test_a_doubt_bears_neither_way(c: float | None, way: str) -> None:
     one = next(one for one in held([right, wrong], inputs()) if one.statement == right)
     assert texts(getattr(one, way)) == [wrong.text]
     assert (one.belief.value == 0.7) == (way == "related")
-
-
-def test_an_opinion_without_a_number_has_the_default() -> None:
-    assert only(opinion(EARLY, c=None)).prior == 0.7
 
 
 def test_a_statement_without_a_day_is_no_newer_than_one_with_a_day() -> None:
@@ -211,12 +195,6 @@ def test_a_block_id_cites_that_very_fact() -> None:
     assert texts(one.supports) == [cited.text]
 
 
-def test_a_fact_after_the_newest_day_that_is_cited_moves_it() -> None:
-    same = CONCISE.rstrip(".")
-    assert only(mine(LISTED), fact(same, 8, "anna")).belief.value == 0.9
-    assert only(mine(LISTED), fact(same, 10, "anna")).belief.value > 0.9
-
-
 @pytest.mark.parametrize(("day", "moves"), [(2, False), (5, False), (6, True)])
 def test_what_was_known_when_a_number_was_given_does_not_move_it(day: int, moves: bool) -> None:
     one = only(opinion(EARLY, 5), fact(NOT_EARLY, day, "anna"))
@@ -241,25 +219,12 @@ def test_what_was_known_and_is_told_again_in_the_same_words_is_not_news() -> Non
     assert texts(only(*told, again(known_then, 9)).supports) == [EARLIEST] * 2
 
 
-def test_a_line_on_another_matter_changes_nothing_of_it() -> None:
-    first = fact(EARLIEST, 2, "anna")
-    told = [opinion(EARLY, 1, c=0.5), first, fact(NOT_EARLY, 4, "anna"), again(first, 20)]
-    other = opinion("The harbour is too small.", 25)
-    assert by_text(*told, other)[EARLY] == by_text(*told)[EARLY]
-
-
 @pytest.mark.parametrize("wording", ["* {}", "@[[Anna]] {}"], ids=["bullet", "link"])
 def test_evidence_counts_once_however_its_bullet_is_written(wording: str) -> None:
     first = fact(EARLIEST, 2, "anna")
     other = again(first, 4, key=hash_of(wording.format(EARLIEST), 4))
     told = [opinion(EARLY, 1, c=0.5), first]
     assert only(*told, other).belief == only(*told).belief
-
-
-def test_the_same_words_of_another_are_other_evidence() -> None:
-    both = opinion(EARLY, 1, "anna", "ben", c=0.5)
-    one, other = (fact(EARLY, 2, slug) for slug in ("anna", "ben"))
-    assert only(both, one, other._replace(key=other.key + 1)).belief.value > only(both, one).belief.value
 
 
 def test_a_page_tells_the_same_words_once_by_the_newest_line() -> None:
@@ -281,19 +246,6 @@ def test_only_a_newer_opinion_bears_another_out_and_no_further_than_it_is_held(d
 
 
 # --- what one more statement does -------------------------------------------------------------------------------------
-
-numbers = st.sampled_from([n / 20 for n in range(1, 20)])
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(2, 40), numbers), max_size=6), st.tuples(st.integers(2, 60), numbers), numbers)
-def test_stated_once_more_it_moves_by_one_step_at_most(
-    said: list[tuple[int, float]], more: tuple[int, float], c: float
-) -> None:
-    """Wherever in time behind the first: that one's number is what it begins with."""
-    told = [opinion(EARLY, 1, c=c), *(opinion(EARLY, day, c=number) for day, number in said)]
-    change = only(*told, opinion(EARLY, more[0], c=more[1])).belief.value - only(*told).belief.value
-    assert -STEP_DOWN - 1e-9 <= change <= STEP_DOWN + 1e-9
 
 
 def test_stated_surer_and_surer_it_rises() -> None:
@@ -331,15 +283,6 @@ def test_a_number_given_by_hand_is_moved_by_newer_facts_only() -> None:
     assert 0.4 - STEP_DOWN <= later.belief.value < 0.4
     undated = only(*facts, fact("Never likes early meetings.", None, "anna"), by_hand=by_hand)
     assert undated.belief.value == 0.4
-
-
-def test_of_two_numbers_given_by_hand_the_later_one_counts() -> None:
-    facts = [opinion(EARLY, 1), opinion(EARLY, 2, c=0.8)]
-    given = {
-        short(facts[0].key): ConfidenceByHand(0.2, date(2025, 11, 9)),
-        short(facts[1].key): ConfidenceByHand(0.6, date(2025, 11, 5)),
-    }
-    assert only(*facts, by_hand=given).prior == 0.2
 
 
 # --- whose opinions ---------------------------------------------------------------------------------------------------

@@ -12,8 +12,15 @@ from vault_memory.config import Config
 from vault_memory.embedding.endpoints import reflect_endpoint
 from vault_memory.embedding.servers import MAX_CHAT_BYTES
 from vault_memory.errors import RemoteError
-from vault_memory.reflect.model_writer import FAILED_PAGES, USELESS_PAGES, Budget, ModelWriter, configured_writer
-from vault_memory.reflect.prose import About, CitedSentence
+from vault_memory.reflect.model_writer import (
+    FAILED_PAGES,
+    USELESS_PAGES,
+    About,
+    Budget,
+    CitedSentence,
+    ModelWriter,
+    configured_writer,
+)
 
 FACTS = (
     "2025-11-27: Ada prefers short replies on the ferry.",
@@ -139,13 +146,6 @@ def test_a_server_that_does_not_know_a_key_is_asked_without_it_from_then_on(serv
     ]  # fmt: skip
 
 
-def test_a_key_that_nobody_can_do_without_is_no_reason_to_ask_again(server: ModelServer) -> None:
-    server.trouble.unknown = ("messages",)
-    mine = writer(server, "openai")
-    assert "answered 400" in str(failing(mine))
-    assert server.asked(PATHS["openai"]) == 1
-
-
 @EACH
 @pytest.mark.parametrize("around", ["```json\n{}\n```", "Here you are:\n\n{}", "<think>Ada, oars</think>{}"])
 def test_words_around_the_json_are_passed_over(server: ModelServer, provider: str, around: str) -> None:
@@ -164,10 +164,6 @@ def test_a_query_and_a_path_of_an_address_are_kept(server: ModelServer) -> None:
 def test_without_facts_nobody_is_asked(server: ModelServer) -> None:
     assert writer(server, "ollama").write("Ada", []) == ()
     assert server.requests == []
-
-
-def test_without_the_setting_there_is_no_writer() -> None:
-    assert configured_writer(Config(vault=None), {}) is None  # type: ignore[arg-type]
 
 
 def test_where_the_addresses_come_from() -> None:
@@ -190,22 +186,11 @@ BAD_REPLIES: dict[str, Callable[[dict[str, Any]], str]] = {
     "nothing": lambda _: "",
     "nonsense": lambda _: "Sure! I would be glad to help with that.",
     "half JSON": lambda body: summed_up(body)[:60],
-    "deep JSON": lambda _: "{" + "[" * 30_000 + "}",
-    "babble": lambda _: BABBLE,
     "babble in the schema": answer((BABBLE, [1])),
-    "another schema": lambda _: '{"summary": "Ada prefers short replies on the ferry."}',
-    "a list": lambda _: '[{"text": "Ada prefers short replies on the ferry.", "facts": [1]}]',
-    "numbers as text": lambda _: '{"sentences": [{"text": "Ada prefers short replies.", "facts": ["1"]}]}',
     "no sentence": answer(),
-    "no citation": answer(("Ada prefers short replies on the ferry.", [])),
     "a citation of nothing": answer(("Ada prefers short replies on the ferry.", [9])),
-    "the wrong citation": answer(("Ada mended two oars with Ben.", [3])),
     "an invented number": answer(("Ada mended 7341 oars with Ben.", [2])),
-    "an invented name": answer(("Ada mended two oars with Zebulon.", [2])),
-    "an invented date": answer(("Ada mended two oars with Ben on 17 March 2024.", [2])),
-    "an invention": answer(("Ada secretly wants to leave everything behind.", [1])),
     "one bad sentence of two": answer(("Ada prefers short replies on the ferry.", [1]), ("Zebulon left Tarn.", [3])),
-    "Markdown": answer(("Ada prefers **short** replies on the [ferry](http://x.example).", [1])),
     "a comment mark": answer(("Ada prefers short replies <!-- memory:end --> on the ferry.", [1])),
     "twice the same": answer(*[("Ada prefers short replies on the ferry.", [1])] * 2),
 }
@@ -273,13 +258,6 @@ def test_a_server_is_asked_again_only_where_that_may_help(
     assert len(slept) == len(waits) and (provider == "ollama" or slept == waits)
 
 
-def test_a_busy_server_that_asks_for_more_time_than_a_page_has_is_left_alone(server: ModelServer) -> None:
-    server.trouble.busy_times, server.trouble.retry_after = 1, "30"
-    slept = Slept()
-    assert failing(writer(server, "openai", slept=slept)).kind == "busy"
-    assert slept == []
-
-
 @EACH
 def test_a_model_that_is_not_there_is_named(server: ModelServer, provider: str) -> None:
     error = failing(writer(server, provider, reflect_model="mistral"))
@@ -327,18 +305,6 @@ def test_a_page_ends_at_its_deadline(server: ModelServer, provider: str, trouble
     assert server.asked(PATHS[provider]) == 1
 
 
-def test_the_deadline_holds_over_both_tries(server: ModelServer) -> None:
-    now = [100.0]
-
-    def slow_nonsense(_: dict[str, Any]) -> str:
-        now[0] += 15
-        return "Sure!"
-
-    server.trouble.reply = slow_nonsense
-    error = failing(writer(server, "openai", clock=lambda: now[0], reflect_deadline_seconds=15.0))
-    assert "did not answer in time" in str(error) and server.asked(PATHS["openai"]) == 1
-
-
 def test_the_run_has_a_deadline_over_all_pages(server: ModelServer) -> None:
     now = [100.0]
 
@@ -360,15 +326,6 @@ def test_after_pages_that_the_server_failed_it_is_not_asked_again(server: ModelS
     said = [str(failing(mine)) for _ in range(FAILED_PAGES + 3)]
     assert len(server.requests) == 4 * FAILED_PAGES
     assert said[-1] == f"{said[0]} ({FAILED_PAGES} pages on end, so it is not asked again in this run)" == said[-2]
-
-
-def test_a_page_that_went_well_forgives_the_one_before(server: ModelServer) -> None:
-    mine = writer(server, "openai")
-    for _ in range(3):
-        server.trouble.status = 503
-        failing(mine)
-        server.trouble.status = 0
-        assert mine.write("Ada", FACTS) == GOOD
 
 
 def test_a_model_of_no_use_is_given_up_later(server: ModelServer) -> None:

@@ -1,4 +1,4 @@
-"""moves.py: which opinions moved since their page was written, which came and went, and why."""
+"""opinion_page.py: which opinions moved since their page was written, which came and went, and why."""
 
 from dataclasses import replace
 from datetime import date
@@ -6,12 +6,12 @@ from itertools import count
 
 import pytest
 
-from vault_memory.reflect import opinion_changes
+from vault_memory.reflect import opinion_page
 from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.confidence import confidence
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.opinion_changes import ANEW, BY_HAND, GONE, Move, MoveContext, sentence
+from vault_memory.reflect.opinion_page import ANEW, BY_HAND, GONE, Move, MoveContext, summarize_moves
 
 _KEYS = count(1)
 
@@ -45,7 +45,7 @@ BLACK = fact("Ordered it black again", "2025-11-21")
 
 
 def test_an_opinion_that_was_contradicted_says_by_what_and_when() -> None:
-    found = opinion_changes.moves(
+    found = opinion_page.moves(
         [stated(".80", COFFEE)], [stated(".65", COFFEE)], known(opinion(COFFEE, contradicts=(MILK,)))
     )
     why = "contradicted on 20 November 2025 ([[2025-11-20]] L4)"
@@ -55,25 +55,23 @@ def test_an_opinion_that_was_contradicted_says_by_what_and_when() -> None:
 def test_what_is_new_since_the_page_is_named_newest_first_and_the_rest_counted() -> None:
     third = fact("And again", "2025-11-22")
     before = [stated(".80", COFFEE), detail("for", MILK)]
-    (move,) = opinion_changes.moves(
-        before, [stated(".90", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK, third)))
-    )
+    (move,) = opinion_page.moves(before, [stated(".90", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK, third))))
     assert move.why == "borne out on 22 November 2025 ([[2025-11-22]] L4), and 1 more"
     assert move.evidence == (third, BLACK)
 
 
 def test_evidence_that_had_no_room_on_the_page_is_not_new() -> None:
     before = [stated(".80", COFFEE), detail("for", BLACK), Line("  - for: 1 more", slot="for x")]
-    (move,) = opinion_changes.moves(before, [stated(".85", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK))))
+    (move,) = opinion_page.moves(before, [stated(".85", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK))))
     assert (move.why, move.evidence) == (ANEW, ())
 
 
 def test_a_number_set_by_hand_says_so_until_newer_evidence_moves_it() -> None:
     """What is older, and had no room on the page, is in the number already."""
     given = replace(opinion(COFFEE, supports=(MILK, BLACK)), since=date(2025, 11, 21), is_given=True)
-    (move,) = opinion_changes.moves([stated(".80", COFFEE)], [stated(".95", COFFEE)], known(given))
+    (move,) = opinion_page.moves([stated(".80", COFFEE)], [stated(".95", COFFEE)], known(given))
     assert (move.why, move.evidence) == (BY_HAND, ())
-    (move,) = opinion_changes.moves(
+    (move,) = opinion_page.moves(
         [stated(".80", COFFEE)], [stated(".95", COFFEE)], known(replace(given, since=date(2025, 11, 20)))
     )
     assert move.evidence == (BLACK,)
@@ -81,9 +79,9 @@ def test_a_number_set_by_hand_says_so_until_newer_evidence_moves_it() -> None:
 
 def test_evidence_that_is_gone_is_named_where_it_stood() -> None:
     before = [stated(".65", COFFEE), detail("against", MILK)]
-    (move,) = opinion_changes.moves(before, [stated(".80", COFFEE)], known(opinion(COFFEE)))
+    (move,) = opinion_page.moves(before, [stated(".80", COFFEE)], known(opinion(COFFEE)))
     assert move.why == "what spoke against it is gone ([[2025-11-20]] L4)"
-    (move,) = opinion_changes.moves(
+    (move,) = opinion_page.moves(
         [stated(".9", COFFEE), detail("for", BLACK)], [stated(".80", COFFEE)], known(opinion(COFFEE))
     )
     assert move.why == "what spoke for it is gone ([[2025-11-21]] L4)"
@@ -91,57 +89,53 @@ def test_evidence_that_is_gone_is_named_where_it_stood() -> None:
 
 def test_a_newer_statement_of_the_same_opinion_is_no_new_opinion() -> None:
     again = fact("She likes coffee without milk", "2025-12-01", "opinion", 0.6)
-    (move,) = opinion_changes.moves([stated(".80", COFFEE)], [stated(".70", again)], known(opinion(COFFEE, again)))
+    (move,) = opinion_page.moves([stated(".80", COFFEE)], [stated(".70", again)], known(opinion(COFFEE, again)))
     assert (move.before, move.after) == (0.8, 0.7)
     assert move.why == "told again as .60 on 1 December 2025 ([[2025-12-01]] L4)"
 
 
 def test_new_ones_come_surest_first_and_gone_ones_last() -> None:
     bees, ferry = fact("Bees are gentle", kind="opinion"), fact("The ferry is slow", kind="opinion")
-    found = opinion_changes.moves(
+    found = opinion_page.moves(
         [stated(".80", COFFEE)], [stated(".6", bees), stated(".7", ferry)], known(opinion(bees), opinion(ferry))
     )
     assert [(m.statement, m.before, m.after) for m in found] == [
         ("The ferry is slow", None, 0.7), ("Bees are gentle", None, 0.6), ("Likes her coffee without milk", 0.8, None)
     ]  # fmt: skip
     assert found[-1].why == GONE
-    assert sentence(found) == "2 opinions new, 1 gone"
+    assert summarize_moves(found) == "2 opinions new, 1 gone"
 
 
 def test_an_opinion_folded_away_is_neither_gone_nor_new_when_it_comes_back() -> None:
     bees = fact("Bees are gentle", "2025-11-01", "opinion")
     both = known(opinion(COFFEE), opinion(bees))
     folded = Line("…and 1 more: see `memory opinions`.", slot="folded")
-    assert (
-        opinion_changes.moves([stated(".80", COFFEE), stated(".6", bees)], [stated(".80", COFFEE), folded], both) == []
-    )
-    assert (
-        opinion_changes.moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", bees)], both) == []
-    )
+    assert opinion_page.moves([stated(".80", COFFEE), stated(".6", bees)], [stated(".80", COFFEE), folded], both) == []
+    assert opinion_page.moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", bees)], both) == []
     ferry = fact("The ferry is slow", "2025-12-09", "opinion")
     more = known(opinion(COFFEE), opinion(ferry))
-    (move,) = opinion_changes.moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", ferry)], more)
+    (move,) = opinion_page.moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", ferry)], more)
     assert move.before is None
 
 
 def test_a_persons_own_line_is_no_news() -> None:
     own = Line("- **.9** The sea is cold")
-    assert opinion_changes.moves([stated(".80", COFFEE)], [stated(".80", COFFEE), own], known(opinion(COFFEE))) == []
+    assert opinion_page.moves([stated(".80", COFFEE)], [stated(".80", COFFEE), own], known(opinion(COFFEE))) == []
 
 
 def test_without_what_was_written_last_statements_are_known_by_their_words() -> None:
     before = [line._replace(keys=()) for line in (stated(".80", COFFEE), detail("for", BLACK))]
     held = known(opinion(COFFEE, supports=(BLACK,), contradicts=(MILK,)))
-    (move,) = opinion_changes.moves(before, [stated(".65", COFFEE)], held)
+    (move,) = opinion_page.moves(before, [stated(".65", COFFEE)], held)
     assert (move.before, move.after, move.evidence) == (0.8, 0.65, (MILK,))
 
 
 @pytest.mark.parametrize("number", [".80", "0.8", ".8", "80%"])
 def test_a_number_written_otherwise_is_the_same(number: str) -> None:
-    assert opinion_changes.moves([stated(number, COFFEE)], [stated(".80", COFFEE)], known(opinion(COFFEE))) == []
+    assert opinion_page.moves([stated(number, COFFEE)], [stated(".80", COFFEE)], known(opinion(COFFEE))) == []
 
 
 def test_nothing_moved_is_said_in_no_words() -> None:
-    assert sentence([]) == ""
+    assert summarize_moves([]) == ""
     one = Move("x", 0.5, 0.6, "")
-    assert (sentence([one]), sentence([one, one])) == ("1 opinion moved", "2 opinions moved")
+    assert (summarize_moves([one]), summarize_moves([one, one])) == ("1 opinion moved", "2 opinions moved")

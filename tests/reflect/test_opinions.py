@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -159,14 +158,6 @@ def test_what_is_private_is_told_with_its_scope(tmp_path: Path) -> None:
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*VAULTS])
-@pytest.mark.parametrize("entity", ["mara", "Odd", "Kallö"])
-def test_about_one_is_what_all_say_of_them(tmp_path: Path, name: str, entity: str) -> None:
-    of = memory(fill(tmp_path / "v", VAULTS[name]))
-    names = {"mara": {"Mara", "Mara Lund"}, "Odd": {"Odd"}, "Kallö": {"Kallö"}}[entity]
-    assert of.opinions(entity) == [one for one in of.opinions() if names & set(one.entities)]
-
-
 def test_about_one_finds_who_is_only_mentioned(tmp_path: Path) -> None:
     of = memory(fill(tmp_path / "v", {"a.md": "## Retain\n- O @Mara: Trusts @Odd with the boat.\n- O @Ann: Is shy.\n"}))
     (one,) = of.opinions("odd")
@@ -236,21 +227,6 @@ def test_a_bullet_of_several_lines_is_cited_whole(tmp_path: Path) -> None:
     root = fill(tmp_path / "v", {"memory/2025-11-03.md": "## Retain\n- O @Ann: Likes the sea\n  and the wind.\n"})
     (one,) = memory(root).opinions()
     assert [(line.start_line, line.end_line) for line in one.evidence] == [(2, 3)]
-
-
-def test_statistics_draw_what_the_page_says(tmp_path: Path) -> None:
-    of = memory(fill(tmp_path / "v", VAULTS["told again and contradicted"]))
-    (mara,) = of.opinions("Mara")
-    (curve,) = (one for one in stats(of, date.today()).opinions.curves if one.name.startswith("Mara"))
-    assert [(day.isoformat(), value) for day, value in curve.points] == [(m.date, m.confidence) for m in mara.history]
-
-
-def test_opinions_of_a_vault_without_its_index_folder(tmp_path: Path) -> None:
-    root = fill(tmp_path / "v", VAULTS["contradicted on two days"])
-    before = shared(memory(root))
-    shutil.rmtree(root / ".memory")
-    put(root, "memory/2025-12-01.md", "# Nothing new\n")
-    assert shared(memory(root)) == before
 
 
 @pytest.mark.parametrize("page", [PAGE, "bank/proposals.md", "bank/entities/Mara.md"])

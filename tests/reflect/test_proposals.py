@@ -533,16 +533,6 @@ def test_a_change_touches_its_line_and_no_other(lines: list[str], end: str, is_e
         assert after == [*before[:at], *kept, *before[at + 1 :]] or (not after[-1] and at == len(before) - 1)
 
 
-@given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_an_addition_keeps_every_line_and_is_made_once(lines: list[str], end: str, is_ended: bool) -> None:
-    data = (end.join(lines) + end * is_ended).encode()
-    after = changed("memory.md", data, CoreChange(ADD, "zz"))
-    rest = iter(after.decode().splitlines())
-    assert all(line in rest for line in data.decode().splitlines())
-    assert changed("memory.md", after, CoreChange(ADD, "zz")) == after
-    assert [item.text for item in items("memory.md", after)].count("zz") == 1
-
-
 def test_proposals_on_the_command_line(root: Path) -> None:
     assert run(root, "reflect", "--now", "2025-12-10").returncode == 0
     mark(root, "x", LETTERS)

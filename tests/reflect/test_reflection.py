@@ -10,7 +10,7 @@ from vaults import put
 
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.opinion_changes import Move
+from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.plan import Edit, FactChanges, Orphan, SkippedPage
 from vault_memory.reflect.plan_run import ProposalCounts
 from vault_memory.reflect.proposals import PassedOver

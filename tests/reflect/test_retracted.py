@@ -1,15 +1,11 @@
 """What no note tells any more, or nobody but some may know, goes from every page, to the last fact of it."""
 
-import random
 import re
-from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 from reflecting import reflected, texts
-from vaults import age, fill, memory, opened, put, run
-
-from vault_memory.reflect import blocks, facts
+from vaults import age, fill, put, run
 
 ZOE = "bank/entities/Zoe.md"
 LOG, LATER = "memory/2025-11-03.md", "memory/2025-11-05.md"
@@ -100,34 +96,3 @@ def test_a_summary_with_too_little_left_tells_nothing_that_is_gone(tmp_path: Pat
     settle(root)
     reflected(root)
     assert not [thing for thing in named if f"The {thing} " in week.read_text("utf-8")]
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_every_page_rests_on_facts_that_are_told(tmp_path: Path, seed: int) -> None:
-    draw = random.Random(seed)
-    day = date(2025, 10, 1)
-    words = ["boat", "lamp", "weir", "ferry", "letter", "bees", "bridge", "coffee", "lens", "keel", "oven", "gate"]
-
-    def bullet() -> str:
-        return f"- {draw.choice('WBS')} @{draw.choice(('Zoe', 'Odd'))}: Saw {' '.join(draw.sample(words, 6))}.\n"
-
-    days = sorted(draw.sample(range(60), 8))
-    logs = {f"memory/{day + timedelta(n)}.md": "".join(bullet() for _ in range(draw.randint(1, 6))) for n in days}
-    root = fill(tmp_path / "v", {path: f"## Retain\n{text}" for path, text in logs.items()})
-    for _ in range(4):
-        settle(root)
-        done = reflected(root)
-        with opened(memory(root)) as store:
-            known = {blocks.short(fact.key) for fact in facts.read(store, date(2025, 12, 10)).facts}
-        refused = {skipped.path for skipped in done.skipped}
-        for path, data in texts(root).items():
-            cites = re.findall(r"cites=(\S+)", data.decode())
-            if path.startswith("bank/") and path not in refused and cites:
-                assert set(cites[-1].split(",")) <= known, path
-        for path in draw.sample(sorted(logs), 5):
-            lines = (root / path).read_text("utf-8").splitlines(keepends=True)
-            at = [n for n, line in enumerate(lines) if line.startswith("- ")]
-            if at:
-                one = draw.choice(at)
-                lines[one] = draw.choice(("", re.sub(r"^- (\w)(\(.*?\))?", r"- \1(scope=private)", lines[one])))
-                put(root, path, "".join(lines))

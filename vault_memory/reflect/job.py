@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
-from vault_memory.reflect.opinion_changes import Move
+from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Options
 from vault_memory.reflect.page_writer import Ledger, Writer, WriteResult
 from vault_memory.reflect.plan import Edit, Notice, Orphan, SkippedPage

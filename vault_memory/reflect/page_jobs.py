@@ -21,7 +21,6 @@ from vault_memory.reflect import (
     core,
     entity_page,
     facts,
-    opinion_changes,
     opinion_page,
     periods,
     proposals,
@@ -241,14 +240,12 @@ class PageJobs:
         lines = opinion_page.page(self.opinions, self._context)
         why = counted(len(self.opinions), "opinion")
         draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, why, "# Opinions\n")
-        draft = draft._replace(account=lambda was, now: opinion_changes.sentence(self.moved(was, now)))
+        draft = draft._replace(account=lambda was, now: opinion_page.summarize_moves(self.moved(was, now)))
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
-    def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_changes.Move]:
+    def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
         """What became of the opinions from one block of their page to the next."""
-        return opinion_changes.moves(
-            was, lines, opinion_changes.MoveContext(self.opinions, self._by_key, self._cite.of)
-        )
+        return opinion_page.moves(was, lines, opinion_page.MoveContext(self.opinions, self._by_key, self._cite.of))
 
     def _summaries(self) -> Iterator[Job]:
         for period, about in self._closed.items():

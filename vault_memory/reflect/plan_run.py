@@ -10,7 +10,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
 from vault_memory.reflect.blocks import Block, Line
-from vault_memory.reflect.opinion_changes import Move
+from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Job, Options, PageJobs, Verdicts
 from vault_memory.reflect.page_writer import Ledger
 from vault_memory.reflect.plan import (

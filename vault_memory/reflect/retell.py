@@ -17,9 +17,8 @@ from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.model_writer import ModelWriter
+from vault_memory.reflect.model_writer import USUAL, About, CitedSentence, ModelWriter, fact_line, ungrounded
 from vault_memory.reflect.plan import Draft
-from vault_memory.reflect.prose import USUAL, About, CitedSentence, fact_line, ungrounded
 
 MIN_FACTS = 4
 """Fewer facts are read as fast as what would be said of them."""

@@ -17,7 +17,7 @@ from vault_memory.rendering.common import Document, clean, plural, schema
 
 if TYPE_CHECKING:
     from vault_memory.reflect.job import ReflectReport
-    from vault_memory.reflect.opinion_changes import Move
+    from vault_memory.reflect.opinion_page import Move
     from vault_memory.reflect.plan import Edit
     from vault_memory.reflect.plan_run import ProposalCounts
     from vault_memory.vault.undo_history import UndoReport
