@@ -540,7 +540,7 @@ def test_proposals_on_the_command_line(root: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert LETTERS in plain((root / "memory.md").read_text())
     assert core.HEADING in (root / "memory.md").read_text()
-    assert "1 proposal for memory.md (tick it in bank/proposals.md)." in ended.stdout
+    assert "1 proposal for memory.md: tick it in bank/proposals.md." in ended.stdout
     mark(root, "x", NUTS)
     ended = run(root, "reflect", "--now", "2025-12-10", "--apply-core")
     assert "proposed for memory.md because" not in ended.stdout

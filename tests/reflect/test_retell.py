@@ -363,7 +363,7 @@ def check_failed(done: ReflectReport) -> None:
     document = reflect_document(done)["model"]
     assert document == {"method": METHOD, "pages": 0, "failed": done.model.failed, "why": done.model.why}
     said = reflect_text(done)
-    assert f"! {METHOD} wrote nothing on {done.model.failed} pages: " in said and "asks again" in said
+    assert f"! {METHOD} failed on {done.model.failed} pages: " in said and "tries again" in said
 
 
 def test_a_model_that_fails_once_costs_one_page_and_is_asked_again_in_the_next_run(
