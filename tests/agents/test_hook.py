@@ -57,13 +57,6 @@ def test_a_prompt_is_given_what_the_notes_say_to_it(notes: Path, data: Path) -> 
     assert "# Core" not in text
 
 
-def test_a_vault_is_named_from_where_the_hook_runs(
-    notes: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(notes.parent)
-    assert "concise" in asked(Path(notes.name), "s1", "How does Peter like his replies?", cwd=str(tmp_path))
-
-
 def test_what_another_project_keeps_is_not_shown(notes: Path, data: Path, tmp_path: Path) -> None:
     (tmp_path / "secret" / ".git").mkdir(parents=True)
     question = "What is the launch code of the boiler?"
@@ -252,19 +245,6 @@ def test_what_was_written_since_is_found_by_a_later_prompt(tmp_path: Path, data:
     put(root, "new.md", "# Otter\n\nThe otter lives in Perth.\n")
     assert asked(root, "s", "where does the otter live?") == ""
     until(lambda: "Perth" in asked(root, "s", "where does the otter live?"))
-
-
-def test_no_model_is_asked(notes: Path, data: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        settings(
-            f'[embedding]\nprovider = "ollama"\nurl = "{url}"\nmodel = "m"\n'
-            f'[rerank]\nprovider = "ollama"\nurl = "{url}"\nmodel = "m"\n'
-        )
-        assert "concise" in asked(notes, "s", "How does Peter like his replies?")
-        server.settimeout(0.2)
-        with pytest.raises(TimeoutError):
-            server.accept()
 
 
 def test_no_answer_is_longer_than_an_agent_takes(tmp_path: Path, data: Path) -> None:

@@ -49,12 +49,6 @@ def test_in_the_runtime_folder_by_the_vaults_id(vault: Path, runtime: Path) -> N
     assert list(runtime.iterdir()) == []  # naming it makes nothing
 
 
-def test_a_link_to_a_vault_leads_to_the_same_daemon(vault: Path, runtime: Path, short_folder: Path) -> None:
-    (short_folder / "link").symlink_to(vault)
-    environ = {"XDG_RUNTIME_DIR": str(runtime)}
-    assert Path(client.socket_path(short_folder / "link", environ)) == Path(client.socket_path(vault, environ))
-
-
 @pytest.mark.parametrize("kind", ["unset", "relative", "missing", "a file", "open to others"])
 def test_without_a_runtime_folder_of_ones_own_in_the_data_folder(
     kind: str, vault: Path, short_folder: Path, runtime: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,7 @@ from rpc_server import PATIENCE_SECONDS, Served, request, served
 
 from vault_memory import errors
 from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
-from vault_memory.errors import LostError, NotRunningError, UsageError, VaultMemoryError
+from vault_memory.errors import LostError, NotRunningError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets and signals")
 
@@ -98,34 +98,10 @@ def test_an_error_comes_out_as_in_this_process(error: type[VaultMemoryError], pa
         assert client.call("echo") == {}  # an answered error does not end the connection
 
 
-@pytest.mark.parametrize("code", [2, -32602])
-def test_wrong_parameters_are_wrong_usage(code: int, path: Path) -> None:
-    error = b'{"jsonrpc": "2.0", "id": 2, "error": {"code": %d, "message": "No."}}\n' % code
-    with answering(path, ALIVE, error), connect(path) as client, pytest.raises(UsageError, match="No"):
-        client.call("echo")
-
-
 def test_no_socket(path: Path, short_folder: Path) -> None:
     for missing in (path, short_folder / "none" / "x.sock", path.with_suffix(".port")):
         with pytest.raises(NotRunningError):
             connect(missing)
-
-
-def test_a_socket_that_a_killed_daemon_left(path: Path) -> None:
-    with process(path) as daemon:
-        daemon.send_signal(signal.SIGKILL)
-        daemon.wait(PATIENCE_SECONDS)
-    assert path.is_socket()
-    with pytest.raises(NotRunningError):
-        connect(path)
-
-
-@pytest.mark.parametrize("text", ["", "x y", "99999999 abc", "1 2 3", "ß"])
-def test_a_port_file_that_makes_no_sense(text: str, path: Path) -> None:
-    file = path.with_suffix(".port")
-    file.write_text(text, "utf-8")
-    with pytest.raises(NotRunningError):
-        connect(file)
 
 
 def test_a_folder_that_others_may_enter_is_not_trusted(server: Served) -> None:

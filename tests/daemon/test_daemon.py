@@ -9,18 +9,15 @@ import signal
 import sqlite3
 import stat
 import sys
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from daemons import Running, start_daemon, until
-from model_server import model_server
 from vaults import fill, index_digest, memory, put, run, snapshot
 
 from vault_memory.daemon import client
 from vault_memory.errors import UnknownMethodError, UsageError, VaultMemoryError
-from vault_memory.reflect.run_log import NightlyRun, RunLog
 
 NOTES = {
     "anchor.md": "The anchor lies in the harbour of Kallö.\n",
@@ -101,18 +98,6 @@ def test_a_note_that_takes_a_while_to_index_is_in_the_very_next_answer(root: Pat
         found = connection.call("recall", {"query": "kingfisher", "mode": "lexical", "no_journal": True})
         assert "the kingfisher" in [result["content"] for result in found["results"]]
         assert found["index"] == {**found["index"], "fresh": True, "pending": 0}
-
-
-def test_a_recall_is_noted_in_the_journal_unless_it_must_not(root: Path) -> None:
-    start_daemon(root)
-    journal = root / ".memory/journal"
-    assert run(root, "recall", "anchor", "--no-journal").returncode == 0
-    assert run(root, "recall", "anchor", "--explain").returncode == 0
-    assert run(root, *ASKED).returncode == 0
-    assert not journal.exists()
-    assert run(root, "recall", "anchor").returncode == 0
-    (file,) = journal.iterdir()
-    assert len(file.read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize("variables", [{"MEMORY_PRESET": "rrf"}, {"TZ": "Asia/Tokyo"}, {"HOME": "/nowhere"}])
@@ -298,43 +283,6 @@ def test_a_vault_that_is_gone_is_said_to_be_gone(root: Path) -> None:
     daemon.settled()
 
 
-def test_an_embedder_that_is_away_is_told_and_used_once_it_is_back(root: Path) -> None:
-    with model_server() as server:
-        server.trouble.status = 503
-        url = f"http://{server.host}"
-        own_settings(f'[embedding]\nprovider = "ollama"\nmodel = "nomic-embed-text"\nurl = "{url}"\n')
-        try:
-            daemon = start_daemon(root)
-            found = daemon.ask("recall", query="anchor")
-            assert found["results"] and (found["embedder"], len(found["degraded"])) == ("builtin/minilm-static@2", 1)
-            log = Path(daemon.ask("health")["log"])
-            until(lambda: "waiting, stopped" in log.read_text())
-            server.trouble.status = 0
-            put(root, "heron.md", "A heron.", 0)  # what is saved is a reason to ask again
-            until(lambda: ", 0 waiting" in log.read_text())
-            assert "ollama/nomic-embed-text" in log.read_text().splitlines()[-1]
-            assert daemon.stop() == 0
-        finally:
-            own_settings("")
-
-
-def own_settings(text: str) -> None:
-    """Write the user's own settings file."""
-    put(Path(os.environ["XDG_CONFIG_HOME"]), "vault-memory/config.toml", text, 0)
-
-
-def test_a_process_that_was_asleep_catches_up(root: Path) -> None:
-    daemon = start_daemon(root).settled()
-    daemon.process.send_signal(signal.SIGSTOP)
-    for n in range(40):
-        put(root, f"{n % 3}/{n}.md", f"heron{n}", 0)
-    (root / "anchor.md").unlink()
-    daemon.process.send_signal(signal.SIGCONT)
-    until(lambda: len(daemon.ask("recall", query="heron7 heron39", mode="lexical")["results"]) == 2)
-    daemon.settled()
-    assert run(root, "index", "--check").returncode == 0
-
-
 # --- the socket's methods --------------------------------------------------------------------------------------------
 
 
@@ -410,15 +358,6 @@ def test_nothing_of_a_notes_text_is_in_the_log_and_the_notes_are_as_they_were(ro
 
 
 # --- work that has its time ------------------------------------------------------------------------------------------
-
-
-def test_a_night_that_was_missed_is_caught_up(root: Path) -> None:
-    memory(root).index()
-    RunLog(root).note_night(NightlyRun("03:30", date.today() - timedelta(days=3)))
-    daemon = start_daemon(root)
-    until((root / "bank/opinions.md").exists)
-    night = until(lambda: (found := RunLog(root).night()) and found.ran and found)
-    assert night and night.ok and daemon.stop() == 0
 
 
 def test_doctor_tells_of_the_daemon(root: Path) -> None:

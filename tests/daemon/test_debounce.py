@@ -41,19 +41,6 @@ def test_a_lone_save_is_due_shortly_after_its_last_event(clock: Clock) -> None:
     assert taken(pending) == Batch({"a.md": 100.0})
 
 
-def test_one_that_is_saved_all_the_time_is_due_after_a_second(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
-    for _ in range(100):
-        pending.add(["a.md"])
-        clock.now += LATEST_SECONDS / 50
-        if clock.now - 100.0 < LATEST_SECONDS - 0.01:
-            assert taken(pending) is None
-        elif batch := taken(pending):
-            assert clock.now - batch.paths["a.md"] <= LATEST_SECONDS + 0.03
-            return
-    pytest.fail("never due")
-
-
 def test_a_burst_is_one_batch_once_it_takes_breath(clock: Clock) -> None:
     pending = ChangeQueue(clock)
     for n in range(FEW_PATHS * 3):

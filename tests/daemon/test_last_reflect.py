@@ -15,7 +15,7 @@ from vaults import memory, put, run
 from vault_memory.config import Config
 from vault_memory.daemon.index_worker import Background
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.errors import BusyError, RefusedError
+from vault_memory.errors import RefusedError
 from vault_memory.health.doctor import Check, doctor
 from vault_memory.health.status import status
 from vault_memory.reflect.run_log import NightlyRun, ReflectEnd, RunLog, without_quotes
@@ -104,14 +104,6 @@ def test_one_that_failed_is_told(root: Path) -> None:
     assert [check.level for check in checked(root)] == ["warning"]
 
 
-def test_one_that_had_to_wait_says_nothing_of_how_things_are(root: Path) -> None:
-    reflected(root)
-    before = RunLog(root).last()
-    with RunLog(root).writing_pages(), pytest.raises(BusyError):
-        reflected(root)
-    assert RunLog(root).last() == before
-
-
 def test_a_night_that_ended_without_a_word_is_told(root: Path) -> None:
     reflected(root)
     later = datetime.now(UTC) + timedelta(hours=1)
@@ -141,15 +133,6 @@ def test_the_night_and_the_last_reflect_are_kept_beside_each_other_for_the_owner
     assert (RunLog(root).last(), RunLog(root).night()) == (end, night)
     if os.name != "nt":
         assert log.file.stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.parametrize(
-    "kept", [None, [], {}, "x", {"at": "2025-12-10"}, {"at": NOON.isoformat(), "pages": "many"}, {"at": 3, "pages": 1}]
-)
-def test_what_is_damaged_is_not_known(root: Path, kept: object) -> None:
-    put(RunLog(root).file.parent, RunLog(root).file.name, json.dumps({"jobs": {}, "reflected": kept}))
-    assert RunLog(root).last() is None
-    assert status(memory(root)).reflect is None
 
 
 # --- the night -------------------------------------------------------------------------------------------------------

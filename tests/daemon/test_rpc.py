@@ -106,15 +106,6 @@ def test_what_cannot_be_answered_gets_an_error_and_the_connection_goes_on(
         assert raw.ask(request("echo", 2))["id"] == 2
 
 
-def test_an_error_carries_exit_code_sentence_and_next_step(server: Served) -> None:
-    with Raw(server.path) as raw:
-        assert raw.ask(request("busy"))["error"] == {
-            "code": 75, "message": "Another process writes.", "data": {"exit_code": 75, "next_step": "Try again."},
-        }  # fmt: skip
-        assert raw.ask(request("usage"))["error"]["data"] == {"exit_code": 2, "next_step": "For example k=8."}
-        assert raw.ask(request("fault"))["error"]["data"]["exit_code"] == 1
-
-
 def test_a_fault_is_logged_with_its_place_and_without_its_text(
     server: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -150,13 +141,6 @@ def test_an_unfinished_line_is_never_done(server: Served, end: bytes) -> None:
         raw.socket.shutdown(socket.SHUT_WR)
         assert raw.answer() is None
     assert server.asked == []
-
-
-def test_a_client_that_sends_no_more_still_gets_its_answers(server: Served) -> None:
-    with Raw(server.path) as raw:
-        raw.send(request("echo", 1) + b"\n" + request("echo", 2) + b"\n")
-        raw.socket.shutdown(socket.SHUT_WR)
-        assert [raw.answer()["id"], raw.answer()["id"], raw.answer()] == [1, 2, None]
 
 
 def test_one_that_waits_does_not_keep_another_waiting(server: Served) -> None:
@@ -296,16 +280,6 @@ def test_closing_waits_for_the_request_in_hand(path: Path) -> None:
         assert raw.answer() is None  # what was not begun is not done
     server.stop()
     assert server.asked == ["hold"] and server.server.clients == 0
-
-
-def test_closing_does_not_wait_for_ever(path: Path) -> None:
-    server = Served(path, closing_seconds=0.2)
-    server.start()
-    with Raw(path) as raw:
-        raw.send(request("hold") + b"\n")
-        until(lambda: server.asked == ["hold"])
-        server.stop()
-        assert raw.answer() is None
 
 
 STRANGER = """

@@ -395,14 +395,6 @@ def test_without_a_session_it_says_what_was_written_and_what_to_run(desk: VaultS
     assert not desk.units().exists()
 
 
-def test_without_systemctl_at_all(desk: VaultSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(desk.fake))
-    said = desk.run("install")
-    assert said.code == 1 and "systemctl is not there" in said.err
-    assert desk.run("status").out.count("installed, whether it runs cannot be asked here") == 3
-    assert desk.run("uninstall").code == 0
-
-
 def test_launchd_is_asked_to_load_and_to_load_again_what_changed(desk: VaultSession) -> None:
     assert desk.run("install", kind="launchd").code == 0
     domain, agents = f"gui/{os.getuid()}", desk.home / "Library/LaunchAgents"

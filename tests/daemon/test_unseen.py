@@ -119,24 +119,6 @@ def test_only_a_rebuild_that_is_asked_for_forgets_an_unmounted_drive(root: Path,
     assert memory(root).index().failed == []
 
 
-def test_what_lies_in_place_of_a_drive_is_taken_in_and_takes_nothing_away(root: Path, drive: Drive) -> None:
-    """A program may write a daily note where a drive was."""
-    memory(root).index()
-    drive.unmount()
-    put(root, "my ext/x.md", "An otter, copied.\n")
-    put(root, "my ext/new.md", "A stoat.\n")
-    report = memory(root).index()
-    assert (report.added, report.modified, report.removed) == (1, 1, 0)
-    assert paths(memory(root)) == NOTES.keys() | ON_DRIVE | {"my ext/new.md"}
-    put(root, "my ext/in/y.md", "A badger.\n")  # all of it is there again: it is no drive any more
-    assert memory(root).index().failed == []
-    (root / "my ext/x.md").unlink()
-    assert (memory(root).index().removed, paths(memory(root))) == (
-        1,
-        (NOTES.keys() | ON_DRIVE | {"my ext/new.md"}) - {"my ext/x.md"},
-    )
-
-
 def test_a_daemon_waits_for_a_drive_to_come_back(root: Path, drive: Drive) -> None:
     daemon = Running(root, start(root, "watch")).ready().settled()
     drive.unmount()

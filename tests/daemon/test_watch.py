@@ -109,14 +109,6 @@ def test_a_rename(kept: WatchedVault) -> None:
     kept.settles_as(ALL - {"a.md"} | {"deep/renamed.md"})
 
 
-def test_a_note_goes_to_the_trash_and_comes_back(kept: WatchedVault) -> None:
-    (kept.root / ".trash").mkdir()
-    (kept.root / "a.md").rename(kept.root / ".trash/a.md")
-    kept.settles_as(ALL - {"a.md"})
-    (kept.root / ".trash/a.md").rename(kept.root / "a.md")
-    kept.settles_as(set(ALL))
-
-
 def test_the_same_size_and_time_with_another_content(kept: WatchedVault) -> None:
     """Whatever the clock says: what was told of is read."""
     file = kept.root / "a.md"
@@ -162,12 +154,6 @@ def test_a_folder_moved_out_and_in(kept: WatchedVault) -> None:
     kept.until(lambda: kept.has("back/er/c.md", "told of again"))
 
 
-def test_folders_made_in_a_hurry(kept: WatchedVault) -> None:
-    made = {f"new/{n}/very/deep/{n}.md" for n in range(30)}
-    fill(kept.root, dict.fromkeys(sorted(made), "heron"))
-    kept.settles_as(ALL | made)
-
-
 # --- links -----------------------------------------------------------------------------------------------------------
 
 
@@ -186,19 +172,6 @@ def test_what_a_link_leads_to(kept: WatchedVault) -> None:
 
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
-
-
-@needs_links
-def test_the_folder_of_what_a_link_leads_to_goes_and_comes_back(kept: WatchedVault) -> None:
-    put(kept.root, "sub/er/text.txt", "heron")
-    (kept.root / "link.md").symlink_to("sub/er/text.txt")
-    kept.settles_as(ALL | {"link.md"})
-    (kept.root / "sub").rename(kept.root / "sub2")
-    kept.settles_as(set(ALL))
-    (kept.root / "sub2").rename(kept.root / "sub")
-    kept.settles_as(ALL | {"link.md"})
-    shutil.rmtree(kept.root / "sub")
-    kept.settles_as(set(ALL))
 
 
 # --- what cannot be told ---------------------------------------------------------------------------------------------
@@ -382,14 +355,6 @@ def test_a_mark_made_before_a_save_proves_nothing_of_it(tmp_path: Path) -> None:
 # --- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-def test_a_note_that_cannot_be_read_holds_up_nothing(kept: WatchedVault) -> None:
-    (kept.root / "a.md").unlink()
-    (kept.root / "a.md").symlink_to(kept.root / "loop.md")
-    (kept.root / "loop.md").symlink_to(kept.root / "a.md")
-    (kept.root / "deep/b.md").write_text("heron")
-    kept.until(lambda: kept.has("deep/b.md", "heron"))
-
-
 def test_another_process_that_writes_is_waited_for(kept: WatchedVault) -> None:
     from vault_memory.vault import locations
 
@@ -398,14 +363,6 @@ def test_another_process_that_writes_is_waited_for(kept: WatchedVault) -> None:
         kept.until(lambda: kept.changes.count == 1)
         assert not kept.has("a.md", "heron")
     kept.until(lambda: kept.has("a.md", "heron"))
-
-
-def test_a_deleted_index_is_built_again_when_it_is_noticed(kept: WatchedVault) -> None:
-    for file in kept.memory.index_file.path.parent.glob("index.sqlite*"):
-        file.unlink()
-    (kept.root / "a.md").write_text("heron")
-    kept.until(lambda: kept.memory.index_file.path.exists() and kept.has("a.md", "heron"))
-    kept.settles_as(set(ALL))
 
 
 def test_a_stop_ends_a_run_between_two_notes(tmp_path: Path) -> None:

@@ -544,20 +544,6 @@ def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str)
     assert home.run("uninstall", agent).stderr == "" and home.files() == before
 
 
-@pytest.mark.parametrize(("agent", "is_told"), [("claude-code", True), ("opencode", True), ("cursor", False)])
-def test_settings_that_answer_beside_these_are_named(home: Home, agent: str, is_told: bool) -> None:
-    home.done("install", agent)
-    other = fill(home.folder / "other", {"b.md": "# B\n"})
-    said = home.run("install", agent, "--scope", "project", vault=other).stderr
-    assert (
-        f"has the vault {home.vault} for {settings_files.NAMES[agent]}, too: where both settings hold" in said
-    ) == is_told
-    assert "took the place" not in said
-    said = home.run("uninstall", agent, "--scope", "project").stderr
-    assert f"the vault {other} no more" in said
-    assert home.done("install", agent) == "Nothing to do.\n"
-
-
 def test_a_dry_run_shows_the_change_and_makes_none(home: Home) -> None:
     home.put(SETTINGS, b'{\n  "a": 1\n}\n')
     before = home.files()
@@ -619,19 +605,6 @@ def test_a_file_changed_meanwhile_is_not_written(home: Home) -> None:
     with pytest.raises(ConflictError):
         of_cursor(home).apply(changes)
     assert file.read_bytes() == b'{"a": 1}' and os.listdir(file.parent) == ["mcp.json"]
-
-
-@pytest.mark.parametrize("is_again", [True, False])
-def test_an_install_that_met_a_change_remembers_nothing_of_before(home: Home, is_again: bool) -> None:
-    cursor, file = of_cursor(home), home.folder / ".cursor/mcp.json"
-    changes = cursor.install()
-    home.put(".cursor/mcp.json", b"{}\n")
-    with pytest.raises(ConflictError):
-        cursor.apply(changes)
-    if is_again:
-        cursor.apply(cursor.install())
-    cursor.apply(cursor.uninstall())
-    assert file.read_bytes() == b"{}\n"
 
 
 def test_an_uninstall_does_not_need_the_vault(home: Home) -> None:

@@ -160,9 +160,8 @@ def _retain(memory: Federation, params: Params, progress: "Progress | None") -> 
     from vault_memory.rendering.notes import retain_document
 
     confidence = params.get("confidence")
-    if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
-        raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
-    if confidence is not None and not 0 <= confidence <= 1:
+    is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if confidence is not None and not (is_number and 0 <= confidence <= 1):
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
     options = {name: _text(params, name) for name in ("kind", "scope") if name in params}
     day = _text(params, "date") if "date" in params else None
