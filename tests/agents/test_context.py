@@ -19,7 +19,7 @@ from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
-from vault_memory.store import journal, usage
+from vault_memory.store import journal
 from vault_memory.text import frame, tokens
 
 NOW = datetime(2025, 12, 3, 12, tzinfo=UTC)
@@ -332,7 +332,7 @@ def test_what_was_only_handed_over_counts_for_nothing(kept: Memory) -> None:
         found = make(kept, "stove", now=None)
     kept.index()
     with opened(kept) as store:
-        assert not usage.is_any(store)
+        assert not journal.has_uses(store)
     written = "".join(file.read_text("utf-8") for file in journal.files(kept.vault.root).values())
     events = [json.loads(line) for line in written.splitlines()]
     assert [event["event"] for event in events] == ["shown"] * 3

@@ -30,9 +30,8 @@ from vault_memory.rendering.notes import get_document
 from vault_memory.rendering.recall import recall_document, recall_notes
 from vault_memory.rendering.status import narrowed, status_document
 from vault_memory.search.answer import Request
-from vault_memory.store.filters import Filters
-from vault_memory.store.lexicon import Lexicon
-from vault_memory.store.view import ALL
+from vault_memory.store.lanes import Lexicon
+from vault_memory.store.view import ALL, Filters
 from vault_memory.vault.locations import writer_lock
 
 NOW = datetime(2025, 12, 10, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Fits the weights of search/scoring.py: `python -m tests.benchmarks.fit VAULT… [--without]`.
+"""Fits the weights of search/ranking.py: `python -m tests.benchmarks.fit VAULT… [--without]`.
 
 The ranking is a weighted sum of features, so the chance that a passage is the evidence is modelled as the softmax of
 its score among the question's candidates (conditional logit, McFadden 1974; ListNet with its top-one probability, Cao
@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from tests.benchmarks.known import known_items
 from tests.benchmarks.quality import Judged, gathered, ndcg, opened, questions
-from vault_memory.search.scoring import WEIGHTS, Features
-from vault_memory.store.candidate import Candidate
+from vault_memory.search.ranking import WEIGHTS, Features
+from vault_memory.store.view import Candidate
 
 Floats = npt.NDArray[np.float64]
 

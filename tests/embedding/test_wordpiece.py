@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.embedding.builtin import BUILTIN_PATH, TokenTable
-from vault_memory.embedding.wordpiece import LONGEST_WORD, Vocabulary, pieces, starts_of, words
+from vault_memory.embedding.builtin import BUILTIN_PATH, LONGEST_WORD, TokenTable, Vocabulary, pieces, starts_of, words
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -15,7 +15,6 @@ from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store.caches import MOST_ROWS, RowCache
-from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.view import ALL
 
 ROUNDS = pytest.mark.parametrize(
@@ -136,16 +135,3 @@ def test_no_more_is_kept_than_there_is_room_for(root: Path) -> None:
             cache.passages(range(start, start + MOST_ROWS // 4))
             assert len(cache._passages) <= MOST_ROWS
         assert first and list(cache.passages(range(1, 500)).items()) == list(first.items())
-
-
-def test_stems_are_remembered_by_text_and_kind(root: Path) -> None:
-    mine = memory(root)
-    mine.index()
-    with opened(mine) as store:
-        words = Lexicon(store.view(ALL))
-        line = "- W(c=0.9) @Ada: bought lanterns"
-        assert list(words.of_passage(line, "world")) == [*words.stems("@Ada: bought lanterns"), "bui"]
-        assert "9" in words.of_passage(line, "note")  # as a fact it has no keys
-        again = words.of_passage("- W(c=0.9) @Ada: bought lanterns", "world")
-        assert words.of_passage.cache_info().hits == 1
-        assert all(one is other for one, other in zip(again, words.of_passage(line, "world"), strict=True))

@@ -1,7 +1,6 @@
 """The index: what a run finds changed, what it stores, what it survives, and what it must never delete or touch."""
 
 import os
-import random
 import shutil
 import sys
 import threading
@@ -27,9 +26,8 @@ from vaults import (
 )
 
 from vault_memory.config import Config
-from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.errors import IndexUnusableError, RefusedError
 from vault_memory.health.doctor import doctor
-from vault_memory.health.lint import lint
 from vault_memory.health.status import status
 from vault_memory.indexing.diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.memory import Memory
@@ -88,14 +86,6 @@ def test_diff(file: tuple[int, int] | None, row: tuple[int, int] | None, outcome
     found = {"new": changes.new, "suspect": changes.suspect, "gone": changes.gone}
     assert {name for name, paths in found.items() if paths} == ({outcome} - {"same"})
     assert changes.unchanged == (outcome == "same")
-
-
-def test_a_diff_comes_in_the_order_of_paths() -> None:
-    files = {name: File(name, 1, 1) for name in ("c", "a", "b")}
-    rows = {name: NoteRow(n, name, 1, 1, b"") for n, name in enumerate(("z", "x", "y"))}
-    changes = diff(files, rows, 0)
-    assert [file.path for file in changes.new] == ["a", "b", "c"]
-    assert [row.path for row in changes.gone] == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize(
@@ -173,21 +163,6 @@ def test_the_generation_grows_with_every_change_even_when_the_run_is_cut_short(t
     assert (mine.index().changed, status(mine).generation) == (0, generations[-1])
     (tmp_path / "new.md").unlink()
     assert (mine.index().removed, status(mine).generation) == (1, generations[-1] + 1)
-
-
-def test_a_check_keeps_other_writers_away_from_its_fresh_build(tmp_path: Path) -> None:
-    mine = memory(fill(tmp_path, NOTES))
-    alone: list[bool] = []
-
-    def is_locked(done: int, total: int, passages: int) -> None:
-        try:
-            with locations.writer_lock(mine.index_file.path, 0):
-                alone.append(False)
-        except BusyError:
-            alone.append(True)
-
-    mine.index_file.check(is_locked)
-    assert alone == [True] * 2 * len(NOTES)  # the index and the build beside it
 
 
 @pytest.mark.parametrize(
@@ -348,22 +323,6 @@ def test_what_a_note_says_is_stored_in_rows(tmp_path: Path) -> None:
     assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
-def test_every_line_with_text_is_in_a_passage(tmp_path: Path) -> None:
-    mine = memory(fill(tmp_path, {"n.md": RICH, "memory/2025-11-27.md": NOTES["memory/2025-11-27.md"]}))
-    mine.index()
-    with opened(mine) as store:
-        for path in paths(mine):
-            lines = (tmp_path / path).read_text().splitlines()
-            held = set()
-            sql = "SELECT start_line, end_line, text FROM passage WHERE note_id = (SELECT id FROM note WHERE path = ?)"
-            for first, last, text in store.rows(sql, path):
-                assert text == "\n".join(lines[first - 1 : last])
-                held |= set(range(first, last + 1))
-            front = lines.index("---", 1) + 1 if lines[0] == "---" else 0
-            wanted = {n for n, line in enumerate(lines, 1) if line.strip() and n > front and not line.startswith("```")}
-            assert wanted <= held
-
-
 @pytest.mark.parametrize(
     "data", [b"", b"\n", b"\xff\xfe\x00", b"---\n", b"\xef\xbb\xbf", b"\r", b"x" * 70_000, b"\x00\x01"]
 )
@@ -372,16 +331,6 @@ def test_a_note_of_any_bytes_is_indexed(tmp_path: Path, data: bytes) -> None:
     assert mine.index().added == 2
     assert mine.index_file.check()[0] == mine.index_file.check()[1]
     assert (tmp_path / "odd.md").read_bytes() == data
-
-
-def test_a_note_of_many_slices_is_replaced_whole(tmp_path: Path) -> None:
-    mine = memory(fill(tmp_path, {"long.md": "".join(f"- line {n} of the log\n" for n in range(1300)), "a.md": "x\n"}))
-    mine.index()
-    put(tmp_path, "long.md", "".join(f"- line {n} of the log\n" for n in range(200, 1400)), age_seconds=50)
-    report = mine.index()
-    assert (report.modified, report.passages) == (1, 1200)
-    assert 0 < report.embedded < 150
-    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 # --- when the index cannot be used as it is --------------------------------------------------------------------------
@@ -454,29 +403,6 @@ def _sound(of: Memory) -> bool:
         return bool(store.one("PRAGMA integrity_check") == "ok")
 
 
-@pytest.mark.parametrize("rounds", [12, pytest.param(120, marks=pytest.mark.slow)])
-def test_damage_anywhere_never_ends_in_a_traceback(tmp_path: Path, rounds: int) -> None:
-    """Any page may be hit: the answer comes, from the index as it was or from one built anew."""
-    mine = memory(fill(tmp_path, NOTES))
-    mine.index()
-    whole = mine.index_file.path.read_bytes()
-    chance = random.Random(7)
-    for _ in range(rounds):
-        page = chance.randrange(len(whole) // 4096)
-        start_at = page * 4096 + chance.choice([0, 8, 100, chance.randrange(4096)])
-        noise = chance.choice([bytes(64), b"\xff" * 64, chance.randbytes(64)])
-        for suffix in ("-wal", "-shm"):
-            mine.index_file.path.with_name(mine.index_file.path.name + suffix).unlink(missing_ok=True)
-        mine.index_file.path.write_bytes(whole[:start_at] + noise + whole[start_at + 64 :])
-        put(tmp_path, "new.md", f"A heron stood by weir {chance.random()}.\n")
-        answers(mine, "ferry to Kallö")
-        mine.index()
-        mine.entities()
-        status(mine)
-        lint(mine)
-        answers(mine, "heron")
-
-
 def _poems(file: Path, in_log: bool = False) -> bytes:
     """A database of another program, all of it still in its write-ahead log on wish; returns the file's bytes."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -534,16 +460,6 @@ def test_a_file_with_nothing_in_it_may_become_the_index(tmp_path: Path, left: st
     with closing(apsw.Connection(str(mine.index_file.path))) as other:
         other.execute(left)
     assert mine.index().added == 3
-
-
-def test_an_index_from_before_indexes_had_a_number_is_ours(tmp_path: Path) -> None:
-    mine = memory(fill(tmp_path / "vault", NOTES), index_path=tmp_path / "mine.sqlite")
-    mine.index()
-    with opened(mine) as store:
-        store.connection.execute("PRAGMA application_id=0")
-        store.set_meta("fingerprint", "schema=0")
-    assert mine.index().rebuilt == "it was made by another version or with other settings"
-    assert int.from_bytes(mine.index_file.path.read_bytes()[68:72], "big") == schema.APPLICATION_ID
 
 
 def test_only_its_own_unfinished_builds_are_swept(tmp_path: Path) -> None:
@@ -658,13 +574,6 @@ def test_a_vault_most_of_whose_notes_vanished_deletes_nothing_until_told(tmp_pat
     assert paths(mine) == set(NOTES)
 
 
-def test_moving_everything_is_no_loss(tmp_path: Path) -> None:
-    mine = memory(fill(tmp_path, {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)}))
-    mine.index()
-    (tmp_path / "many").rename(tmp_path / "moved")
-    assert mine.index().moved == LOSS_CAP + 10
-
-
 @pytest.mark.parametrize("mode", [0o000, 0o600])
 def test_an_unreadable_folder_loses_no_note(tmp_path: Path, mode: int) -> None:
     first = obeying_permissions()
@@ -686,20 +595,6 @@ def test_an_unreadable_folder_loses_no_note(tmp_path: Path, mode: int) -> None:
         os.chmod(root / "locked", 0o700)
     assert mine.index().changed == 0
     assert mine.index_file.check()[0] == mine.index_file.check()[1]
-
-
-def test_an_unreadable_note_is_reported_and_keeps_its_rows(tmp_path: Path) -> None:
-    first = obeying_permissions()
-    root = fill(tmp_path / "vault", NOTES)
-    mine = memory(root)
-    mine.index()
-    put(root, "a.md", "changed\n")
-    os.chmod(root / "a.md", 0)
-    ended = run(root, "index", first=first)
-    assert (ended.returncode, "a.md" in ended.stdout + ended.stderr) == (1, True)
-    assert paths(mine) == set(NOTES)
-    os.chmod(root / "a.md", 0o600)
-    assert mine.index().modified == 1
 
 
 def test_an_unreadable_vault_is_no_vault(tmp_path: Path) -> None:
@@ -755,13 +650,6 @@ def test_a_synced_vault_has_its_index_elsewhere(tmp_path: Path, folder: str, mar
     assert (tmp_path / "mine.sqlite").exists()
 
 
-def test_two_names_of_one_vault_share_an_index_and_two_vaults_do_not(tmp_path: Path) -> None:
-    fill(tmp_path / "one", NOTES)
-    fill(tmp_path / "two", NOTES)
-    (tmp_path / "alias").symlink_to("one")
-    assert vault_id(tmp_path / "alias") == vault_id(tmp_path / "one") != vault_id(tmp_path / "two")
-
-
 def test_a_read_only_vault_is_indexed_in_the_data_folder(tmp_path: Path) -> None:
     first = obeying_permissions()
     root = fill(tmp_path / "vault", NOTES)
@@ -807,17 +695,6 @@ def test_no_command_but_a_writer_changes_anything_in_the_vault(tmp_path: Path) -
     made = {path.name for path in (root / ".memory").iterdir()}
     index = {f"index.sqlite{suffix}" for suffix in ("", "-wal", "-shm", ".lock")}
     assert made <= index | {"journal", ".gitignore"}
-
-
-def test_status_writes_nothing_at_all(tmp_path: Path) -> None:
-    mine = memory(fill(tmp_path, NOTES))
-    assert (status(mine).exists, (tmp_path / ".memory").exists()) == (False, False)
-    mine.index()
-    put(tmp_path, "new.md", "x\n")
-    before = index_digest(mine)
-    found = status(mine)
-    assert (found.fresh, found.pending, found.notes, found.facts) == (False, 1, 3, 2)
-    assert index_digest(mine) == before
 
 
 # --- a recall and changes --------------------------------------------------------------------------------------------

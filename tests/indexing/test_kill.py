@@ -93,16 +93,6 @@ def test_killed_at_any_moment(tmp_path: Path, rebuild: bool) -> None:
     assert_whole(mine)
 
 
-def test_killed_while_the_first_index_is_built(tmp_path: Path) -> None:
-    chance = random.Random(5)
-    root = fill(tmp_path / "vault", notes(chance, 60))
-    mine = memory(root)
-    for _ in range(5):
-        killed(start(root, "index"), chance.uniform(0.15, 0.5))
-    recalled(root)
-    assert_whole(mine)
-
-
 def test_a_rebuild_that_was_killed_leaves_the_old_index_serving(tmp_path: Path) -> None:
     chance = random.Random(6)
     root = fill(tmp_path / "vault", notes(chance, 150, lines=40))
@@ -173,21 +163,4 @@ def test_recalls_during_rebuilds_neither_fail_nor_see_an_empty_index(tmp_path: P
     assert (asking.returncode, errors, len(answers)) == (0, "", 300)
     assert {answer["results"][0]["path"] for answer in answers} == {"anchor.md"}
     assert len(generations) > 1
-    assert_whole(mine)
-
-
-def test_recalls_that_catch_up_at_once_agree(tmp_path: Path) -> None:
-    chance = random.Random(9)
-    root = fill(tmp_path / "vault", notes(chance, 40))
-    mine = memory(root)
-    mine.index()
-    for n in range(20):
-        put(root, f"{n % 5}/note {n}.md", f"changed {n}\n")
-    processes = [start(root, "recall", "anchor in the harbour of Kallö", "--json", "--no-journal") for _ in range(5)]
-    for process in processes:
-        text, errors = process.communicate(timeout=60)
-        assert (process.returncode, errors) == (0, "")
-        answer = json.loads(text)
-        assert answer["results"][0]["path"] == "anchor.md"
-        assert answer["index"]["fresh"] == (answer["index"]["pending"] == 0)
     assert_whole(mine)

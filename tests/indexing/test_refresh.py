@@ -52,20 +52,3 @@ def seen_already(mine: Memory, path: str) -> None:
         changed = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, path)
         store.connection.execute("UPDATE note SET size=?, mtime_ns=?, ctime_ns=? WHERE path=?", changed)
         store.set_meta("checked_ns", status.st_mtime_ns + 10**12)
-
-
-def test_a_look_at_some_notes_proves_nothing_of_when_the_others_were_read(tmp_path: Path) -> None:
-    """Of a note saved in the second when everything was read, the time alone never tells that it is the same."""
-    mine = vault(tmp_path, 1, 1)
-    before = checked(mine)
-    (mine.vault.root / "0.md").write_text("changed")
-    assert mine.index_file.refresh(["0.md"]).modified == 1
-    assert checked(mine) == before
-    (mine.vault.root / "0.md").write_text("changed again")
-    mine.index()
-    assert checked(mine) > before
-
-
-def checked(mine: Memory) -> int:
-    with opened(mine) as store:
-        return int(store.meta("checked_ns") or 0)

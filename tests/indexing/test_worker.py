@@ -10,7 +10,7 @@ import pytest
 
 from vault_memory.config import Config
 from vault_memory.embedding.builtin import BUILTIN_ID
-from vault_memory.indexing import indexer, worker_pool
+from vault_memory.indexing import indexer, prepare
 from vault_memory.indexing.prepare import PreparedNote
 from vault_memory.memory import Memory
 from vault_memory.store import schema
@@ -28,7 +28,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
         facts = f"## Retain\n- W @Rope{n % 7}: Coil {n} hangs on hook {n * 3}.\n- O(c=0.{n % 9 + 1}) @Mara: Odd {n}.\n"
         (root / f"note {n:04}.md").write_text(f"# Note {n}\n\nLine about rope number {n}.\n\n{facts}", "utf-8")
     (root / "large.md").write_text("A line of a large note.\n" * 50_000, "utf-8")
-    assert (root / "large.md").stat().st_size > worker_pool.LARGEST_BYTES
+    assert (root / "large.md").stat().st_size > prepare.LARGEST_BYTES
     return root
 
 
@@ -39,15 +39,10 @@ def files_of(memory: Memory) -> list[File]:
 def test_every_small_note_is_made_in_order_and_a_large_one_left(vault: Path) -> None:
     memory = Memory(Config(vault=vault))
     files = files_of(memory)
-    made = list(worker_pool.prepared(memory.vault, BUILTIN_ID, files))
+    made = list(prepare.prepare_in_workers(memory.vault, BUILTIN_ID, files))
     assert [p.head.path if p else None for p in made] == [None if f.path == "large.md" else f.path for f in files]
     rows = [row for p in made if p for row in p.rows]
     assert rows and all(row.vector and len(row.vector[0]) == memory.index_file.embedder.dimensions for row in rows)
-
-
-def test_an_embedder_that_workers_do_not_have_is_left_to_the_parent(vault: Path) -> None:
-    memory = Memory(Config(vault=vault))
-    assert list(worker_pool.prepared(memory.vault, "other/model@1", files_of(memory))) == []
 
 
 def test_an_index_made_with_workers_equals_one_made_note_by_note(vault: Path, tmp_path: Path) -> None:
@@ -67,7 +62,7 @@ def test_a_worker_that_dies_loses_nothing(vault: Path) -> None:
     memory = Memory(Config(vault=vault))
     files = files_of(memory)
     found: list[PreparedNote | None] = []
-    stream: Iterator[PreparedNote | None] = worker_pool.prepared(memory.vault, BUILTIN_ID, files)
+    stream: Iterator[PreparedNote | None] = prepare.prepare_in_workers(memory.vault, BUILTIN_ID, files)
     found.append(next(stream))
     kill_children()
     found += list(stream)

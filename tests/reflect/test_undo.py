@@ -7,7 +7,7 @@ from reflecting import HAND_MADE, NORA, ODD, reflect, reflected, rewrite, small_
 from vaults import memory, obeying_permissions, opened, put, run
 
 from vault_memory.health.lint import lint
-from vault_memory.store import usage
+from vault_memory.store import journal
 from vault_memory.vault.undo_history import UndoHistory
 
 KALLO = "bank/entities/Kallö.md"
@@ -93,8 +93,8 @@ def test_a_fact_that_is_put_back_is_not_forgotten_any_more(root: Path, line: str
     said = run(root, "reflect", "--undo", done.run)
     assert (said.returncode, note.read_bytes()) == (0, before), said.stderr
     with opened(mine) as store:
-        usage.catch_up(store, root)
-        assert usage.tombstones(store) == set()
+        journal.read_new_lines(store, root)
+        assert journal.tombstones(store) == set()
     assert lint(mine) == []
     assert any(b"new pier" in data for path, data in _after(root).items() if path == KALLO)
 
@@ -113,8 +113,8 @@ def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> No
         assert run(root, "reflect", "--undo", done.run, *arguments).returncode == 5
     mine.index()
     with opened(mine) as store:
-        usage.catch_up(store, root)
-        assert len(usage.tombstones(store)) == 1
+        journal.read_new_lines(store, root)
+        assert len(journal.tombstones(store)) == 1
 
 
 # --- what is kept how long -------------------------------------------------------------------------------------------

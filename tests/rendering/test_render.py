@@ -25,9 +25,9 @@ from vault_memory.rendering.recall import recall_document, recall_notes, recall_
 from vault_memory.rendering.status import doctor_document, doctor_text, status_document, status_text
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import ONLY_MEANING
-from vault_memory.search.entities import EntityProfile, EntityRow
 from vault_memory.search.get import Excerpt
-from vault_memory.store.filters import Filters
+from vault_memory.search.names import EntityProfile, EntityRow
+from vault_memory.store.view import Filters
 from vault_memory.write.retain import RetainResult
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,9 @@ from vaults import fill, put
 from vault_memory.config import Config
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
-from vault_memory.search.as_of import CommittedLine, CommittedLines, committed_lines, was_there
+from vault_memory.search.recall import committed_lines
 from vault_memory.store import journal
-from vault_memory.store.filters import Filters
+from vault_memory.store.view import Filters
 
 D = date(2025, 10, 20)
 NOTES = {"memory/2025-10-01.md": "The heron stood by the weir.\n", "memory/2025-11-01.md": "The heron left the weir.\n"}
@@ -151,13 +151,6 @@ def test_the_journal_knew_a_line(tmp_path: Path) -> None:
     assert "as-of" not in dict(answer.degraded)
 
 
-def test_git_is_believed_before_the_journal(versioned: Path) -> None:
-    asked(versioned, "when does a heron nest", date(2025, 10, 10))
-    answer = ask(versioned, "heron")
-    assert "A heron nests in March." not in texts(answer)
-    assert answer.omitted["later"] == 1
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="the trap is a shell script")
 def test_nothing_the_vault_configures_is_run(versioned: Path) -> None:
     """Law 8: filters, conversions, monitors and hooks of the vault's own .git are left alone."""
@@ -184,43 +177,9 @@ def test_nothing_the_vault_configures_is_run(versioned: Path) -> None:
     assert plain.returncode == 0 and sprung.exists()  # the trap itself works
 
 
-def test_git_that_is_late_or_knows_nothing(versioned: Path) -> None:
-    assert committed_lines(versioned, "Birds.md", time.monotonic() - 1) is None
-    assert committed_lines(versioned, "nowhere.md", time.monotonic() + 60) is None
-    found = committed_lines(versioned, "Birds.md", time.monotonic() + 60)
-    assert found is not None
-    assert found.lines["A heron eats eels."] == CommittedLine(date(2025, 10, 1), True, True)
-    assert found.last == date(2025, 11, 15)
-
-
 @pytest.mark.parametrize("text", [b"One\rtwo\r", b"caf\xe9\n", "eel\n".encode("utf-16")])
 def test_git_knows_nothing_of_lines_it_reads_otherwise(tmp_path: Path, text: bytes) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
     put(tmp_path, "Old.md", text)
     commit(tmp_path, "2025-10-01")
     assert committed_lines(tmp_path, "Old.md", time.monotonic() + 60) is None
-
-
-BEFORE, AFTER = CommittedLine(D, False), CommittedLine(D + timedelta(1), False)
-FIRST_AFTER = CommittedLine(D + timedelta(1), True)
-
-
-@pytest.mark.parametrize(
-    ("lines", "asked", "expected"),
-    [
-        ({"a": BEFORE}, ["a"], True),
-        ({"a": AFTER}, ["a"], False),
-        ({"a": FIRST_AFTER}, ["a"], None),
-        ({"a": BEFORE, "b": AFTER}, ["a", "", "b"], False),
-        ({"a": BEFORE}, ["new"], None),  # uncommitted, and nothing was committed since
-        ({"a": BEFORE, "b": AFTER}, ["new"], False),  # not in what was committed after the day
-    ],
-)
-def test_was_there(lines: dict[str, CommittedLine], asked: list[str], expected: bool | None) -> None:
-    known = CommittedLines(lines, max(line.day for line in lines.values()))
-    assert was_there(asked, known, D) is expected
-
-
-def test_a_part_of_a_long_line_is_looked_for_within() -> None:
-    known = CommittedLines({"first half. second half.": AFTER}, AFTER.day)
-    assert was_there(["second half."], known, D, 12) is False

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from vault_memory.markdown.facts import is_decided
 from vault_memory.search import decay
 from vault_memory.search.decay import Trace
-from vault_memory.store.usage import counted_days
 
 unit = st.floats(0, 1)
 days = st.integers(0, 4000)
-betas = st.sampled_from(sorted(decay.BETA.values()))
+
+
 TODAY = 740_000
 
 
@@ -42,36 +42,11 @@ def test_recency(age: float | None, half: float, beta: float, expected: float) -
     assert decay.recency(age, half, beta) == pytest.approx(expected, abs=0.0005)
 
 
-@pytest.mark.parametrize(
-    ("trace", "worth"),
-    [
-        (Trace(TODAY, importance=0.0), 0.4),
-        (Trace(TODAY - 30, importance=0.0), 0.2),  # at the half-life
-        (Trace(TODAY, importance=0.8, confidence=0.5), 0.4 + 0.3 * 0.4),
-        (Trace(TODAY - 30, (TODAY,), importance=0.0), 0.4 + 0.3 * 0.1813),  # 1 - e^(-1/5); young by its use
-        (Trace(TODAY - 200, (TODAY - 120, TODAY - 90, TODAY - 60, TODAY - 30, TODAY), 0.0), 0.4 + 0.3 * 0.4323),
-    ],
-)
-def test_worth(trace: Trace, worth: float) -> None:
-    assert decay.worth_of(trace, TODAY, "working") == pytest.approx(worth, abs=0.0005)
-
-
 def test_the_floor_of_each_tier() -> None:
     old = Trace(TODAY - 4000, importance=0.0)
     assert decay.life(old, TODAY).multiplier == 0.5
     assert decay.life(old, TODAY, is_fact=False).multiplier == pytest.approx(0.3)
     assert decay.life(Trace(TODAY - 30, importance=0.0), TODAY, is_fact=False).multiplier == pytest.approx(0.44)
-
-
-@given(st.floats(0, 5000), st.floats(1, 500), st.floats(0.01, 1000), betas)
-def test_scale_free(age: float, half: float, scale: float, beta: float) -> None:
-    assert decay.recency(age * scale, half * scale, beta) == pytest.approx(decay.recency(age, half, beta), abs=1e-9)
-
-
-@given(st.floats(-100, 1e6), st.floats(0, 1e5), st.floats(5, 500), betas)
-def test_recency_falls_with_age_and_stays_in_bounds(age: float, more: float, half: float, beta: float) -> None:
-    younger, older = decay.recency(age, half, beta), decay.recency(age + more, half, beta)
-    assert 0 <= older <= younger <= 1
 
 
 # --- tiers -----------------------------------------------------------------------------------------------------------
@@ -130,14 +105,6 @@ def test_a_life_is_bounded_and_knows_nothing_of_tomorrow(trace: Trace, is_fact: 
         assert here.multiplier == 1
 
 
-@given(st.lists(st.integers(TODAY - 50, TODAY + 5)))
-def test_counted_days(first: list[int]) -> None:
-    counted = counted_days(first, TODAY)
-    assert list(counted) == sorted(set(counted))
-    assert all(day <= TODAY for day in counted)
-    assert len(counted) <= len(first)
-
-
 @pytest.mark.parametrize(
     ("kind", "text", "told", "expected"),
     [
@@ -155,12 +122,6 @@ def test_counted_days(first: list[int]) -> None:
 )
 def test_importance(kind: str, text: str, told: int, expected: float) -> None:
     assert decay.importance_of(kind, is_decided(text), told) == pytest.approx(expected)
-
-
-def test_passing_states() -> None:
-    assert decay.is_dynamic("Peter is on call while I travel.")
-    assert decay.is_dynamic("The permit is under review.")
-    assert not decay.is_dynamic("Peter lives in Malmö.")
 
 
 @given(unit.map(lambda x: 0.3 + 0.7 * x), unit.map(lambda x: 0.3 + 0.7 * x), st.floats(-20, 20), st.floats(0, 20))

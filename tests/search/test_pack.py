@@ -12,7 +12,7 @@ from vault_memory.markdown.note import note_header
 from vault_memory.rendering.recall import recall_text
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.pack import JOINER, JOINER_TOKENS, Costs, Limits, Packing, content, pack
-from vault_memory.store.candidate import Candidate
+from vault_memory.store.view import Candidate
 from vault_memory.text import tokens
 
 LINE_TOKENS = 4  # of a line numbered below 1000
@@ -80,12 +80,6 @@ def test_near_duplicates(one: str, two: str, repeats: bool) -> None:
     assert len(packed.places) == (1 if repeats else 2)
 
 
-def test_who_asks_when_gets_the_same_words_of_every_note() -> None:
-    rows = [passage(1, "- Went running"), passage(2, "- Went running", note=2), passage(3, "- went running", note=2)]
-    packed = pack(rows, Costs(), Limits(None, None, False, each_note=True))
-    assert (taken(packed), packed.near_duplicates) == ([[1], [2]], 1)
-
-
 def test_what_did_not_fit_gives_its_place_only_to_what_is_nearly_as_good() -> None:
     rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25),
             passage(4, "white rope", cost=2)]  # fmt: skip
@@ -131,24 +125,6 @@ def test_the_text_of_a_place(spans: list[tuple[int, int]], text: str, truncated:
 
 _WORDS = "boat oar sail rope tide 京都 🎉 1,234 café #tag [[Link]] W(c=0.9) @Mara: -- `x` …"
 WORDS = st.lists(st.sampled_from(_WORDS.split()), min_size=1, max_size=12)
-GAPS = st.sampled_from(["", " ", "  ", "\t", " " * 40, "\u2003 \t" * 30, "\u00a0", "\u3000\u3000"])
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(WORDS.map(" ".join), GAPS), min_size=1, max_size=6), st.data())
-def test_parts_of_a_line_cost_no_more_than_was_counted_whatever_stands_between(
-    pieces: list[tuple[str, str]], data: st.DataObject
-) -> None:
-    line = "".join(text + gap for text, gap in pieces)
-    begins = [sum(len(text + gap) for text, gap in pieces[:n]) for n in range(len(pieces))]
-    chosen = data.draw(st.lists(st.sampled_from(range(len(pieces))), min_size=1, unique=True))
-    place = [
-        passage(n, text := pieces[n][0], 1, tokens.count(text), line=1, chars=(begins[n], begins[n] + len(text)))
-        for n in chosen
-    ]
-    found, truncated = content(place, line)
-    assert tokens.count(found) <= sum(part.tokens for part in place) + JOINER_TOKENS * (len(place) - 1)
-    assert truncated or found.strip() == line.strip()
 
 
 TEXTS = (

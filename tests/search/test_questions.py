@@ -122,14 +122,6 @@ def test_the_guide_answers_no_question_that_the_logs_answer(sample: Memory, quer
     assert [rank for rank in guide if rank < 3] == []
 
 
-def test_code_that_holds_the_very_question_is_an_example_of_it(tmp_path: Path) -> None:
-    asked = "when did Odd last mend the old pump?"
-    help_page = f'# Help\n\n```bash\nmemory recall "{asked}"\n```\n\nThe day may be left out, or the year.\n'
-    of = memory(fill(tmp_path, {"Help.md": help_page, "Log.md": "# Log\n\nOdd came by and mended the pump in May.\n"}))
-    found = [result.source for result in ask(of, asked).results]
-    assert found[0] == "Log.md#L3"
-
-
 @pytest.mark.parametrize(
     ("fact", "query"),
     [
@@ -240,18 +232,6 @@ def test_what_is_printed_fits_the_budget(vault: Path, query: str, budget: int) -
     said = call("recall", "--no-journal", "--now", NOW, "--budget", str(budget), "--", query)
     assert said.code == 0
     assert count(said.out.rstrip("\n")) <= budget
-
-
-@CALM
-@given(lines=st.lists(st.binary(max_size=60).map(lambda line: line.replace(b"\n", b"")), max_size=5))
-def test_each_line_of_a_batch_gets_its_answer(vault: Path, lines: list[bytes]) -> None:
-    given = [*lines, json.dumps({"id": "last", "query": "roof", "k": 1, "now": NOW}).encode()]
-    said = call("recall", "--batch", "-", stdin=b"\n".join(given))
-    answers = [json.loads(line) for line in said.out.splitlines()]
-    assert said.code == 0
-    assert len(answers) == sum(bool(line.strip()) for line in given)
-    assert answers[-1]["id"] == "last"
-    check(answers[-1], vault)
 
 
 # --- filters ---------------------------------------------------------------------------------------------------------

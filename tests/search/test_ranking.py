@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from sample import call
-from vaults import fill, memory, put
+from vaults import fill, memory
 
-from vault_memory.markdown.supersede import reordered
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
 from vault_memory.startup import PRESETS
-from vault_memory.store.filters import Filters
+from vault_memory.store.view import Filters
 from vault_memory.text import tokens
 
 NOTES = {
@@ -42,6 +40,10 @@ def marks(answer: Answer) -> dict[str, str | None]:
 
 
 OLD, BOAT, NEW = "memory/2025-10-01.md#L2", "memory/2025-10-01.md#L3", "memory/2025-11-01.md#L2"
+
+
+def world(*lines: str) -> str:
+    return "## Retain\n" + "".join(f"- {line}\n" for line in lines)
 
 
 def test_the_older_fact_comes_behind_and_says_so(vault: Memory) -> None:
@@ -104,27 +106,6 @@ def test_what_begins_later_takes_its_place_on_that_day(tmp_path: Path) -> None:
     assert (found[old], list(found)) == (new, [new, old])
 
 
-def world(*lines: str) -> str:
-    return "## Retain\n" + "".join(f"- {line}\n" for line in lines)
-
-
-@pytest.mark.parametrize(
-    "notes",
-    [
-        {"bank/world.md": world("W @Anna: Anna lives in Oslo."),
-         "memory/2025-06-01.md": world("W @Anna: Anna now lives in Bergen.")},
-        {"bank/world.md": world("W @Anna: Anna lives in Oslo.", "W @Anna: Anna now lives in Bergen.")},
-        {"bank/world.md": world("W(t=2025-06-05) @Anna: Anna lives in Bergen.",
-                                "W(t=2025-01-05) @Anna: Anna lives in Oslo.")},
-    ],
-)  # fmt: skip
-def test_facts_of_notes_without_a_day_are_superseded_too(tmp_path: Path, notes: dict[str, str]) -> None:
-    answer = ask(memory(fill(tmp_path, notes)), "where does Anna live")
-    found = {r.content.rsplit(" ", 1)[1]: r for r in answer.results if r.kind == "world"}
-    assert list(found) == ["Bergen.", "Oslo."]
-    assert (found["Oslo."].superseded_by, found["Bergen."].superseded_by) == (found["Bergen."].source, None)
-
-
 def test_what_has_no_day_supersedes_nothing_as_of_a_day(tmp_path: Path) -> None:
     of = memory(fill(tmp_path, {
         "bank/world.md": world("W @Anna: Anna lives in Oslo.", "W @Anna: Anna now lives in Bergen."),
@@ -159,13 +140,6 @@ def test_every_preset_answers_and_explains(vault: Memory, preset: str) -> None:
     found = marks(answer)
     assert NEW in found
     assert OLD not in found or list(found).index(NEW) < list(found).index(OLD)
-
-
-def test_classic_counts_what_its_thresholds_drop(vault: Memory) -> None:
-    late = datetime(2026, 12, 1, 12, tzinfo=UTC)
-    answer = ask(vault, "red boat", preset="classic", now=late)
-    assert answer.omitted["below_threshold"] > 0
-    assert ask(vault, "red boat", now=late).omitted["below_threshold"] == 0
 
 
 def test_a_preset_comes_from_a_request_the_environment_or_a_file(
@@ -207,15 +181,6 @@ def test_of_equal_lines_the_younger_comes_first_and_says_why(tmp_path: Path) -> 
     assert second.why["life"]["age_days"] == 275
 
 
-def test_who_asks_for_a_time_is_not_answered_by_age(tmp_path: Path) -> None:
-    of = memory(fill(tmp_path, NOTES))
-    answer = ask(of, "Peter in October 2025", explain=True)
-    assert all("age" not in result.why["boosts"] for result in answer.results if result.why)
-    put(of.vault.root, "Peter.md", "Peter likes eels.\n")
-    ages = {r.path: r.why["boosts"].get("age") for r in ask(of, "Peter eels", explain=True).results if r.why}
-    assert ages["Peter.md"] is None and ages["memory/2025-10-01.md"] < 0  # only facts and dated logs age
-
-
 def test_the_one_exact_hit_is_never_buried(tmp_path: Path) -> None:
     """The only line with the word asked for, far older than many vague ones."""
     vague = {
@@ -229,33 +194,7 @@ def test_the_one_exact_hit_is_never_buried(tmp_path: Path) -> None:
     assert answer.results[0].tier == "peripheral"
 
 
-def test_what_was_told_on_three_days_matters_more(tmp_path: Path) -> None:
-    fact = "## Retain\n- W @Mara: Mara rows on Mondays.\n"
-    notes = {f"memory/2025-11-{day:02}.md": fact for day in (3, 10, 17)}
-    (tmp_path / "vault").mkdir()
-    of = memory(fill(tmp_path / "vault", notes))
-    late, early = datetime(2025, 11, 20, 12, tzinfo=UTC), datetime(2025, 11, 12, 12, tzinfo=UTC)
-    for now, importance in ((late, 0.65), (early, 0.5)):
-        lives = [result.why["life"] for result in ask(of, "Mara rows", now=now, explain=True).results if result.why]
-        assert lives[0]["importance"] == importance
-
-
 # --- order -----------------------------------------------------------------------------------------------------------
 
 
 scores = st.dictionaries(st.integers(0, 12), st.floats(-9, 9), min_size=1)
-
-
-@given(scores, st.data())
-def test_reordered(before: dict[int, float], data: st.DataObject) -> None:
-    """Each superseded one behind its successor, the rest untouched, best first; successors are newer, so no circle."""
-    keys = sorted(before)
-    pairs = data.draw(st.lists(st.tuples(st.sampled_from(keys), st.sampled_from(keys)), max_size=6))
-    followed = {old: new for old, new in pairs if old < new}
-    after = reordered(before, followed)
-    assert after.keys() == before.keys()
-    assert list(after.values()) == sorted(after.values(), reverse=True)
-    assert all(after[old] < after[new] for old, new in followed.items())
-    touched = followed.keys() | set(followed.values())
-    assert all(after[key] == before[key] for key in before.keys() - touched)
-    assert max(after.values()) == max(before.values())

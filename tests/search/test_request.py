@@ -4,12 +4,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
-from vault_memory.search.request import OPTIONS, build, kind, moment
+from vault_memory.search.request import build, moment
 
 CONFIG = Config(vault=Path("/vault"), recall_k=4, recall_budget=700)
 NOW = "2025-12-03T12:00:00Z"
@@ -110,34 +108,3 @@ def test_a_moment(value: str, found: datetime) -> None:
 def test_what_is_no_moment(value: object) -> None:
     with pytest.raises(UsageError):
         moment(value)
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [("W", "world"), ("b", "experience"), ("O", "opinion"), ("s", "observation"), ("NOTE", "note"), ("page", "page")],
-)
-def test_kinds(text: str, found: str) -> None:
-    assert kind(text) == found
-
-
-VALUES = (
-    st.none()
-    | st.booleans()
-    | st.integers(-5, 10**6)
-    | st.floats()
-    | st.text(max_size=12)
-    | st.lists(st.text(max_size=5), max_size=3)
-)
-
-
-@settings(deadline=None)
-@given(st.dictionaries(st.sampled_from((*OPTIONS, "as_of", "other")), VALUES, max_size=6))
-def test_any_values_are_a_request_or_a_usage_error(values: dict[str, object]) -> None:
-    try:
-        request = build(values, CONFIG)
-    except UsageError as error:
-        assert str(error)
-        return
-    assert request.now.tzinfo is UTC and isinstance(request.query, str)
-    assert request.k is None or request.k > 0
-    assert request.today == request.now.astimezone().date()

@@ -1,7 +1,6 @@
 """The second look at the best passages: the blend by hand, what a model may answer wrongly, the way through recall."""
 
 import json
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_server import Model, ModelServer, model_server
-from sample import at_home, call
 from vaults import fill, memory
 
 from vault_memory.errors import RemoteError
@@ -41,18 +39,8 @@ def test_what_was_not_judged_stays_below_in_its_order(values: list[float], data:
     assert all(a >= b - 1e-9 for a, b in zip(list(found.values()), list(found.values())[1:], strict=False))
 
 
-@given(st.lists(st.floats(-5, 20), min_size=2, max_size=10))
-def test_equal_judgements_change_no_place(values: list[float]) -> None:
-    ordered = dict(enumerate(sorted(values, reverse=True)))
-    assert list(blended(ordered, dict.fromkeys(ordered, 0.5))) == list(ordered)
-
-
 def rows(*pairs: tuple[Any, Any]) -> str:
     return json.dumps({"notes": [{"n": n, "relevance": value} for n, value in pairs]})
-
-
-def test_judgements_are_read_by_their_numbers() -> None:
-    assert judgements(rows((2, 0.25), (1, 1)), 2, "x") == [1.0, 0.25]
 
 
 @pytest.mark.parametrize(
@@ -165,30 +153,7 @@ def test_a_bad_judgement_leaves_the_order_and_says_so(tmp_path: Path, server: Mo
     assert what == "rerank" and "kept the order of the ranking" in why
 
 
-def test_a_late_judgement_leaves_the_order_and_says_so(tmp_path: Path, server: ModelServer) -> None:
-    fill(tmp_path, NOTES)
-    before = [result.source for result in ask(tmp_path, None).results]
-    server.trouble.delay_seconds = 0.6
-    answer = ask(tmp_path, server, rerank_deadline_seconds=0.1)
-    assert [result.source for result in answer.results] == before
-    assert "did not answer in 0.1 s" in answer.degraded[-1][1]
-    time.sleep(0.7)  # let the server finish with who has gone
-
-
 def test_without_the_setting_nobody_is_asked(tmp_path: Path, server: ModelServer) -> None:
     fill(tmp_path, NOTES)
     ask(tmp_path, None)
     assert server.requests == []
-
-
-def test_the_command_line_explains_the_judgement(tmp_path: Path, server: ModelServer) -> None:
-    fill(tmp_path / "Notes", NOTES)
-    settings = tmp_path / ".config/vault-memory/config.toml"
-    settings.parent.mkdir(parents=True)
-    url = f"http://{server.host}"
-    settings.write_text(f'[rerank]\nprovider = "ollama"\nmodel = "qwen3"\nurl = "{url}"\ndeadline_seconds = 30\n')
-    with at_home(tmp_path):
-        said = call("--vault", str(tmp_path / "Notes"), "recall", "heron weir", "--k", "2", "--explain")
-        doctor = call("--vault", str(tmp_path / "Notes"), "doctor")
-    assert "rerank: {before:" in said.out
-    assert "✓ rerank      qwen3 is there" in doctor.out

@@ -7,10 +7,9 @@ import pytest
 from vaults import fill, memory, opened
 
 from vault_memory.health.lint import lint
-from vault_memory.health.status import status
 from vault_memory.markdown.scopes import of_lines
 from vault_memory.search.answer import Answer, Request
-from vault_memory.store.filters import Filters
+from vault_memory.store.view import Filters
 from vault_memory.text.scope_syntax import UNREADABLE_SCOPE
 
 FILLER = "The walnut tree stood on the slope behind the old mill and nobody had counted its branches. "
@@ -93,11 +92,6 @@ HEAD_SLIPS = [
 ]  # fmt: skip
 """What should be a note's scope, in its properties: each is shut to whoever may only see `global`."""
 
-TEXT_SLIPS = [
-    "\n---\nscope: agent:moss\n---\n",
-    " ---\nscope: agent:moss\n---\n",
-    '\n\n---\n"Scopes" : agent:moss\n---\n',
-]
 
 KEY_SLIPS = [
     "(scope=agent:moss, scope=global)", "(scope=global, scope=agent:moss)", "(scopes=agent:moss)",
@@ -118,11 +112,6 @@ GOOD = {
 @pytest.mark.parametrize("slip", HEAD_SLIPS)
 def test_a_slip_in_the_properties_shuts_the_note_and_is_reported(tmp_path: Path, slip: str) -> None:
     shut_and_reported(tmp_path, f"---\n{slip}\n---\nSecret Zanzibar.\n", is_good=slip in GOOD)
-
-
-@pytest.mark.parametrize("text", TEXT_SLIPS)
-def test_properties_that_do_not_stand_at_the_top_shut_the_note(tmp_path: Path, text: str) -> None:
-    shut_and_reported(tmp_path, f"{text}Secret Zanzibar.\n")
 
 
 @pytest.mark.parametrize("slip", KEY_SLIPS)
@@ -164,23 +153,6 @@ def test_properties_that_name_no_scope_are_reported(tmp_path: Path, head: str) -
 def test_what_names_no_scope_stays_open(tmp_path: Path, text: str) -> None:
     fill(tmp_path, {"a.md": text})
     assert "Open Zanzibar" in open_to_all(tmp_path)
-
-
-def test_every_piece_of_a_long_fact_is_that_fact_and_it_counts_once(tmp_path: Path) -> None:
-    fact = f"- O(c=0.9, t=2025-11-06, scope=agent:moss) @Peter: {LONG}"
-    fill(tmp_path, {"memory/2025-12-01.md": f"## Retain\n{fact}\n", "b.md": FILLER * 9})
-    answer = ask(tmp_path, "secret zanzibar two", "agent:moss")
-    first = answer.results[0]
-    assert "Zanzibar two" in first.content
-    assert (first.kind, first.confidence, first.occurred, first.tier) == ("opinion", 0.9, "2025-11-06", "working")
-    day = datetime(2025, 11, 6, tzinfo=UTC).date()
-    kept = ask(tmp_path, "zanzibar two", "agent:moss", since=day, until=day, entities=("Peter",)).results
-    assert any("Zanzibar two" in result.content for result in kept)
-    mine = memory(tmp_path)
-    assert (status(mine).facts, [row.mentions for row in mine.entities()]) == (1, [1])
-    assert len(mine.opinions()) == 1
-    profile = mine.entity("Peter")
-    assert profile and len(profile.facts) == 1
 
 
 @pytest.mark.parametrize(

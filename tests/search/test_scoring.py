@@ -1,17 +1,15 @@
 """Scoring: each feature moves a score the way it should, and a score is the sum of what explains it."""
 
-import math
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.markdown.note import ASIDE
 from vault_memory.search.answer import Request
-from vault_memory.search.candidates import Candidates, inverse_frequency, note_frequency, occurrences
+from vault_memory.search.candidates import Candidates
 from vault_memory.search.query import Query
-from vault_memory.search.scoring import (
+from vault_memory.search.ranking import (
     FEEDBACK_SHARE,
     FEEDBACK_TERMS,
     NOTE_SHARE,
@@ -19,10 +17,8 @@ from vault_memory.search.scoring import (
     RelevanceFeedback,
     Scorer,
     longest_run,
-    similarities,
 )
-from vault_memory.store.candidate import Candidate, NoteFacts
-from vault_memory.store.view import Totals
+from vault_memory.store.view import Candidate, NoteFacts, Totals
 
 
 def passage(number: int, text: str = "text", note: int = 1, section: int = 0, kind: str = "note") -> Candidate:
@@ -39,12 +35,6 @@ def evidence(*passages: Candidate, **found: object) -> Candidates:
 
 def scores(found: Candidates) -> dict[int, float]:
     return Scorer(found).score(RelevanceFeedback())
-
-
-def test_without_evidence_the_candidates_keep_their_order() -> None:
-    # They come by path and line: row ids would depend on the order of indexing.
-    assert list(scores(evidence(passage(3), passage(1), passage(2)))) == [3, 1, 2]
-    assert scores(evidence()) == {}
 
 
 @pytest.mark.parametrize(
@@ -80,10 +70,6 @@ def test_where_only_meaning_is_asked_for_nothing_else_counts() -> None:
     assert list(scores(found)) == [3, 2, 1]
 
 
-def test_a_fact_stands_before_plain_text() -> None:
-    assert list(scores(evidence(passage(1), passage(2, kind="world")))) == [2, 1]
-
-
 def test_a_heading_is_not_lifted_by_its_words_alone() -> None:
     found = evidence(
         passage(1, "# Boat", section=-1),
@@ -107,20 +93,10 @@ def test_the_longest_run_of_the_questions_words(spoken: str, text: str, share: f
     assert longest_run(spoken.split(), text) == pytest.approx(share)
 
 
-@pytest.mark.parametrize(("text", "section"), [("Is it raining?", 1), ("tags: [rain]", ASIDE)])
-def test_what_lowers_a_passage(text: str, section: int) -> None:
-    assert list(scores(evidence(passage(1, text, section=section), passage(2, "It is.", section=5)))) == [2, 1]
-
-
 def test_a_hit_counts_for_its_neighbours_in_the_same_section_only() -> None:
     rows = [passage(n, section=1 if n < 4 else 2) for n in range(1, 7)]
     found = scores(evidence(*rows, rarity={"boat": 1.0}, hits={"boat": {3: 1}}))
     assert found[3] > found[2] > found[1] > found[4] == found[5] == found[6]
-
-
-def test_a_hit_does_not_reach_into_the_next_note() -> None:
-    found = scores(evidence(passage(1, note=1), passage(2, note=2), rarity={"boat": 1.0}, hits={"boat": {1: 1}}))
-    assert found[2] == 0
 
 
 def test_an_answer_follows_its_question() -> None:
@@ -132,16 +108,6 @@ def test_an_answer_follows_its_question() -> None:
     assert scores(apart)[2] == 0
 
 
-def test_a_rare_term_covers_more_than_a_common_one() -> None:
-    found = evidence(
-        passage(1, section=1),
-        passage(2, section=2),
-        rarity={"the": 0.1, "boat": 3.0},
-        hits={"the": {1: 9}, "boat": {2: 1}},
-    )
-    assert list(scores(found)) == [2, 1]
-
-
 def test_a_short_note_is_judged_as_a_whole() -> None:
     found = evidence(passage(1, note=1), passage(2, note=2), lexical={1: 1.0, 2: 1.0})
     short = found._replace(notes={1: NoteFacts(50, 10), 2: NoteFacts(5000, 1000)})
@@ -149,18 +115,6 @@ def test_a_short_note_is_judged_as_a_whole() -> None:
     scorer.score(RelevanceFeedback())
     assert scorer.explain(1)["note_share"] == NOTE_SHARE
     assert scorer.explain(2)["note_share"] == pytest.approx(NOTE_SHARE * 400 / 5000)
-
-
-def test_the_first_round_prefers_text_to_headings_and_is_bounded() -> None:
-    rows = [passage(1, section=-1), *(passage(n) for n in range(2, 40))]
-    best = Scorer(evidence(*rows, lexical={1: 1.0, 9: 1.0})).best_passages()
-    assert best[0] == 9 and len(best) == 8 and 1 not in best
-
-
-def test_feedback_moves_the_passage_it_points_to() -> None:
-    found = evidence(passage(1, note=1), passage(2, note=2))
-    moved = Scorer(found).score(RelevanceFeedback(cosine={2: 0.3}))
-    assert list(moved) == [2, 1] and moved[1] == 0
 
 
 UNIT = st.floats(0, 1)
@@ -207,21 +161,6 @@ def test_a_score_is_the_sum_of_what_explains_it(
     assert Scorer(backwards).score(RelevanceFeedback()) == ranked
 
 
-def test_a_phrase_is_counted_by_its_stems() -> None:
-    assert occurrences(("boat", "sail", "boat", "sail"), ("boat", "sail"), False) == 2
-    assert occurrences(("boats", "boat", "oar"), ("boat",), True) == 2
-    assert occurrences(("boat",), (), False) == 0
-
-
-@settings(deadline=None)
-@given(st.integers(1, 10**6), st.data())
-def test_rarer_is_worth_more(total: int, data: st.DataObject) -> None:
-    few = data.draw(st.integers(0, total))
-    many = data.draw(st.integers(few, total))
-    assert inverse_frequency(total, few) >= inverse_frequency(total, many) > 0
-    assert math.isfinite(inverse_frequency(total, 0))
-
-
 # --- whole notes -----------------------------------------------------------------------------------------------------
 
 
@@ -246,13 +185,6 @@ def similar(scorer: Scorer, rarity: dict[str, float], number: int) -> tuple[floa
     return features.note, features.similar
 
 
-def test_bm25_of_a_note_by_hand() -> None:
-    # k1 2, b .6, average length: norm 2; "boat" learnt at 1.5, twice in the note: (2.0 + 1.5) * 2 * 3 / (2 + 2)
-    scorer = notes("boat boat", "boat")
-    first, second = (similar(scorer, {"boat": 1.0}, n)[0] / NOTE_SHARE for n in (1, 2))
-    assert (first, second) == (1.0, pytest.approx((3.5 * 3 / 3) / (3.5 * 2 * 3 / 4)))
-
-
 def test_the_best_notes_teach_their_telling_stems() -> None:
     scorer = notes("boat boat sail the", "boat oar", "tree")
     learnt = scorer.learnt({"boat": 1.0, "sail": 1.0, "oar": 1.0})
@@ -270,17 +202,3 @@ def test_a_note_without_the_word_is_found_by_what_the_best_one_taught() -> None:
     assert similar(scorer, rarity, 2)[0] > similar(scorer, rarity, 3)[0]
     assert similar(scorer, rarity, 2)[1] > 0 == similar(scorer, rarity, 3)[1]
     assert notes("boat boat sail", "sail").near_stems() == {"boat": 1, "sail": 2}
-
-
-@given(st.dictionaries(st.integers(1, 6), st.dictionaries(st.sampled_from("abcdef"), st.floats(0.01, 10)), max_size=6))
-def test_similarities_are_bounded_and_symmetric(vectors: dict[int, dict[str, float]]) -> None:
-    like = similarities(vectors)
-    for first, row in like.items():
-        for second, value in row.items():
-            assert 0 <= value <= 1 + 1e-9 and like[second][first] == value and first != second
-    assert similarities({1: {"a": 3.0, "b": 4.0}, 2: {"a": 1.0}})[1][2] == pytest.approx(0.6)
-
-
-@given(st.integers(1, 10_000), st.integers(0, 20_000))
-def test_a_rarer_term_tells_more(total: int, holding: int) -> None:
-    assert 0 < note_frequency(total, holding + 1) <= note_frequency(total, holding) <= math.log(2 + 2 * total)

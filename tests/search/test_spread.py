@@ -36,16 +36,6 @@ def test_the_parts_of_a_period(period: tuple[date, date], parts: tuple[str, int]
     assert parts_of(Span(*period)) == parts
 
 
-def test_parts_take_turns() -> None:
-    order = spread([line(number, number // 10) for number in range(40)])
-    assert [sorted(number // 10 for number in order[at : at + 4]) for at in (0, 4, 8)] == [[0, 1, 2, 3]] * 3
-
-
-def test_what_matters_goes_before_the_trifles_of_others() -> None:
-    order = spread([line(1, 0, 0.9), line(2, 0, 0.8), line(3, 0), line(4, 1), line(5, 1, tokens=2)])
-    assert order == [1, 2, 4, 5, 3]
-
-
 def test_what_tells_most() -> None:
     ranked = [
         line(1, 0, 0.9), line(2, 0, 0.0), line(3, 0), line(4, 0, tokens=2), line(5, 0, 1.0, happened=False),

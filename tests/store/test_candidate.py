@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault_memory.store.candidate import ASIDE, Candidate, tells
+from vault_memory.store.view import ASIDE, Candidate, tells
 
 
 def passage(text: str, section: int = 0) -> Candidate:

@@ -12,7 +12,6 @@ from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.search.request import build
-from vault_memory.store import caches
 from vault_memory.store.caches import LEAST_HELD, PASSAGES_EARNED, TermCache
 from vault_memory.store.lanes import Search
 from vault_memory.store.rows import Store
@@ -74,21 +73,6 @@ def test_held_once_it_is_worth_it_and_earned(store: Store, tmp_path: Path) -> No
     small.index()
     with opened(small) as few:
         assert [TermCache(few.view(ALL)).best(["w1"], 5) for _ in range(9)] == [None] * 9
-
-
-def test_no_more_entries_are_held_than_allowed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caches, "MOST_ENTRIES", 6_000)
-    postings, search = held(store), Search(store.view(ALL))
-    for n in range(30):
-        found = postings.best([f"w{n}", f"w{n + 1}"], 9) or []
-        assert search.in_order(found, 9) == search.lexical([f'"w{n}"', f'"w{n + 1}"'], 9)
-        assert sum(len(rows) for rows, _ in postings._lists.values()) <= 6_000
-
-
-def test_an_index_that_is_too_large_is_left_to_fts5(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caches, "MOST_TERM_PASSAGES", 5_300)
-    postings = TermCache(store.view(ALL))
-    assert [postings.best(["w1"], 5) for _ in range(9)] == [None] * 9
 
 
 def test_a_process_that_stays_answers_the_same_before_and_after_a_change(vault: Memory) -> None:

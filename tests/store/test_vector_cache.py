@@ -2,16 +2,11 @@
 
 import contextlib
 import random
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from sample import SAMPLE
 
-from vault_memory.embedding.builtin import builtin
-from vault_memory.search.candidates import RESCORE, SEMANTIC_POOL
 from vault_memory.store import embedding_rows, schema
 from vault_memory.store.caches import LEAST_HELD, QUESTIONS_TO_EARN, VectorCache
 from vault_memory.store.embedding_rows import Space
@@ -89,26 +84,6 @@ def test_cosines_are_those_of_plain_arithmetic(store: Store) -> None:
     assert held.cosines(SECOND, [5], vector(-1)) is None
 
 
-def test_a_zero_vector_is_near_to_nothing(store: Store) -> None:
-    store.connection.execute("UPDATE embedding SET vector = zeroblob(?) WHERE id = 3", (DIMENSIONS,))
-    store.connection.execute("UPDATE embedding_code SET code = zeroblob(?) WHERE id = 3", (DIMENSIONS // 8,))
-    held = earned(store)
-    found = held.nearest(FIRST, bytes(range(1, 65)), LEAST_HELD * 2, LEAST_HELD * 2)
-    assert found is not None and 3 not in dict(found)
-    assert held.cosines(FIRST, [3], vector(-1)) == [0.0]
-
-
-def test_new_vectors_are_read_when_the_index_has_changed(store: Store) -> None:
-    held = earned(store)
-    held.nearest(FIRST, vector(-1), 10, 5)
-    fill(store, range(LEAST_HELD + 500, LEAST_HELD * 2))
-    assert held.nearest(FIRST, vector(LEAST_HELD * 2 - 1), 10, 5) is not None
-    store.grow()
-    last = LEAST_HELD * 2 - 1
-    assert (held.nearest(FIRST, vector(last * 7 + 1), 10, 1) or [])[0][0] == last
-    assert held.nearest(FIRST, vector(-2), 700, 50) == scanned(store, vector(-2), 700, 50)
-
-
 def test_what_no_passage_uses_is_left_out_and_may_come_back(store: Store) -> None:
     held = earned(store)
     best = [i for i, _ in held.nearest(FIRST, vector(-1), 50, 10) or ()]
@@ -122,12 +97,6 @@ def test_what_no_passage_uses_is_left_out_and_may_come_back(store: Store) -> Non
     assert held.nearest(FIRST, vector(-1), 50, 10) == scanned(store, vector(-1), 50, 10)
 
 
-def test_a_number_is_never_given_twice(store: Store) -> None:
-    before = store.next_embedding()
-    remove(store, f"id >= {before - 10}")
-    assert store.next_embedding() == before
-
-
 def test_an_index_built_anew_is_read_anew(store: Store) -> None:
     held = earned(store)
     held.nearest(FIRST, vector(-1), 10, 5)
@@ -139,11 +108,6 @@ def test_an_index_built_anew_is_read_anew(store: Store) -> None:
     store.set_meta("built", 2)
     store.grow()
     assert (held.nearest(FIRST, vector(-1), 10, 5) or [])[0] == (9, pytest.approx(1.0))
-
-
-def test_a_space_whose_dimensions_make_no_whole_words_is_left_to_sqlite(store: Store) -> None:
-    held, odd = VectorCache(store.view(ALL)), Space(1, "some/model@1", 72)
-    assert [held.nearest(odd, bytes(72), 10, 5) for _ in range(QUESTIONS_TO_EARN + 1)] == [None] * 4
 
 
 def test_few_vectors_and_other_spaces_are_left_to_sqlite(store: Store) -> None:
@@ -170,29 +134,6 @@ def test_a_space_that_is_forgotten_gives_its_number_to_no_other(store: Store) ->
     assert held.nearest(space, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5, first)
     embedding_rows.drop_space(store, space)
     assert store.embedder_id("some/model@1", DIMENSIONS) > first
-
-
-def test_nearly_all_of_the_exact_ten_nearest_are_found(tmp_path: Path) -> None:
-    """With vectors of real words: lines of the sample vault, cut and joined anew."""
-    text = " ".join(note.read_text("utf-8") for note in sorted(SAMPLE.rglob("*.md")))
-    words, chance = re.findall(r"[\w'-]+", text), random.Random(3)
-    starts = [chance.randrange(len(words) - 40) for _ in range(2 * (LEAST_HELD + 1000))]
-    lines = [" ".join(words[a : a + 8] + words[b : b + 8]) for a, b in zip(starts[::2], starts[1::2], strict=True)]
-    vectors = np.frombuffer(b"".join(builtin().embed(lines)), np.int8).reshape(len(lines), -1).astype(float)
-    schema.create(tmp_path / "index.sqlite").close()
-    with contextlib.closing(Store.open(tmp_path / "index.sqlite")) as store:
-        rows = ((i, 1, i, row.astype(np.int8).tobytes()) for i, row in enumerate(vectors, 1))
-        store.connection.executemany("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
-        store.connection.execute("INSERT INTO placed SELECT 1, id, id FROM embedding")
-        held, shares = VectorCache(store.view(ALL)), []
-        for start in (chance.randrange(len(words) - 10) for _ in range(60)):
-            (query,) = builtin().embed([" ".join(words[start : start + 6])])
-            found = held.nearest(Space(1, "x@1", len(query)), query, SEMANTIC_POOL * RESCORE, 10)
-            asked = np.frombuffer(query, np.int8).astype(float)
-            exact = np.argsort(-(vectors @ asked) / np.linalg.norm(vectors, axis=1), kind="stable")[:10] + 1
-            shares += [len({i for i, _ in found} & {*exact.tolist()}) / 10] if found else []
-    assert len(shares) > 50
-    assert sum(shares) / len(shares) >= 0.97
 
 
 def test_many_small_changes_leave_what_a_scan_finds(store: Store) -> None:

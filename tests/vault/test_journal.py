@@ -15,9 +15,9 @@ from vault_memory.errors import RefusedError
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
 from vault_memory.search.request import build
-from vault_memory.store import journal, usage
-from vault_memory.store.filters import Filters
+from vault_memory.store import journal
 from vault_memory.store.journal import CitedPassage, Mark
+from vault_memory.store.view import Filters
 
 FACT = "- W(i=0.8) @Mara: Mara keeps the logbook in the red box."
 NOTES = {"memory/2025-10-01.md": f"# Log\n\n## Retain\n\n{FACT}\n- W @Mara: Mara has a dog.\n"}
@@ -40,7 +40,7 @@ def used_days(of: Memory) -> list[int]:
     """On how many days each passage the index knows to be used was of use, most first."""
     sql = "SELECT count(DISTINCT day) FROM used GROUP BY passage ORDER BY 1 DESC"
     with opened(of) as store:
-        usage.catch_up(store, of.vault.root)
+        journal.read_new_lines(store, of.vault.root)
         return [row[0] for row in store.rows(sql)]
 
 
@@ -164,15 +164,15 @@ def test_reading_in_steps_equals_reading_at_once(
             handle.write(json.dumps(line).encode() + b"\n")
         if number in stops:
             with opened(of) as store:
-                usage.catch_up(store, of.vault.root)
+                journal.read_new_lines(store, of.vault.root)
     if cut and happened:
         (folder / f"{happened[0][3]}.jsonl").unlink()
     rows = "SELECT * FROM used ORDER BY passage, question"
     with opened(of) as store:
-        usage.catch_up(store, of.vault.root)
+        journal.read_new_lines(store, of.vault.root)
         stepwise = list(store.rows(rows))
         store.connection.execute("DELETE FROM used; DELETE FROM journal")
-        usage.catch_up(store, of.vault.root)
+        journal.read_new_lines(store, of.vault.root)
         assert list(store.rows(rows)) == stepwise
 
 
@@ -183,8 +183,8 @@ KEY = journal.passage_key(FACT)
 
 def standing(of: Memory) -> set[int]:
     with opened(of) as store:
-        usage.catch_up(store, of.vault.root)
-        return usage.tombstones(store)
+        journal.read_new_lines(store, of.vault.root)
+        return journal.tombstones(store)
 
 
 def test_what_was_forgotten_is_known_by_its_hash_alone_until_it_is_taken_back(vault: Memory) -> None:
@@ -199,7 +199,7 @@ def test_what_was_forgotten_is_known_by_its_hash_alone_until_it_is_taken_back(va
     }  # fmt: skip
     assert standing(vault) == {KEY}
     with opened(vault) as store:
-        assert usage.forgotten(store) == {KEY: date.fromisoformat(line["day"])}
+        assert journal.forgotten(store) == {KEY: date.fromisoformat(line["day"])}
     vault.index(rebuild=True)
     assert standing(vault) == {KEY}
     journal.note_restored(root, KEY, now + timedelta(seconds=1))
@@ -215,7 +215,7 @@ def test_a_device_whose_clock_is_ahead_is_outdone_all_the_same(vault: Memory) ->
     journal.note_tombstone(root, CitedPassage("x.md#L1", KEY), now + timedelta(days=400))
     standing(vault)
     with opened(vault) as store:
-        known = usage.last_word(store, KEY)
+        known = journal.last_word(store, KEY)
     assert known
     journal.note_restored(root, KEY, journal.later(now, known.at))
     assert standing(vault) == set()

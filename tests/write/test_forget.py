@@ -17,7 +17,7 @@ from vault_memory.health.lint import lint
 from vault_memory.markdown import facts
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
-from vault_memory.store import journal, usage
+from vault_memory.store import journal
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.write.forget import again, removal
 from vault_memory.write.retain import Bullet
@@ -164,8 +164,8 @@ def everything(root: Path) -> dict[str, bytes]:
 
 def standing(of: Memory) -> set[int]:
     with opened(of) as store:
-        usage.catch_up(store, of.vault.root)
-        return usage.tombstones(store)
+        journal.read_new_lines(store, of.vault.root)
+        return journal.tombstones(store)
 
 
 def test_a_fact_goes_with_its_lines_and_leaves_a_tombstone(root: Path) -> None:

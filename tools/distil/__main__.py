@@ -21,8 +21,7 @@ from corpus import Corpus
 from sources import SOURCES, unpacked
 from teacher import VOCABULARY_SHA256, WEIGHTS_SHA256, Teacher, model_folder
 
-from vault_memory.embedding.builtin import BUILTIN_PATH, HEADER, MAGIC
-from vault_memory.embedding.wordpiece import CONTINUATION
+from vault_memory.embedding.builtin import BUILTIN_PATH, CONTINUATION, HEADER, MAGIC
 from vault_memory.errors import VaultMemoryError
 
 if TYPE_CHECKING:

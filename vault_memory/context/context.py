@@ -19,18 +19,15 @@ from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, i
 from vault_memory.markdown.note import decode, split_lines
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.search.answer import Answer, Request, Result, without_results
-from vault_memory.search.names import Names
+from vault_memory.search.names import Names, superseded
 from vault_memory.search.pack import FILL_SHARE, said
 from vault_memory.search.recall import Recall, found_at
 from vault_memory.search.searcher import Searcher
-from vault_memory.search.superseded import superseded
 from vault_memory.startup import SESSIONS
 from vault_memory.store import journal, schema
-from vault_memory.store.candidate import FACTS, PAGE
-from vault_memory.store.filters import Filters
 from vault_memory.store.journal import passage_key
-from vault_memory.store.note_rows import note_paths, recent_passages
-from vault_memory.store.view import View
+from vault_memory.store.queries import note_paths, recent_passages
+from vault_memory.store.view import FACTS, PAGE, Filters, View
 from vault_memory.text.spans import Span
 from vault_memory.vault.vault import Vault
 

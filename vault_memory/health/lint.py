@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.markdown.note import Problem
 from vault_memory.search.names import Names
-from vault_memory.store import journal, note_rows, usage
+from vault_memory.store import journal, queries
 from vault_memory.store.view import View
 from vault_memory.vault.walk import Walk
 
@@ -23,7 +23,7 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
 
 
 def _problems(store: View, walk: Walk, report: "Report | None") -> list[Problem]:
-    found = [Problem(*row) for row in note_rows.note_problems(store)]
+    found = [Problem(*row) for row in queries.note_problems(store)]
     found += walk.skipped
     found += report.failed if report else []
     found += _lookalikes(store)
@@ -35,8 +35,8 @@ def _problems(store: View, walk: Walk, report: "Report | None") -> list[Problem]
 def _lookalikes(store: View) -> Iterator[Problem]:
     """Names mentioned once that nearly equal a page's name: suggested, never resolved."""
     names = Names(store)
-    pages = note_rows.page_slugs(store)
-    for text, slug, path, line in note_rows.names_mentioned_once(store):
+    pages = queries.page_slugs(store)
+    for text, slug, path, line in queries.names_mentioned_once(store):
         close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
         if close:
             yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")
@@ -56,10 +56,10 @@ def _claimed(store: View) -> Iterator[Problem]:
 
 def _come_back(store: View) -> Iterator[Problem]:
     """Facts that were forgotten and stand in a note again; recall finds them, for the notes are the truth."""
-    days = usage.forgotten(store)
+    days = journal.forgotten(store)
     if not days:
         return
-    for path, line, text in note_rows.fact_texts(store):
+    for path, line, text in queries.fact_texts(store):
         day = days.get(journal.passage_key(text))
         if day:
             what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"

@@ -1,15 +1,21 @@
 """Compares a vault with its index: what is new, what may have changed, what is gone; and when to refuse.
 
-Pure: sizes, times and hashes in, lists out. Every recall comes through here, so it imports little.
+Sizes, times and hashes in, lists out; and what the index remembers of drives. Every recall comes through here.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
-from vault_memory.store.rows import NoteRow
-from vault_memory.vault.walk import File
+from vault_memory.markdown.note import Problem
+from vault_memory.store.queries import note_paths
+from vault_memory.store.rows import NoteRow, Store
+from vault_memory.store.view import ALL
+from vault_memory.vault import mounts
+from vault_memory.vault.vault import Vault
+from vault_memory.vault.walk import File, Walk, is_encodable
 
 RACY_SECONDS = 2.0
 """A file saved this shortly before it was read may change again within the same time stamp (FAT: 2 s)."""
@@ -65,3 +71,45 @@ def refuse_loss(before: int, now: int, lost: int, knows: Path | None = None) -> 
             f"{lost} of {before} notes have vanished: nothing was deleted.",
             "Check that all folders are mounted and synced. If that is right, run `memory index --rebuild`.",
         )
+
+
+KEY = "mounts"
+"""Where an index remembers the drives mounted inside its vault.
+
+One that is not mounted now has not lost its notes: the folder it was mounted at is still there, or another in its
+place, and does not hold them. That is no absence (law 7), whatever else lies there.
+"""
+
+
+def mark_missing_drives(store: Store, vault: Vault, walk: Walk) -> None:
+    """Add to what a walk could not read the drives that were mounted when their notes were read, and are not now."""
+    for folder in _missing(store, vault, walk):
+        if folder not in walk.unreadable:
+            walk.unreadable.append(folder)
+            what = "its drive is not mounted: what is known of it is kept; `memory index --rebuild` forgets it"
+            walk.skipped.append(Problem(folder, 0, what, "error"))
+
+
+def remember_drives(store: Store, vault: Vault, walk: Walk) -> None:
+    """Keep which drives are mounted, and which are missing, after a look at everything; inside no transaction."""
+    mounted = filter(is_encodable, mounts.below(vault.root))  # no note below another name is indexed
+    now = sorted({*mounted, *_missing(store, vault, walk)})
+    if now != _remembered(store):
+        with store.writing():
+            store.set_meta(KEY, json.dumps(now))
+
+
+def _remembered(store: Store) -> list[str]:
+    return [str(folder) for folder in json.loads(str(store.meta(KEY) or "[]"))]
+
+
+def _missing(store: Store, vault: Vault, walk: Walk) -> list[str]:
+    """What is mounted no more and known to hold notes that a walk should have seen and did not."""
+    remembered = _remembered(store)
+    mounted = mounts.below(vault.root) if remembered else set()
+    return [
+        folder
+        for folder in remembered
+        if folder not in mounted
+        and any(walk.came_to(path) and path not in walk.files for path in note_paths(store.view(ALL), folder))
+    ]

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from vault_memory.config import Config, template
 from vault_memory.embedding.builtin import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
-from vault_memory.indexing import unmounted_drives
-from vault_memory.indexing.diff import LOSS_CAP, diff, outdated, refuse_loss
+from vault_memory.indexing.diff import LOSS_CAP, diff, mark_missing_drives, outdated, refuse_loss, remember_drives
 from vault_memory.startup import vault_id
-from vault_memory.store import schema, usage
-from vault_memory.store.note_rows import count_notes, note_paths
+from vault_memory.store import journal, schema
+from vault_memory.store.queries import count_notes, note_paths
 from vault_memory.store.rows import Store
 from vault_memory.store.view import ALL, View
 from vault_memory.vault import locations
@@ -130,7 +129,7 @@ class IndexFile:
             with closing(Store.open(self.path)) as store:
                 store.map_nothing()
                 walk = self.vault.look(paths)
-                unmounted_drives.mark_missing(store, self.vault, walk)
+                mark_missing_drives(store, self.vault, walk)
                 missed = store.notes(walk.covered).keys() - walk.files.keys()
                 if sum(not walk.cannot_tell(path) for path in missed) > LOSS_CAP:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
@@ -156,9 +155,9 @@ class IndexFile:
         try:
             with closing(Store.open(self.path)) as store:
                 report = self._apply(store, self.vault.look(below) if below else self.vault.walk(), progress)
-                if usage.is_behind(store, self.vault.root):
+                if journal.is_behind(store, self.vault.root):
                     with store.writing():
-                        usage.catch_up(store, self.vault.root)
+                        journal.read_new_lines(store, self.vault.root)
                 embedding_rows.sweep(store)
             return report
         except schema.DAMAGED as error:
@@ -225,8 +224,8 @@ class IndexFile:
                 store.set_meta("vault", vault_id(self.vault.root))
                 self.links = walk.links if walk.covered is None else self.links | walk.links
                 report = self.indexer(store).load(walk, progress)
-                usage.catch_up(store, self.vault.root)
-                unmounted_drives.remember(store, self.vault, walk)
+                journal.read_new_lines(store, self.vault.root)
+                remember_drives(store, self.vault, walk)
                 self._carry_over(store)
             schema.swap_in(built, self.path)
             locations.remember(self.vault.root, report.added)
@@ -269,7 +268,7 @@ class IndexFile:
                 with closing(Store.open(self.path)) as store:
                     known = note_paths(store.view(ALL))
                     if not asked_for:
-                        unmounted_drives.mark_missing(store, self.vault, walk)
+                        mark_missing_drives(store, self.vault, walk)
         unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
         if unseen:
             raise RefusedError(
@@ -290,7 +289,7 @@ class IndexFile:
                 return None
             with closing(Store.open(self.path)) as store:
                 rows = store.notes()
-                unmounted_drives.mark_missing(store, self.vault, walk)
+                mark_missing_drives(store, self.vault, walk)
                 changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
                 gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
                 moved = self.indexer(store).moved(changes.new, gone) if changes.new and gone else {}
@@ -405,7 +404,7 @@ class IndexFile:
     def catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
         store.outdated = ()
         rows = store.notes()
-        unmounted_drives.mark_missing(store, self.vault, walk)
+        mark_missing_drives(store, self.vault, walk)
         changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
         gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
         unseen = len(changes.gone) - len(gone)
@@ -441,17 +440,17 @@ class IndexFile:
     ) -> "Report":
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
         self.links = walk.links if walk.covered is None else self.links | walk.links
-        unmounted_drives.mark_missing(store, self.vault, walk)
+        mark_missing_drives(store, self.vault, walk)
         report = self.indexer(store).update(walk, progress, deadline)
         if walk.covered is None:
-            unmounted_drives.remember(store, self.vault, walk)
+            remember_drives(store, self.vault, walk)
         store.checkpoint()
         locations.remember(self.vault.root, count_notes(store.view(ALL)))
         return report
 
     def count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""
-        if usage.is_behind(store, self.vault.root):
+        if journal.is_behind(store, self.vault.root):
             busy = (BusyError, IndexUnusableError, *schema.BUSY, *schema.UNWRITABLE)
             with suppress(*busy), locations.writer_lock(self.path, 0), store.writing():
-                usage.catch_up(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)
+                journal.read_new_lines(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)

@@ -19,8 +19,8 @@ from vault_memory.embedding.builtin import StaticEmbedder
 from vault_memory.indexing.diff import diff, refuse_loss
 from vault_memory.markdown.note import Problem
 from vault_memory.store import embedding_rows
-from vault_memory.store.lexicon import Lexicon
-from vault_memory.store.note_rows import count_notes
+from vault_memory.store.lanes import Lexicon
+from vault_memory.store.queries import count_notes
 from vault_memory.store.rows import Context, NoteRow, Store, WriteCounts
 from vault_memory.store.schema import IndexSettings
 from vault_memory.store.vectors import bit_code
@@ -164,9 +164,9 @@ class Indexer:
         """The notes that worker processes make ready, in order; none when there are too few to start any."""
         if len(files) < WORKERS_FROM:
             return iter(())
-        from vault_memory.indexing import worker_pool
+        from vault_memory.indexing.prepare import prepare_in_workers
 
-        return worker_pool.prepared(self._vault, self._embedder.id, files)
+        return prepare_in_workers(self._vault, self._embedder.id, files)
 
     def _other(self, suspect: list[File], rows: Mapping[str, NoteRow], report: Report) -> list[File]:
         """Those files whose content is another one; the hash decides, and of the same one only the times are noted.

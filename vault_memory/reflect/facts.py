@@ -16,13 +16,12 @@ from vault_memory.markdown import entities, fact_text, provenance
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect import proposals
 from vault_memory.reflect.model import Fact
-from vault_memory.search import decay, superseded
-from vault_memory.search.names import Names
-from vault_memory.store import journal, reflect_rows, usage
-from vault_memory.store.filters import Filters
+from vault_memory.search import decay
+from vault_memory.search.names import Names, superseded
+from vault_memory.store import journal, reflect_rows
 from vault_memory.store.reflect_rows import FactRow
 from vault_memory.store.rows import KINDS
-from vault_memory.store.view import View
+from vault_memory.store.view import Filters, View
 from vault_memory.text.spans import Span
 
 _KEYS = re.compile(r"([^(]*?[WBOS][ \t]*)\(([^()]*)\)(.*)", re.DOTALL)
@@ -48,7 +47,7 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
     What is private to some scope is read for a person who asks for it, never for a page.
     """
     names, left_out = Names(store, with_private), Counter[str]()
-    forgotten = usage.tombstones(store)
+    forgotten = journal.tombstones(store)
     rows: list[FactRow] = []
     withheld = set(forgotten)
     for row in reflect_rows.fact_rows(store):
@@ -222,9 +221,9 @@ def _occurred(row: FactRow) -> Span | None:
 
 def _used(store: View, rows: Sequence[FactRow], today: date) -> Mapping[int, tuple[int, ...]]:
     """The days of use of those facts that were of use."""
-    known = usage.passages(store)
+    known = journal.used_passages(store)
     words = {row.id: _words(row) for row in rows} if known else {}
-    return usage.days(store, {i: key for i, key in words.items() if key in known}, today.toordinal())
+    return journal.days_of_use(store, {i: key for i, key in words.items() if key in known}, today.toordinal())
 
 
 def _words(row: FactRow) -> int:
@@ -246,7 +245,7 @@ def _tier(row: FactRow, day: date | None, importance: float, used: tuple[int, ..
 def _followed(store: View, names: Names, facts: Mapping[int, Fact], today: date) -> Iterator[Fact]:
     """The same facts, each with the one that took its place."""
     # What is private or forgotten retires nothing: a page would be silent where it cannot say why.
-    after = superseded.superseded(store, names, facts, today, Filters(), by_each_other=True)
+    after = superseded(store, names, facts, today, Filters(), by_each_other=True)
     for i, fact in facts.items():
         newer = facts.get(after[i].id) if i in after else None
         yield fact._replace(succeeded_by=newer.key) if newer else fact

@@ -15,9 +15,7 @@ from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.page_jobs import Options, PageJobs
 from vault_memory.reflect.plan_run import RunPlanner
-from vault_memory.search.entities import FactLine
-from vault_memory.search.names import Names
-from vault_memory.search.superseded import marked
+from vault_memory.search.names import FactLine, Names, marked
 from vault_memory.store import reflect_rows
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL

@@ -26,7 +26,7 @@ from vault_memory.reflect.periods import long, period_of
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS, relation
-from vault_memory.store.candidate import PROPOSALS
+from vault_memory.store.view import PROPOSALS
 from vault_memory.text.spans import MONTH_NAMES, day_of, plus
 
 PATH, BLOCK = PROPOSALS, "proposals"

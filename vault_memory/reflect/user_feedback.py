@@ -17,7 +17,7 @@ from vault_memory.reflect.core import REMOVE, CoreChange
 from vault_memory.reflect.merge import edited
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.proposals import ProposalLine
-from vault_memory.store import journal, usage
+from vault_memory.store import journal
 from vault_memory.store.view import View
 
 LOST_SHARE, LOST_PAGES = 0.25, 3
@@ -90,20 +90,20 @@ class Feedback:
 def read(store: View) -> Feedback:
     """What the journals know."""
     deleted: dict[str, set[str]] = {}
-    for verdict in usage.verdicts(store, "deleted"):
+    for verdict in journal.verdicts(store, "deleted"):
         deleted.setdefault(verdict.about, set()).add(verdict.name)
-    ticked = usage.verdicts(store, "ticked")
+    ticked = journal.verdicts(store, "ticked")
     rests: dict[str, set[str]] = defaultdict(set)
     for fact, _, line in (verdict.about.partition(" ") for verdict in ticked if " " in verdict.about):
         rests[line].add(fact)
     return Feedback(
         deleted={path: frozenset(names) for path, names in deleted.items()},
-        refused={v.name for v in usage.verdicts(store, "refused")} | deleted.get(proposals.PATH, set()),
+        refused={v.name for v in journal.verdicts(store, "refused")} | deleted.get(proposals.PATH, set()),
         done={v.name for v in ticked},
-        given={v.name: ConfidenceByHand(v.value, date.fromordinal(v.day)) for v in usage.verdicts(store, "given")},
-        removed={v.about for v in usage.verdicts(store, "removed") if v.value},
+        given={v.name: ConfidenceByHand(v.value, date.fromordinal(v.day)) for v in journal.verdicts(store, "given")},
+        removed={v.about for v in journal.verdicts(store, "removed") if v.value},
         rests={line: frozenset(facts) for line, facts in rests.items()},
-        forgotten=frozenset(map(_digits, usage.tombstones(store))),
+        forgotten=frozenset(map(_digits, journal.tombstones(store))),
     )
 
 

@@ -11,7 +11,7 @@ from vault_memory.rendering.common import Document, clean, cut, place, plural, s
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState
     from vault_memory.reflect.opinion_query import Opinion
-    from vault_memory.search.entities import EntityProfile, EntityRow, FactLine
+    from vault_memory.search.names import EntityProfile, EntityRow, FactLine
 
 MAX_RELATED = 12
 

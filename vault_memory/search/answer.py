@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
-from vault_memory.store.filters import Filters
+from vault_memory.store.view import Filters
 
 TOKENS_PER_RESULT = 25
 """What a passage has on the average: how many results a budget without `--k` asks for."""

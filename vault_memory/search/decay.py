@@ -25,7 +25,7 @@ DOWN_WORTH, OLD_DAYS = 0.15, 60
 CORE_DOWN_WORTH, CORE_DOWN_DAYS = 0.35, 90
 
 SWAY = 0.1
-"""What a multiplier of 0 would take off a score (scoring.py); as none is below LEAST_MULTIPLIER, 0.07 is the most.
+"""What a multiplier of 0 would take off a score (ranking.py); as none is below LEAST_MULTIPLIER, 0.07 is the most.
 
 An exact hit is worth 2.0 there and a full phrase 4.0: decay orders what is about equally fit and buries nothing.
 """
@@ -167,7 +167,7 @@ def _age(trace: Trace, today: int) -> int | None:
 
 
 def sway(left: float) -> float:
-    """What is added to a score of scoring.py for a multiplier: 0 for 1, down to -0.07 for 0.3.
+    """What is added to a score of ranking.py for a multiplier: 0 for 1, down to -0.07 for 0.3.
 
     Subtracted, not multiplied: those scores are sums that may be negative, and a multiplier would then raise them.
     """

@@ -1,13 +1,22 @@
-"""Resolves the names of entities: exact first, then alias, never by guess."""
+"""Entities: their names (exact first, then alias, never by guess), what is known of them, and what superseded what.
+
+The claims of facts lie in the index; who is meant by a name, and what was known by a day, is decided when asked.
+"""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
+from unicodedata import normalize
 
-from vault_memory.markdown import entities
-from vault_memory.store import search_rows
-from vault_memory.store.view import View
+from vault_memory.markdown import entities, provenance
+from vault_memory.markdown.entities import link_name
+from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, naming_slots, successors
+from vault_memory.store import queries
+from vault_memory.store.rows import KINDS
+from vault_memory.store.view import Filters, View
 
 
 class Names:
@@ -29,14 +38,14 @@ class Names:
     @cached_property
     def _rows(self) -> list[tuple[Any, ...]]:
         """(path, slug, name, whether it is the page's own) of each name of a page."""
-        rows = search_rows.page_names(self._store, self.with_private)
+        rows = queries.page_names(self._store, self.with_private)
         copies = _copies(rows)
         return [row for row in rows if row[0] not in copies] if copies else rows
 
     @property
     def copies(self) -> dict[str, str]:
         """The copies of pages, which name nobody, each with the page it is one of."""
-        return _copies(search_rows.page_names(self._store, self.with_private))
+        return _copies(queries.page_names(self._store, self.with_private))
 
     @property
     def claimed(self) -> dict[str, list[str]]:
@@ -83,7 +92,7 @@ class Names:
         names = self._pages[2].get(slug)
         if names:
             return entities.link_name(self.pages[slug]) if slug in self.pages else names[0]
-        return search_rows.spelling(self._store, slug, self.with_private)
+        return queries.spelling(self._store, slug, self.with_private)
 
     @cached_property
     def pages(self) -> dict[str, str]:
@@ -92,14 +101,14 @@ class Names:
 
     def in_question(self, slugs: Sequence[str]) -> list[str]:
         """Which of these candidate slugs name an entity, as canonical slugs in the same order, each once."""
-        known = search_rows.known_slugs(self._store, slugs)
+        known = queries.known_slugs(self._store, slugs)
         return list(dict.fromkeys(self.canonical(slug) for slug in known))
 
     def near(self, name: str) -> list[str]:
         """Names that look alike, for a suggestion: never used to resolve."""
         import difflib
 
-        known = search_rows.spellings(self._store)
+        known = queries.spellings(self._store)
         close = difflib.get_close_matches(entities.slug(name), list(known), n=3, cutoff=0.75)
         return [known[slug] for slug in close]
 
@@ -120,3 +129,219 @@ def _copies(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
         if original and others and others <= names[original]:
             found[path] = original
     return found
+
+
+@dataclass(frozen=True)
+class FactLine:
+    """A fact as it stands in its note; `superseded_by` is where the newer one stands."""
+
+    kind: str
+    text: str
+    path: str
+    start_line: int
+    end_line: int
+    date: str | None
+    occurred: str | None
+    confidence: float | None
+    superseded_by: str | None = None
+    by: str = provenance.PERSON
+    """Who it is from (provenance.py)."""
+    trusted: bool = True
+    """Whether that is somebody here: not a web page or a tool's output."""
+
+
+@dataclass(frozen=True)
+class EntityRow:
+    """One entity of the listing: shown name, page (or None), facts that mention it, first and last day."""
+
+    name: str
+    page: str | None
+    aliases: tuple[str, ...]
+    mentions: int
+    first_day: str | None
+    last_day: str | None
+
+
+@dataclass(frozen=True)
+class EntityProfile:
+    """All that is known of one entity; facts in the order they were mentioned, newest first."""
+
+    row: EntityRow
+    facts: Sequence[FactLine]
+    related: Sequence[tuple[str, int]]
+
+
+def listing(store: View, with_private: bool = True) -> list[EntityRow]:
+    """Every entity with a page or a mention, most mentioned first; without what is private to some scope on wish."""
+    names = Names(store, with_private)
+    found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
+    for slug, count, first, last in queries.mentions(store, with_private):
+        found[names.canonical(slug)].append((count, first, last))
+    for slug in names.pages:
+        found.setdefault(slug, [])
+    rows = [_row(names, slug, parts) for slug, parts in found.items() if slug]
+    return sorted(rows, key=lambda row: (-row.mentions, row.name))
+
+
+def _row(names: Names, slug: str, parts: list[tuple[int, str | None, str | None]]) -> EntityRow:
+    name = names.shown(slug) or slug
+    return EntityRow(
+        name=name,
+        page=names.pages.get(slug),
+        aliases=tuple(form for form in names.forms(slug) if form not in (name, slug)),
+        mentions=sum(count for count, _, _ in parts),
+        first_day=min((first for _, first, _ in parts if first), default=None),
+        last_day=max((last for _, _, last in parts if last), default=None),
+    )
+
+
+def fact_line(row: Sequence[object]) -> FactLine:
+    """A row of `queries.facts_about` as a value."""
+    kind, text, path, start, end, day, since, until, confidence, by = row
+    occurred = since if since == until else f"{since}/{until}"
+    return FactLine(
+        kind=KINDS[int(str(kind))],
+        text=str(text),
+        path=str(path),
+        start_line=int(str(start)),
+        end_line=int(str(end)),
+        date=_text(day),
+        occurred=_text(occurred) if since else None,
+        confidence=confidence if isinstance(confidence, float) else None,
+        by=str(by),
+        trusted=provenance.is_trusted(str(by)),
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def profile(store: View, name: str) -> EntityProfile | None:
+    """What is known of one entity by any of its names, or None when nothing is."""
+    names = Names(store)
+    slug = names.canonical(name)
+    row = next((row for row in listing(store) if names.canonical(row.name) == slug), None)
+    if row is None:
+        return None
+    slugs = names.slugs(name)
+    together: dict[str, int] = defaultdict(int)
+    for other, count in queries.mentioned_with(store, slugs):
+        if names.canonical(other) != slug:
+            together[names.canonical(other)] += count
+    best = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))
+    return EntityProfile(
+        row=row,
+        facts=[fact_line(found) for found in queries.facts_about(store, slugs)],
+        related=[(names.shown(other) or other, count) for other, count in best],
+    )
+
+
+def notes_called(view: View, name: str) -> list[str]:
+    """The paths of notes that a link with this name would open, else of those with such a title or alias."""
+    wanted = _plain(name)
+    files = [path for path in queries.note_paths(view) if _plain(path) == wanted]
+    titles = (path for path, title in queries.note_titles(view) if _plain(title) == wanted)
+    return files or list(dict.fromkeys(titles))
+
+
+def _plain(text: str) -> str:
+    return normalize("NFC", link_name(text)).casefold().removesuffix(".md")
+
+
+class Successor(NamedTuple):
+    """The fact that took another's place."""
+
+    id: int
+    path: str
+    start_line: int
+    end_line: int
+    header_tokens: int
+    instead_of: str = ""
+    """What the older claimed, in words: who asks for that very thing wants the older."""
+
+    @property
+    def source(self) -> str:
+        """The citation: `path#L12` or `path#L12-L14`."""
+        lines = f"#L{self.start_line}" + (f"-L{self.end_line}" if self.end_line > self.start_line else "")
+        return self.path + lines
+
+
+def superseded(
+    store: View, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
+) -> dict[int, Successor]:
+    """Which of these passages were superseded by what was written by `today` (or the filters' days and scopes).
+
+    `by_each_other` leaves all others out, as if they were not there. What came from outside takes the place of nothing
+    that anybody here wrote: a web page retires no fact.
+    """
+    given = set(ids)
+    asked, named = queries.claimed_slots(store, given), _named(store, given)
+    if not asked and not named:
+        return {}
+    subjects = {subject: _meaning(names, subject) for subject, _ in asked}
+    pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
+    pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
+    last = min(day for day in (today, filters.as_of, filters.until) if day)
+    rows = [*queries.claims_about(store, pairs, last, filters.scopes), *named]
+    outside = {row[0] for row in rows if not provenance.is_trusted(row[-1])}
+    notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
+    told = [_dated(names, row, notes) for row in rows]
+    if filters.as_of or filters.until:
+        # Nobody knows whether what has no day was written by then.
+        told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
+    if by_each_other:
+        told = [one for one in told if one.key in given]
+    after = successors(told, last.toordinal(), given)
+    if outside:
+        own = [one for one in told if one.key not in outside]
+        after = {old: new for old, new in after.items() if old in outside} | dict(
+            successors(own, last.toordinal(), given - outside)
+        )
+    found = {old: new for old, new in after.items() if old in given}
+    places = {row[0]: Successor(*row) for row in queries.places(store, found.values())}
+    said: dict[int, str] = {}
+    for one in told:
+        said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
+    return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
+
+
+def marked(store: View, facts: "Sequence[FactLine]", today: date) -> "list[FactLine]":
+    """The same facts in the same order, each with where the fact stands that took its place."""
+    places = {(fact.path, fact.start_line) for fact in facts}
+    rows = queries.fact_lines(store, {path for path, _ in places})
+    ids = {(path, line): passage for path, line, passage in rows if (path, line) in places}
+    after = superseded(store, Names(store), ids.values(), today, Filters())
+    newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
+    return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
+
+
+def _named(store: View, ids: Iterable[int]) -> list[queries.ClaimRow]:
+    """The facts with a block id among these, under the slots by which others may name them."""
+    return [
+        (key, "", slot, "", STATES, 1, day, since, path, line, origin)
+        for key, block_id, day, since, path, line, origin in queries.facts_with_block_ids(store, ids)
+        for slot in naming_slots(path, block_id)
+    ]
+
+
+def _dated(names: Names, row: queries.ClaimRow, notes: Mapping[str, int]) -> DatedClaim:
+    key, subject, slot, value, how, whole, day, since, path, line, _ = row
+    begins = date.fromisoformat(since).toordinal() if since else None
+    mentioned = date.fromisoformat(day).toordinal() if day else begins
+    return DatedClaim(
+        key=key,
+        subject=path if slot.startswith("^#") else _meaning(names, subject)[0],
+        claim=Claim(slot, value, how, bool(whole)),
+        day=mentioned,
+        since=begins or mentioned,
+        note=notes[path],
+        line=line,
+    )
+
+
+def _meaning(names: Names, subject: str) -> tuple[str, list[str]]:
+    """Who is meant by a subject, and every way that is written; of several heads only the very same ones."""
+    if not subject or "&" in subject:
+        return subject, [subject]
+    return names.canonical(subject), names.slugs(subject)

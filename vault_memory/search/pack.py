@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from vault_memory.store.candidate import FACTS, PAGE, Candidate
+from vault_memory.store.view import FACTS, PAGE, Candidate
 from vault_memory.text import terms
 
 MARK_TOKENS = 16

@@ -1,6 +1,6 @@
 """Ranks as other programs do: `weighted`, `classic` and `rrf`. Pure.
 
-`tuned` (scoring.py) is the default and better at every measured point; these stay selectable to compare with, and are
+`tuned` (ranking.py) is the default and better at every measured point; these stay selectable to compare with, and are
 held to hand-computed values. DESIGN.md §7 and §8. None of them spreads words to the lines around a passage (its vector
 is made with them). What scores alike keeps the order of the candidates.
 """

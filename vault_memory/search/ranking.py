@@ -1,27 +1,565 @@
-"""Ranks candidates: their scores with feedback and age, then what was superseded right behind its successor."""
+"""Ranks candidates: their scores with feedback and age, then what was superseded right behind its successor.
 
+`Scorer` never sees the index. How it works (the Guide's page Recall has what each step was worth when measured):
+- A passage is scored with the passages around it: `coverage` spreads a term's hit to its neighbours, and the embedding
+  it is compared by was made with theirs.
+- A short note is judged as a whole, a passage of a long one by itself; the note's share blends the two.
+- The best passages of a first round say which direction to look in, the best notes which other words: pseudo-relevance
+  feedback (RM3 after Lavrenko & Croft 2001). Both count for notes only, where the risk of drifting is small.
+- Notes are scored by BM25 of the question's terms over their candidate passages (Robertson & Zaragoza 2009); what the
+  notes most like it score counts for a note too: closely associated notes tend to answer the same questions (the
+  cluster hypothesis; score regularisation after Diaz 2005).
+- In a conversation it matters who speaks, and an answer follows its question.
+"""
+
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
+from heapq import nsmallest
+from itertools import chain
+from operator import add, itemgetter, mul
 from typing import Any, NamedTuple
 
 from vault_memory.markdown import supersede
+from vault_memory.markdown.conversation import speaker
+from vault_memory.markdown.note import ASIDE
 from vault_memory.search import decay
-from vault_memory.search.candidates import Candidates, inverse_frequency
+from vault_memory.search.candidates import REACH, Candidates, inverse_frequency
 from vault_memory.search.decay import Life, Trace
-from vault_memory.search.names import Names
-from vault_memory.search.scoring import RelevanceFeedback, Scorer
-from vault_memory.search.superseded import Successor, superseded
-from vault_memory.store import journal, search_rows, usage
-from vault_memory.store.candidate import FACTS, Candidate
-from vault_memory.store.lanes import Search
-from vault_memory.store.lexicon import Lexicon
+from vault_memory.search.names import Names, Successor, superseded
+from vault_memory.store import journal, queries
+from vault_memory.store.lanes import Lexicon, Search
 from vault_memory.store.vectors import combine
-from vault_memory.store.view import View
+from vault_memory.store.view import FACTS, PAGE, Candidate, View
+
+_REACHED = tuple((distance, REACH[abs(distance)]) for distance in range(1 - len(REACH), len(REACH)))
+
+NOTE_SHARE = 0.9
+NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 150, 400
+"""A note up to so many tokens is judged as a whole; a list item stands for itself sooner than a piece of prose."""
+
+CONTRAST = 0.5
+"""How far a passage of a short note falls behind the best there, against one that stands for itself."""
+
+NAMED_ONLY = 0.4
+"""The least that being about an entity of the question counts, for what has none of its other words."""
+
+K1, B = 2.0, 0.6
+"""BM25 constants: in notes a term's count matters for longer than in passages, and length for less."""
+
+FEEDBACK_PASSAGES, FEEDBACK_NOTES, FEEDBACK_TERMS = 8, 5, 60
+
+FEEDBACK_SHARE = 1.5
+"""What the learnt terms weigh together for each term of the question: a question of one word is not outvoted."""
+
+NOTE_MEANING = 0.5
+"""How much the cosine of a note counts beside its words when the best notes are chosen."""
+
+COMPARED_NOTES, LIKE_NOTES = 50, 3
+"""So many of the best notes are compared with each other, and each listens to so many of those most like it."""
+
+LIKE_TERMS = 20
+"""By so many of its most telling terms a note is compared."""
+
+REMEMBERED_TEXTS = 1 << 13
+"""Of so many texts it is remembered how they are written (some 600 bytes each): those of some thirty questions."""
+
+MIN_RUN = 3
+_PLAIN = re.compile(r"\w+")
+_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
+
+_TIME_WORDS = frozenset(
+    """yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years day days since
+    recently just monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december morning summer winter spring autumn fall""".split()  # noqa: SIM905 - long
+).union(map(str, range(1900, 2100)))
+
+
+class Features(NamedTuple):
+    """What is known of one passage for one question, each 0..1 unless said otherwise; also what each of it weighs.
+
+    The first six are blended by the note's length: the more the note is one thought, the more its own features count.
+    """
+
+    coverage: float
+    """The share of the question's terms, by rarity, in the passage and, less, around it."""
+    semantic: float
+    """Cosine of question and passage, -1..1."""
+    note_coverage: float
+    """The coverage of the note's best passage."""
+    note: float
+    """BM25 of the note, against the best."""
+    similar: float
+    """The mean of that of the notes most like it."""
+    note_semantic: float
+    """Cosine of question and note, -1..1."""
+    feedback: float
+    """Cosine of the passage and where the best passages of the first round point, -1..1."""
+    form: float
+    """The share of the question's words that stand there as they were written, for a question of one word; an eighth of
+    it for one of two, a 27th for one of three: in a long one no word decides."""
+    phrase: float
+    """The longest run of the question's words, as a share of them."""
+    fact: float
+    """1 for what someone wrote down to be remembered."""
+    speaker: float
+    """1 when the one speaker asked about says it."""
+    reply: float
+    """The lexical score of the question just before it."""
+    question: float
+    """1 for what is itself a question, or quotes the one asked."""
+    time: float
+    """1 for a word of time where the question asks when."""
+    date: float
+    """How well its day fits the question's time."""
+    entity: float
+    """How much it is about an entity of the question; above 1 for the entity's own page."""
+    title: float
+    """How well its note's title, aliases, path and tags match."""
+    titled: float
+    """The same, for a short question likewise."""
+    exact: float
+    """1 when it holds a quoted part, path, option or version of the question to the letter."""
+    order: float
+    """1 for the newest (or oldest) where the question asks for the last (or first), down to 0."""
+    aside: float
+    """1 for frontmatter and comments, and for code that holds the very question: it is an example of asking it."""
+    page: float
+    """1 for what reflect wrote: the line that it was told from says it too, and comes first."""
+
+
+WEIGHTS = Features(
+    coverage=6.5,
+    semantic=5.5,
+    note_coverage=3.0,
+    note=1.0,
+    similar=2.8,
+    note_semantic=1.6,
+    feedback=3.8,
+    form=4.0,
+    phrase=2.5,
+    fact=0.5,
+    speaker=3.6,
+    reply=2.0,
+    question=-0.7,
+    time=2.3,
+    date=3.8,
+    entity=1.5,
+    title=1.0,
+    titled=3.0,
+    exact=2.0,
+    order=7.0,
+    aside=-3.0,
+    page=-2.0,
+)
+"""What each feature adds to a passage's score; rounded, since none is certain.
+
+Those that conversations and graded notes tell something of are fitted (tests/benchmarks/fit.py); note_coverage, form,
+phrase, title, titled, exact and order are chosen by known-item questions (tests/benchmarks/known.py); fact, entity,
+aside and page by hand on questions about the sample vault. None of these costs the fitted ones more than .003.
+"""
+
+
+class Shape(NamedTuple):
+    """How a passage is written: as a list item, by whom in a conversation ("" for nobody), where it asks, as code."""
+
+    is_item: bool
+    speaker: str
+    asks: bool
+    """Somebody asks there: a question in code is an example, and what follows is no answer to it."""
+    ends_asking: bool
+    is_code: bool
+
+
+class RelevanceFeedback(NamedTuple):
+    """What the first round adds: the rarity of telling stems, and each candidate's cosine to where the best point."""
+
+    rarity: Mapping[str, float] = {}
+    cosine: Mapping[int, float] = {}
+
+
+class Scorer:
+    """Scores one question's candidates, in two rounds."""
+
+    def __init__(self, found: Candidates) -> None:
+        self._found = found
+        self._ids, passages = list(found.passages), list(found.passages.values())
+        self._notes = [passage.note_id for passage in passages]
+        best = max(found.lexical.values(), default=0.0) or 1.0
+        self._lexical = {i: score / best for i, score in found.lexical.items()}
+        self._sections = {i: (p.section, p.note_id) for i, p in found.passages.items()}
+        self._reached: dict[int, list[tuple[int, float]]] = {}
+        self._coverage = self._covered(found.rarity)
+        self._short = 1 / max(len(found.rarity), 1) ** 3
+        self._shapes = [shape(passage.text) for passage in passages]
+        average = max(found.totals.words / max(found.totals.notes, 1), 1.0)
+        self._norms = {n: K1 * (1 - B + B * facts.words / average) for n, facts in found.notes.items()}
+        self._asked = self._by_question()
+        stems: dict[int, list[str]] = {note: [] for note in found.notes}
+        for passage_id, each in found.stems.items():
+            stems[found.passages[passage_id].note_id] += each
+        self._counts = {note: Counter(each) for note, each in stems.items()}
+        """How often each stem stands in each note's candidate passages."""
+        self._features: Mapping[str, Sequence[float]] = {}
+        self._shares: Sequence[float] = ()
+        self._lent_to: dict[int, float] = {}
+
+    # --- first round ---------------------------------------------------------------------------------------------
+
+    def best_passages(self) -> list[int]:
+        """The passages to learn a direction from: the best by words and meaning alone."""
+        found, lexical, coverage = self._found, self._lexical, self._coverage
+        notes = over_best(self._asked)
+        scores = {
+            i: (lexical.get(i, 0.0) + 2 * coverage.get(i, 0.0)) + 2 * found.cosine.get(i, 0.0) + notes[passage.note_id]
+            - 2 * (passage.section < 0)
+            for i, passage in found.passages.items()
+        }  # fmt: skip
+        return nsmallest(FEEDBACK_PASSAGES, self._ids, key=lambda i: -scores[i])
+
+    def near_stems(self) -> dict[str, int]:
+        """The stems of the best notes, with the number of candidate notes that hold each."""
+        stems = set().union(*(self._counts[n] for n in self._best_notes(self._asked, COMPARED_NOTES)))
+        holding = Counter(chain.from_iterable(self._counts.values()))
+        return {stem: count for stem, count in holding.items() if stem in stems}
+
+    # --- second round --------------------------------------------------------------------------------------------
+
+    def score(self, feedback: RelevanceFeedback) -> dict[int, float]:
+        """The score of every passage, best first; ties keep the candidates' order, so that answers repeat."""
+        self._features = self._columns(feedback)
+        if self._found.only_meaning and self._found.cosine:  # a question of nothing but a time has no meaning
+            self._features = {"semantic": _column(self._found.cosine, self._ids)}
+        totals = [0.0] * len(self._ids)
+        for name, column in self._features.items():
+            weight: float = getattr(WEIGHTS, name)
+            totals = list(map(add, totals, map(weight.__mul__, column)))  # half the time of a loop
+        scores = self._lent(dict(zip(self._ids, totals, strict=True)))
+        return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
+
+    def _lent(self, scores: dict[int, float]) -> dict[int, float]:
+        """The same scores, but a heading above the best passage of its section changes places with it.
+
+        The heading holds the word; what stands below it answers.
+        """
+        of_headings = sorted(i for i, p in self._found.passages.items() if p.section < 0)
+        headings = {(p.note_id, -p.section): p.id for p in map(self._found.passages.__getitem__, of_headings)}
+        best: dict[tuple[int, int], int] = {}
+        for passage in self._found.passages.values():
+            place, here = (passage.note_id, passage.section), passage.id
+            if place in headings:
+                best[place] = max(best.get(place, here), here, key=lambda i: (scores[i], -i))
+        for place, below in best.items():
+            heading = headings[place]
+            if scores[heading] > scores[below]:
+                self._lent_to |= {below: scores[heading] - scores[below], heading: scores[below] - scores[heading]}
+        return {i: score + self._lent_to.get(i, 0.0) for i, score in scores.items()}
+
+    def features(self, passage_id: int) -> Features:
+        """What is known of one candidate, after `score`."""
+        row = self._ids.index(passage_id)
+        known = {name: float(column[row]) for name, column in self._features.items()}
+        return Features._make(known.get(name, 0.0) for name in Features._fields)
+
+    def _columns(self, feedback: RelevanceFeedback) -> dict[str, Sequence[float]]:
+        """By feature, its value for every passage in order; without those that are 0 for all.
+
+        A column at a time: at some 350 candidates that is a quarter of the work of one candidate after another.
+        """
+        found, passages = self._found, self._found.passages.values()
+        ids, notes, query = self._ids, self._notes, found.query
+        scores, similar = self._score_notes(feedback.rarity)
+        share = self._shares = self._note_shares()
+        words = [self._in_words(p) if p.id in self._lexical else (0.0, 0.0, False) for p in passages]
+        # Code that holds the very question shows how to ask it.
+        examples = [quotes and s.is_code for s, (_, _, quotes) in zip(self._shapes, words, strict=True)]
+        title = _column(found.title, notes)
+        columns: dict[str, Sequence[float]] = {
+            "coverage": self._own(_column(self._coverage, ids), share),
+            "semantic": self._own(_column(found.cosine, ids), share),
+            "note_coverage": _times([part / len(found.rarity or "1") for part in share], self._best_covered()),
+            "note": _times(share, _column(scores, notes)),
+            "similar": _times(share, _column(similar, notes)),
+            "note_semantic": _times(share, [found.notes[note].cosine for note in notes]),
+            "feedback": _times(share, _column(feedback.cosine, ids)),
+            "form": [form for form, _, _ in words],
+            "phrase": [phrase for _, phrase, _ in words],
+            "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
+            "speaker": self._speaks(),
+            "reply": self._replies(),
+            "question": [quotes or s.ends_asking for s, (_, _, quotes) in zip(self._shapes, words, strict=True)],
+            "time": [tells_time(p.text) for p in passages] if query.asks_when else (),
+            "date": _column(found.days, ids),
+            "entity": self._about(ids),
+            "title": title,
+            "titled": [self._short * score for score in title],
+            "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
+            "order": _column(found.order, ids),
+            "aside": [p.section == ASIDE or example for p, example in zip(passages, examples, strict=True)],
+            "page": [p.kind == PAGE for p in passages],
+        }
+        return {name: column for name, column in columns.items() if any(column)}
+
+    def _about(self, ids: Sequence[int]) -> Sequence[float]:
+        """How much each is about an entity of the question: in full where it also has the question's other words.
+
+        Who asks what Anna broke does not want all that is known of Anna.
+        """
+        others = {term: rarity for term, rarity in self._found.rarity.items() if term not in self._found.naming}
+        about = _column(self._found.about, ids)
+        if not others or not about:
+            return about
+        covered = self._covered(others)
+        most = max(covered.values(), default=0.0) or 1.0
+        return [
+            value * (NAMED_ONLY + (1 - NAMED_ONLY) * covered.get(i, 0.0) / most)
+            for i, value in zip(ids, about, strict=True)
+        ]
+
+    def _best_covered(self) -> Sequence[float]:
+        """The coverage of the best passage of each candidate's note."""
+        covered = _column(self._coverage, self._ids)
+        best: dict[int, float] = {}
+        for note, value in zip(self._notes, covered, strict=False):
+            if value > best.get(note, 0.0):
+                best[note] = value
+        return [best.get(note, 0.0) for note in self._notes]
+
+    def _own(self, values: Sequence[float], shares: Sequence[float]) -> Sequence[float]:
+        """Each value less what its note decides, and in a short note less how far it stays behind the best there.
+
+        The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
+        """
+        best: dict[int, float] = {}
+        for note, value, (section, _) in zip(self._notes, values, self._sections.values(), strict=False):
+            if 0 <= section < ASIDE and value > best.get(note, -1.0):
+                best[note] = value
+        # No values, no column.
+        rows = zip(self._notes, values, shares, strict=False)
+        return [(1 - s) * value - CONTRAST * s * s * max(best.get(n, value) - value, 0.0) for n, value, s in rows]
+
+    def _in_words(self, passage: Candidate) -> tuple[float, float, bool]:
+        """Form and phrase of a passage that the lexical lane found, and whether it quotes the whole question.
+
+        What quotes the question asks it; what answers stands elsewhere.
+        """
+        query, folded = self._found.query, passage.text.casefold()
+        held = sum([word in folded for word in query.words])
+        quotes = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
+        return self._short * held / max(len(query.words), 1), longest_run(query.spoken, folded), quotes
+
+    def _replies(self) -> list[float]:
+        """The lexical score of the question that stands just before each passage in its section."""
+        asks = {i: self._lexical.get(i, 0.0) for i, shape in zip(self._ids, self._shapes, strict=True) if shape.asks}
+        sections = self._sections
+        return [asks.get(i - 1, 0.0) if sections.get(i - 1) == place else 0.0 for i, place in sections.items()]
+
+    def _speaks(self) -> Sequence[float]:
+        """1 for what the one speaker says whom the question names; with two of them named, nothing."""
+        asked = {*self._found.query.words, *(name.casefold() for name in self._found.query.names)}
+        both = zip(self._shapes, self._found.passages.values(), strict=True) if asked else ()
+        said = ["" if p.kind == PAGE else s.speaker for s, p in both]  # nobody speaks on a page that begins with a name
+        named = {name: asked.intersection(name.split()) for name in said}
+        words = {word for name in named.values() for word in name}
+        is_one = len(words) == 1 or sum(map(bool, named.values())) == 1
+        return [bool(named[name]) for name in said] if is_one else ()
+
+    # --- what both rounds share ------------------------------------------------------------------------------------
+
+    def _covered(self, terms: Mapping[str, float]) -> dict[int, float]:
+        """The share of these terms, by rarity, in each passage and, less, around it in its section."""
+        total = sum(terms.values()) or 1.0
+        covered: dict[int, float] = {}
+        for term, rarity in terms.items():
+            best: dict[int, float] = {}
+            for hit in self._found.hits.get(term, ()):
+                for passage_id, weight in self._around(hit):
+                    if weight > best.get(passage_id, 0.0):
+                        best[passage_id] = weight
+            for passage_id, weight in best.items():
+                covered[passage_id] = covered.get(passage_id, 0.0) + weight * rarity / total
+        return covered
+
+    def _around(self, passage_id: int) -> list[tuple[int, float]]:
+        """The candidates within reach of one in its section, itself among them, each with what a term there counts."""
+        found = self._reached.get(passage_id)
+        if found is None:
+            sections = self._sections
+            place = sections[passage_id]
+            found = [(passage_id + d, weight) for d, weight in _REACHED if sections.get(passage_id + d) == place]
+            self._reached[passage_id] = found
+        return found
+
+    def _note_shares(self) -> list[float]:
+        """How much of each passage's score its note as a whole decides: 0.9 in a short note, less in a longer one."""
+        notes = self._found.notes.items()
+        lists = {note: NOTE_SHARE * min(1.0, NOTE_TOKENS_LIST / max(facts.tokens, 1)) for note, facts in notes}
+        prose = {note: NOTE_SHARE * min(1.0, NOTE_TOKENS_PROSE / max(facts.tokens, 1)) for note, facts in notes}
+        return [(lists if s.is_item else prose)[n] for n, s in zip(self._notes, self._shapes, strict=True)]
+
+    # --- whole notes -----------------------------------------------------------------------------------------------
+
+    def _by_question(self) -> dict[int, float]:
+        """BM25 of the question's terms for each note."""
+        scores = dict.fromkeys(self._found.notes, 0.0)
+        note_of = {i: passage.note_id for i, passage in self._found.passages.items()}
+        norms = self._norms
+        for term, weight in self._found.note_rarity.items():
+            counts: dict[int, int] = defaultdict(int)
+            for passage_id, count in self._found.hits.get(term, {}).items():
+                counts[note_of[passage_id]] += count
+            for note, count in counts.items():
+                scores[note] += weight * count * (K1 + 1) / (count + norms[note])
+        return scores
+
+    def _best_notes(self, scores: Mapping[int, float], count: int) -> list[int]:
+        """The best notes by words and meaning; ties keep the order of the notes."""
+        notes = self._found.notes
+        worth = {note: score + NOTE_MEANING * notes[note].cosine for note, score in scores.items()}
+        return sorted(worth, key=worth.__getitem__, reverse=True)[:count]
+
+    def _score_notes(self, rarity: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
+        """The score of each note, and the mean score of those most like it, both against the best score.
+
+        `rarity` is the inverse document frequency of those stems of `near_stems` that tell something.
+        """
+        learnt = self.learnt(rarity)
+        scores = over_best({note: asked + self._by_terms(note, learnt) for note, asked in self._asked.items()})
+        likeness = similarities({n: self._gains(n, rarity) for n in self._best_notes(scores, COMPARED_NOTES)})
+        similar: dict[int, float] = {}
+        for note, like in likeness.items():
+            nearest = sorted(like, key=like.__getitem__, reverse=True)[:LIKE_NOTES]
+            similar[note] = sum([scores[other] for other in nearest]) / LIKE_NOTES
+        return scores, similar
+
+    def learnt(self, rarity: Mapping[str, float]) -> dict[str, float]:
+        """The stems that tell most about the best notes, by the alphabet, each with its weight times its rarity."""
+        gains: dict[str, float] = defaultdict(float)
+        for note in self._best_notes(self._asked, FEEDBACK_NOTES):
+            for stem, gain in self._gains(note, rarity).items():
+                gains[stem] += gain
+        kept = sorted(zip(gains.values(), gains, strict=True), reverse=True)[:FEEDBACK_TERMS]
+        total = sum(gain for gain, _ in kept)
+        share = FEEDBACK_SHARE * max(len(self._found.note_rarity), 1)
+        return {stem: share * rarity[stem] * gain / total for gain, stem in sorted(kept, key=itemgetter(1))}
+
+    def _by_terms(self, note: int, weights: Mapping[str, float]) -> float:
+        """BM25 of weighted stems for a note."""
+        counts, norm, most = self._counts[note], self._norms[note], K1 + 1
+        held = [(weight, counts[stem]) for stem, weight in weights.items() if stem in counts]
+        return sum([weight * count * most / (count + norm) for weight, count in held])
+
+    def _gains(self, note: int, rarity: Mapping[str, float]) -> dict[str, float]:
+        """What each telling stem of a note is worth in it."""
+        norm, most = self._norms[note], K1 + 1
+        return {s: rarity[s] * c * most / (c + norm) for s, c in self._counts[note].items() if s in rarity}
+
+    # --- explaining ----------------------------------------------------------------------------------------------
+
+    def explain(self, passage_id: int) -> dict[str, Any]:
+        """Why a passage has its score, after `score`: raw score and rank in each lane, and what each feature added."""
+        found, row = self._found, self._ids.index(passage_id)
+        features = self.features(passage_id)._asdict()
+        added = {name: getattr(WEIGHTS, name) * value for name, value in features.items()}
+        added["section"] = self._lent_to.get(passage_id, 0.0)  # a heading changed places with what stands below it
+        lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.about, "temporal": found.days}
+        return {
+            "lanes": {
+                lane: {"score": round(scores[passage_id], 4), "rank": _place(scores, passage_id)}
+                for lane, scores in lanes.items()
+                if scores.get(passage_id)
+            },
+            "note_share": round(self._shares[row], 3),
+            "boosts": {name: round(value, 4) for name, value in added.items() if value},
+        }
+
+
+def longest_run(spoken: Sequence[str], text: str) -> float:
+    """The longest run of at least three of the question's words that stands in a text, as a share of all its words."""
+    if len(spoken) < MIN_RUN or sum([word in text for word in spoken]) < MIN_RUN:
+        return 0.0
+    written, longest = _written(text), 0
+    for runs in _runs(tuple(spoken)):
+        if not any(run in written for run in runs):
+            break  # a longer run would hold one of these
+        longest = runs[0].count(" ") - 1
+    return longest / len(spoken)
+
+
+@lru_cache(maxsize=4)  # the same for all candidates of a question
+def _runs(spoken: Sequence[str]) -> list[list[str]]:
+    """The runs of words as `_written` has them, by length from MIN_RUN on."""
+    return [
+        [f" {' '.join(spoken[start : start + length])} " for start in range(len(spoken) - length + 1)]
+        for length in range(MIN_RUN, len(spoken) + 1)
+    ]
+
+
+def _column(values: Mapping[int, float], keys: Sequence[int]) -> Sequence[float]:
+    return [values.get(key, 0.0) for key in keys] if values else ()
+
+
+def _times(shares: Sequence[float], values: Sequence[float]) -> Sequence[float]:
+    return list(map(mul, shares, values))  # to the shorter: no values, no column
+
+
+def _place(scores: Mapping[int, float], key: int) -> int:
+    """The rank of one score among all, 1 for the best."""
+    return 1 + sum(score > scores[key] for score in scores.values())
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _written(text: str) -> str:
+    """The words of a text with one space around each."""
+    return f" {' '.join(_PLAIN.findall(text))} "
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)  # the same passages are candidates again and again, in a process that stays
+def shape(text: str) -> Shape:
+    """How a text is written."""
+    is_code = _FENCE.match(text) is not None
+    asks = "?" in text and not is_code
+    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), asks, text.endswith("?"), is_code)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def tells_time(text: str) -> bool:
+    """Whether a text holds a word of time or a year."""
+    return not _TIME_WORDS.isdisjoint(_PLAIN.findall(text.casefold()))
+
+
+def similarities(vectors: Mapping[int, Mapping[str, float]]) -> dict[int, dict[int, float]]:
+    """The cosine of each pair of sparse vectors that share a term, by their most telling terms."""
+    postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for key, vector in vectors.items():
+        kept = sorted(zip(vector.values(), vector, strict=True), reverse=True)[:LIKE_TERMS]  # faster than nlargest
+        length = sum([weight * weight for weight, _ in kept]) ** 0.5 or 1.0
+        for weight, term in kept:
+            postings[term].append((key, weight / length))
+    found: dict[int, dict[int, float]] = {key: defaultdict(float) for key in vectors}
+    for held in postings.values():
+        places = [(found[key], key, weight) for key, weight in held]
+        for i, (of_first, first, weight) in enumerate(places):
+            for of_second, second, other in places[:i]:
+                product = weight * other
+                of_first[second] += product
+                of_second[first] += product
+    return found
+
+
+def over_best(scores: Mapping[int, float]) -> dict[int, float]:
+    """Scores divided by the best of them."""
+    best = max(scores.values(), default=0.0) or 1.0
+    return {key: score / best for key, score in scores.items()}
+
 
 AGED = 100
 """So many of the best have their age looked up, or as many as are asked for: it only parts what is nearly alike."""
 
-FEEDBACK_SHARE = 5
+FEEDBACK_SPREAD = 5
 """No term is learnt that stands in more than one of so many notes, nor one that stands in only one."""
 
 _DATED = frozenset(("note", "session"))
@@ -120,7 +658,7 @@ class Ranker:
 
         Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
         """
-        frequent, idle, most = self._lexicon.frequent, self._lexicon.idle, notes // FEEDBACK_SHARE
+        frequent, idle, most = self._lexicon.frequent, self._lexicon.idle, notes // FEEDBACK_SPREAD
         counts = near | {stem: frequent[stem].notes for stem in near.keys() & frequent.keys()}
         rarity = {count: inverse_frequency(notes, count) for count in set(counts.values())}
         return {
@@ -137,10 +675,10 @@ class Ranker:
         days = {note.id: date.fromisoformat(note.day).toordinal() if note.day else None for note in notes.values()}
         aging = {i: p for i, p in passages.items() if p.kind in FACTS or (p.kind in _DATED and days[p.note_id])}
         used: dict[int, tuple[int, ...]] = {}
-        if usage.is_any(self._store):
+        if journal.has_uses(self._store):
             keys = {i: journal.passage_key(p.text) for i, p in aging.items()}
-            used = usage.days(self._store, keys, today.toordinal())
-        known = search_rows.told_facts(self._store, [i for i, p in aging.items() if p.kind in FACTS], today)
+            used = journal.days_of_use(self._store, keys, today.toordinal())
+        known = queries.told_facts(self._store, [i for i, p in aging.items() if p.kind in FACTS], today)
         found: dict[int, Life] = {}
         for i, passage in aging.items():
             trace = Trace(days[passage.note_id], used.get(i, ()))

@@ -12,10 +12,9 @@ from itertools import islice
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.store.candidate import Candidate, NoteInfo
 from vault_memory.store.embedding_rows import Space
 from vault_memory.store.rows import KINDS
-from vault_memory.store.view import View
+from vault_memory.store.view import Candidate, NoteInfo, View
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,10 +16,9 @@ from typing import Literal, NamedTuple
 
 import apsw
 
-from vault_memory.store.candidate import FACTS
 from vault_memory.store.rows import KINDS, NOTE_VECTOR_PASSAGES, Store
 from vault_memory.store.vectors import bit_code, has_numpy, total
-from vault_memory.store.view import IndexConnection, View
+from vault_memory.store.view import FACTS, IndexConnection, View
 from vault_memory.text import terms
 
 BUILTIN = "builtin/"

@@ -1,23 +1,130 @@
-"""The lanes: candidate passages by words, by vectors, by entity and by day, under any filter.
+"""The lanes: candidate passages by words, by vectors, by entity and by day, under any filter; the terms of an index.
 
-Every lane reads through what the filters allow (allowed.py). What comes level is in the order of paths and lines: row
-ids tell in which order notes were indexed, and what else was.
+Every lane reads through what the filters allow: a table worked out once, so no lane can leak. What comes level is in
+the order of paths and lines: row ids tell in which order notes were indexed, and what else was.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import cached_property, lru_cache
+from sys import intern
 from typing import Any, NamedTuple
 
+import apsw
+
+from vault_memory.markdown.entities import slug
 from vault_memory.markdown.note import ASIDE
 from vault_memory.store.caches import RowCache, VectorCache
-from vault_memory.store.candidate import Candidate, NoteInfo
 from vault_memory.store.embedding_rows import Space
-from vault_memory.store.filters import AllowedPassages
-from vault_memory.store.rows import KINDS, PASSAGES
+from vault_memory.store.rows import KINDS, PASSAGES, Store
 from vault_memory.store.vectors import bit_code
-from vault_memory.store.view import View
+from vault_memory.store.view import Candidate, Filters, NoteInfo, View
+from vault_memory.text import terms
+from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
+from vault_memory.text.terms import quoted
+
+_ALLOWED = f"""
+INSERT INTO temp.allowed
+SELECT p.id FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id
+WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
+  AND (:until IS NULL OR coalesce(f.occurred_from, n.day) <= :until)
+  AND (:as_of IS NULL OR n.day IS NULL OR n.day <= :as_of)
+  AND (:kinds IS NULL OR p.kind IN (SELECT value FROM json_each(:kinds)))
+  AND (:scopes IS NULL OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(:scopes)))
+  AND (:tags IS NULL OR EXISTS (
+    SELECT 1 FROM tag t, json_each(:tags) w WHERE t.note_id = n.id
+      AND (t.line = 0 OR t.line BETWEEN p.start_line AND p.end_line)
+      AND (t.name = w.value COLLATE NOCASE
+        OR t.name LIKE replace(replace(w.value, '%', ''), '_', '\\_') || '/%' ESCAPE '\\')))
+  AND (:slugs IS NULL OR p.id IN (
+      SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
+      WHERE name.slug IN (SELECT value FROM json_each(:slugs)))
+    OR (:match IS NOT NULL AND p.id IN (SELECT rowid FROM main.passage_fts WHERE passage_fts MATCH :match)
+      AND EXISTS (SELECT 1 FROM json_each(:forms) w WHERE instr(folded(p.text), w.value)))
+    OR n.id IN (SELECT note_id FROM alias WHERE slug IN (SELECT value FROM json_each(:slugs)))
+    OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
+      AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
+"""
+
+
+class AllowedPassages:
+    """The passages of one view that its filters leave; all it sees while there are none."""
+
+    def __init__(self, store: View) -> None:
+        self._store = store
+        self._is_filtered = False
+        store.define("slug", slug, deterministic=True)
+        store.define("folded", _folded, deterministic=True)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether anything is left out."""
+        return self._is_filtered or self._store.is_narrowed
+
+    def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
+        """Work out which passages the filters allow; returns how many.
+
+        `slugs` and `forms` are the names of the entities asked for: it is also where its name stands in plain text.
+        """
+        self.release()
+        forms = [form for form in forms if any(c.isalnum() for c in form)]
+        # FTS5 narrows; it stems and skips punctuation, so the name itself must stand there too.
+        match = " OR ".join(quoted(form) for form in forms)
+        parameters = {
+            "since": _day(filters.since), "until": _day(filters.until), "as_of": _day(filters.as_of),
+            "kinds": _array([KINDS.index(kind) for kind in filters.kinds]), "scopes": _array(filters.scopes),
+            "tags": _array([tag.lstrip("#").strip("/") for tag in filters.tags]),
+            "slugs": _array(list(slugs)) if filters.entities else None, "match": match or None,
+            "forms": json.dumps([form.casefold() for form in forms]),
+        }  # fmt: skip
+        self._store.connection.execute("SAVEPOINT filtered")
+        self._is_filtered = True
+        self._store.connection.execute("CREATE TEMP TABLE allowed(id INTEGER PRIMARY KEY)")
+        self._store.one(_ALLOWED, parameters)
+        return int(self._store.one("SELECT count(*) FROM allowed"))
+
+    def release(self) -> None:
+        """Forget the filters."""
+        if self._is_filtered:
+            self._is_filtered = False
+            connection = self._store.connection
+            if connection.in_transaction:  # else a failed statement has taken it back by itself
+                # Not by DROP, which fails while an error holds a question that was not read to its end.
+                connection.execute("ROLLBACK TO filtered; RELEASE filtered")
+
+    def where(self, column: str, word: str = "AND") -> str:
+        """The condition on a passage's id in a statement; "" where nothing is left out."""
+        # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).
+        if self._is_filtered:
+            return f" {word} {column} IN (SELECT id FROM temp.allowed)"
+        return f" {word} EXISTS (SELECT 1 FROM passage seen WHERE seen.id = {column})" if self.is_filtered else ""
+
+    def joined(self, places: str) -> str:
+        """Those rows of a table of passages, as `p`, that may be found."""
+        return f"temp.allowed a JOIN {places} p ON p.id = a.id" if self._is_filtered else f"{places} p"
+
+    def of(self, ids: Iterable[int]) -> list[int]:
+        """Those of these passages that may be found."""
+        if not self.is_filtered:
+            return list(ids)
+        sql = "SELECT j.value FROM json_each(?) j" + self.where("j.value", "WHERE")
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
+
+
+def _folded(*values: Any) -> str:  # noqa: ANN401 - as SQLite calls it
+    return str(values[0]).casefold()
+
+
+def _day(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
+def _array(values: Sequence[Any]) -> str | None:
+    return json.dumps(list(values)) if values else None
+
 
 DAILY, WEEKLY, MOST_PARTS = 14, 93, 13
 """Up to so many days the parts are days, up to so many weeks; a longer time is cut into so many at the most, of whole
@@ -350,3 +457,116 @@ def parts_of(period: Span) -> tuple[str, int]:
         return "day", 1 if days <= DAILY else 7
     months = 12 * (period.end.year - period.start.year) + period.end.month - period.start.month + 1
     return "month", -(-months // MOST_PARTS)
+
+
+FREQUENT_SHARE = 500
+"""Terms in more than one of this many passages have their counts kept."""
+
+SAMPLE = 1000
+"""From so many notes it is learnt how much a frequent term keeps to few notes."""
+
+REMEMBERED_TEXTS = 1 << 14
+"""Of so many passages the stems are remembered (some 400 bytes each): about what 1,000 notes have, or 40 questions."""
+
+
+class TermCounts(NamedTuple):
+    """In how many passages and in how many notes a term stands."""
+
+    passages: int
+    notes: int
+
+
+class Lexicon:
+    """The terms of one open store."""
+
+    def __init__(self, store: View) -> None:
+        self._store = store
+        self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        # By text, not by id: ids are given again after a note has changed, and a text has the same stems for ever.
+        self.of_passage = lru_cache(maxsize=REMEMBERED_TEXTS)(self._of_passage)
+
+    def reset(self) -> None:
+        """Forget what was counted: the index has changed. Stems of texts are the same for ever."""
+        self.__dict__.pop("frequent", None)
+
+    def stems(self, text: str) -> list[str]:
+        """The stems of a text, in order, by FTS5's own tokenizer."""
+        data, reason = text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT
+        # Without offsets and colocated stems the result is a list of texts.
+        return self._tokenize(data, reason, None, include_offsets=False, include_colocated=False)  # type: ignore[return-value]
+
+    def _of_passage(self, text: str, kind: str) -> tuple[str, ...]:
+        """The stems of a passage, as they were indexed; each is one object wherever it stands, so that few are kept."""
+        body = terms.body(text, kind not in ("note", "page"))
+        stems = self.stems(terms.index_text(body, with_bases=False))
+        if not self._irregular.isdisjoint(stems):  # mostly it is, and a third of the work of looking at the words
+            stems += self.stems(" ".join(terms.bases(body)))
+        return tuple(map(intern, stems))
+
+    @cached_property
+    def _irregular(self) -> frozenset[str]:
+        """The stems of all irregular forms."""
+        return frozenset(self.stems(" ".join(terms.BASES)))
+
+    @cached_property
+    def idle(self) -> frozenset[str]:
+        """The stems of words that say nothing of their subject."""
+        return frozenset(self.stems(terms.index_text(" ".join(STOP_WORDS))))
+
+    def count(self, phrase: str) -> TermCounts:
+        """In how many passages and notes an FTS5 phrase stands; a frequent word's list is not walked for it."""
+        stem = " ".join(self.stems(phrase.strip('"*')))
+        known = self.frequent.get(stem)
+        if known and not phrase.endswith("*"):
+            return known
+        sql = (
+            "SELECT count(*), count(DISTINCT p.note_id) FROM main.passage_fts f CROSS JOIN passage p ON p.id = f.rowid"
+            " WHERE f.passage_fts MATCH ?"
+        )
+        return TermCounts(*next(self._store.rows(sql, phrase)))
+
+    @cached_property
+    def frequent(self) -> dict[str, TermCounts]:
+        """The counts of the frequent stems, some thousand at most."""
+        return {row[0]: TermCounts(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
+
+    def refresh(self, store: Store) -> None:
+        """Note which terms stand in many passages, and in how many; only when the index has grown or shrunk.
+
+        A term's own count costs a walk through its whole list (10 ms at 100,000 passages), so recall asks here first.
+        """
+        total = int(self._store.one("SELECT count(*) FROM passage"))
+        counted = int(self._store.meta("frequent_at") or 0)
+        if abs(total - counted) * 10 <= counted:
+            return
+        connection = self._store.connection
+        connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'passage_fts', 'row')"
+        )
+        sql = "SELECT term, doc FROM temp.vocabulary WHERE doc > ?"
+        passages: dict[str, int] = dict(self._store.rows(sql, max(total // FREQUENT_SHARE, 10)))
+        spread = self._spread(passages.keys())
+        rows = ((term, count, max(round(count * spread.get(term, 1.0)), 1)) for term, count in passages.items())
+        connection.execute("DELETE FROM frequent")
+        connection.executemany("INSERT INTO frequent VALUES(?, ?, ?)", rows)
+        store.set_meta("frequent_at", total)
+
+    def _spread(self, wanted: Iterable[str]) -> dict[str, float]:
+        """For each term, its notes for each of its passages, in a sample of the notes."""
+        frequent = set(wanted)
+        passages: Counter[str] = Counter()
+        notes: Counter[str] = Counter()
+        for note in self._sample():
+            held = [frequent.intersection(stems) for stems in note]
+            for found in held:
+                passages.update(found)
+            notes.update(set().union(*held))
+        return {term: notes[term] / count for term, count in passages.items()}
+
+    def _sample(self) -> Iterator[list[tuple[str, ...]]]:
+        """The stems of the passages of `SAMPLE` notes or somewhat more, spread evenly over the vault by path."""
+        paths = [row[0] for row in self._store.rows("SELECT path FROM note ORDER BY path")]
+        step = max(len(paths) // SAMPLE, 1)
+        sql = f"SELECT p.text, p.kind FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ? LIMIT 500"
+        for path in paths[::step]:
+            yield [self._of_passage(text, KINDS[kind]) for text, kind in self._store.rows(sql, path)]

@@ -14,12 +14,10 @@ from vault_memory.markdown.note import FRONT, Note, folded, folded_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import of_all_lines
 from vault_memory.search.get import OpenScopes
-from vault_memory.search.names import Names
-from vault_memory.search.superseded import superseded
-from vault_memory.store import search_rows, usage
-from vault_memory.store.filters import Filters
+from vault_memory.search.names import Names, superseded
+from vault_memory.store import journal, queries
 from vault_memory.store.rows import KINDS, wording_hash
-from vault_memory.store.view import View
+from vault_memory.store.view import Filters, View
 from vault_memory.vault.vault import Vault
 
 
@@ -28,14 +26,14 @@ def fact(store: View, wanted: Fact, today: date) -> str | None:
 
     What was done is done again on another day.
     """
-    rows = search_rows.same_words(store, wording_hash(wanted.narrative))
+    rows = queries.same_words(store, wording_hash(wanted.narrative))
     is_done, trusted = wanted.kind == "B", provenance.is_trusted(wanted.by or provenance.PERSON)
     found = {
         int(passage): (path, int(line))
         for passage, path, line, key, by, day, kind in rows
         if (provenance.is_trusted(by) or not trusted)
         and (not is_done or (day == today.isoformat() and KINDS[kind] == "experience"))
-        and not ((last := usage.last_word(store, key)) and last.stands)
+        and not ((last := journal.last_word(store, key)) and last.stands)
     }
     if not found:
         return None
@@ -43,7 +41,7 @@ def fact(store: View, wanted: Fact, today: date) -> str | None:
     about = set(map(names.canonical, wanted.entities))
     after = superseded(store, names, found, today, Filters())
     for passage, (path, line) in found.items():
-        mentioned = set(map(names.canonical, search_rows.mentioned_in(store, passage)))
+        mentioned = set(map(names.canonical, queries.mentioned_in(store, passage)))
         if passage not in after and about <= mentioned:
             return f"{path}#L{line}"
     return None
@@ -77,7 +75,7 @@ def note(store: View, vault: Vault, text: str, by: str, scopes: Sequence[str]) -
 def _like(store: View, text: str, scopes: Sequence[str]) -> list[str]:
     """The notes that hold the same as far as the index goes: a vault has thousands of one size, too many to read."""
     size, wanted = len(text.encode("utf-8", "replace")), _letters(text)
-    rows = search_rows.notes_of_size(store, size, _HEAD_BYTES + size // 2, scopes)
+    rows = queries.notes_of_size(store, size, _HEAD_BYTES + size // 2, scopes)
     return [path for path, texts in rows if _ends_with(texts, wanted)]
 
 

@@ -1,13 +1,15 @@
-"""What answering asks of the index beside the lanes: facts, origins, names and claims, by passage or by name."""
+"""Reads the index beside the lanes: facts, origins, names, claims, notes as wholes, and the figures of `status`."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_memory.markdown import provenance
-from vault_memory.store.rows import PASSAGES
-from vault_memory.store.view import View
+from vault_memory.markdown.note import ASIDE
+from vault_memory.store.rows import KINDS, PASSAGES
+from vault_memory.store.view import Candidate, View
+from vault_memory.text.spans import Span
 
 ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
 """Passage, subject, slot, value, how, whole, day, since, path, line and who it is from."""
@@ -220,3 +222,161 @@ def notes_of_size(store: View, size: int, within: int, scopes: Iterable[str]) ->
     """The notes in these scopes (all for none) of so many bytes, more or less; the text of each from its end."""
     for path, *passages in list(store.rows(_NOTES_OF_SIZE, size, within, json.dumps(list(scopes)))):
         yield path, (row[0] for row in store.rows(_FROM_THE_END, *passages))
+
+
+_COUNT = "SELECT count(*) FROM note"
+_PATHS = "SELECT path FROM note ORDER BY path"
+_PATHS_BELOW = "SELECT path FROM note WHERE path > ? AND path < ? ORDER BY path"
+_TITLES = "SELECT path, title FROM note UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
+_HASH = "SELECT hash FROM note WHERE path = ?"
+_HEADER_TOKENS = "SELECT header_tokens FROM note WHERE path = ?"
+_PASSAGE_TOKENS = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
+_LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
+_PROBLEMS = "SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id"
+_RARE_NAMES = (
+    "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
+    " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
+    " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
+    " GROUP BY name.slug HAVING count(*) = 1 AND name.slug NOT IN (SELECT slug FROM alias)"
+)
+_PAGE_SLUGS = "SELECT DISTINCT slug FROM alias"
+_FACT_LINES = (
+    "SELECT n.path, p.start_line, p.text FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0"
+    " JOIN note n ON n.id = p.note_id"
+)
+_RECENT = (
+    "SELECT n.path, n.day, n.header_tokens, coalesce(p.origin, n.origin), p.id, n.id, p.start_line, p.end_line,"
+    f" p.from_char, p.to_char, p.kind, p.tokens, p.section, p.text FROM note n CROSS JOIN {PASSAGES}"
+    " WHERE n.day BETWEEN ? AND ? AND p.section >= 0 AND p.section < ?"
+    " AND p.kind NOT IN (SELECT value FROM json_each(?))"
+    " ORDER BY p.kind IN (SELECT value FROM json_each(?)) DESC, n.day DESC, n.path, p.start_line DESC, p.id LIMIT ?"
+)
+
+
+class RecentPassage(NamedTuple):
+    """A passage of a dated note, the tokens of the note's header, and who it is from."""
+
+    path: str
+    day: str
+    header_tokens: int
+    by: str
+    passage: Candidate
+
+
+def count_notes(view: View) -> int:
+    return int(view.one(_COUNT))
+
+
+def note_paths(view: View, folder: str = "") -> list[str]:
+    """The paths of all notes, or of those below a folder, in order."""
+    rows = view.rows(_PATHS_BELOW, f"{folder}/", f"{folder}0") if folder else view.rows(_PATHS)
+    return [row[0] for row in rows]
+
+
+def note_titles(view: View) -> list[tuple[str, str]]:
+    """(path, title or alias) of all notes, by path."""
+    return list(view.rows(_TITLES))
+
+
+def note_hash(view: View, path: str) -> bytes | None:
+    """The hash of a note's bytes as they were indexed; None where it is not indexed."""
+    found = view.one(_HASH, path)
+    return None if found is None else bytes(found)
+
+
+def header_tokens(view: View, path: str) -> int | None:
+    """What naming a note costs; None where it is not indexed."""
+    found = view.one(_HEADER_TOKENS, path)
+    return None if found is None else int(found)
+
+
+def passage_tokens(view: View, path: str) -> dict[str, int]:
+    """The tokens of each passage of a note, by its text."""
+    return dict(view.rows(_PASSAGE_TOKENS, path))
+
+
+def links_to_anchor(view: View, anchor: str) -> list[tuple[str, int, str]]:
+    """(path, line, target) of each link to `#anchor` of some note."""
+    return list(view.rows(_LINKS, anchor))
+
+
+def recent_passages(
+    view: View, days: Span, limit: int, preferred: Collection[str], without: Collection[str]
+) -> list[RecentPassage]:
+    """Passages of notes of those days, without headings, frontmatter, comments and the kinds in `without`.
+
+    The `preferred` kinds come first, then what is newest.
+    """
+    kinds = [json.dumps(sorted(map(KINDS.index, some))) for some in (without, preferred)]
+    rows = view.rows(_RECENT, days.start.isoformat(), days.end.isoformat(), ASIDE, *kinds, limit)
+    return [
+        RecentPassage(path, day, header, by, Candidate(*place, KINDS[kind], tokens, section, text))  # type: ignore[call-arg]
+        for path, day, header, by, *place, kind, tokens, section, text in rows
+    ]
+
+
+# --- what is amiss ---------------------------------------------------------------------------------------------------
+
+
+def note_problems(view: View) -> Iterator[tuple[str, int, str, str]]:
+    """(path, line, message, level) of each finding about a note."""
+    return view.rows(_PROBLEMS)
+
+
+def names_mentioned_once(view: View) -> Iterator[tuple[str, str, str, int]]:
+    """(name, slug, path, line) of each name without a page that one fact alone mentions."""
+    return view.rows(_RARE_NAMES)
+
+
+def page_slugs(view: View) -> list[str]:
+    """The slugs of all names that some page has."""
+    return [row[0] for row in view.rows(_PAGE_SLUGS)]
+
+
+def fact_texts(view: View) -> Iterator[tuple[str, int, str]]:
+    """(path, line, text) of each fact."""
+    return view.rows(_FACT_LINES)
+
+
+_COUNT_NOTES = "SELECT count(*), count(day), coalesce(sum(words), 0), coalesce(sum(size), 0) FROM note"
+_COUNT_PASSAGES = "SELECT count(*) FROM passage"
+_COUNT_FACTS = "SELECT count(*) FROM fact WHERE part = 0"
+_COUNT_VECTORS = "SELECT count(*) FROM embedding WHERE embedder = ?"
+_COUNT_DAYS = "SELECT day, count(*) FROM note WHERE day IS NOT NULL AND substr(path, 1, ?) <> ? GROUP BY day"
+_COUNT_QUESTIONS = "SELECT count(DISTINCT question) FROM used WHERE day > ? AND day <= ?"
+
+
+class NoteFigures(NamedTuple):
+    """How many notes there are, how many of them have a day, and their words and bytes together."""
+
+    notes: int
+    dated: int
+    words: int
+    bytes: int
+
+
+def note_figures(view: View) -> NoteFigures:
+    return NoteFigures(*next(view.rows(_COUNT_NOTES)))
+
+
+def count_passages(view: View) -> int:
+    return int(view.one(_COUNT_PASSAGES))
+
+
+def count_facts(view: View) -> int:
+    return int(view.one(_COUNT_FACTS))
+
+
+def count_vectors(view: View, space: int) -> int:
+    """How many vectors a space holds."""
+    return int(view.one(_COUNT_VECTORS, space))
+
+
+def notes_by_day(view: View, without: str) -> Mapping[date, int]:
+    """How many notes each day has, not counting those whose path begins with `without`."""
+    return {date.fromisoformat(day): count for day, count in view.rows(_COUNT_DAYS, len(without), without)}
+
+
+def count_questions(view: View, after: date, until: date) -> int:
+    """How many questions were answered after a day and until another."""
+    return int(view.one(_COUNT_QUESTIONS, after.toordinal(), until.toordinal()))
