@@ -170,7 +170,7 @@ def newest_source(text: str) -> date | None:
 LONGEST_NAME_WORDS = 4
 """A name has so many words at most."""
 
-_WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
+_NAME_WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 _STARTS = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
 _CALENDAR = frozenset(name.casefold() for name in (*WEEKDAY_NAMES, *MONTH_NAMES))
 
@@ -181,7 +181,7 @@ class NameIndex:
     def __init__(self, forms: Iterable[tuple[str, str]], words: Callable[[], Container[str]]) -> None:
         self._forms: dict[tuple[str, ...], set[str]] = {}
         for form, slug in forms:
-            self._forms.setdefault(tuple(_WORD.findall(form.casefold())), set()).add(slug)
+            self._forms.setdefault(tuple(_NAME_WORD.findall(form.casefold())), set()).add(slug)
         self._first = {form[0] for form in self._forms if form}
         self._ask = words
 
@@ -197,7 +197,7 @@ class NameIndex:
 
     def named(self, text: str) -> Iterator[str]:
         """Who is called by a name, in the order of the text; a name that two have is nobody's."""
-        words = list(_WORD.finditer(text))
+        words = list(_NAME_WORD.finditer(text))
         at = 0
         while at < len(words):
             end, slug = self._longest(text, words, at)
@@ -224,4 +224,4 @@ class NameIndex:
 
 def small_words(texts: Iterable[str]) -> frozenset[str]:
     """The words that are written without a capital somewhere."""
-    return frozenset(word for text in texts for word in _WORD.findall(text) if word[0].islower())
+    return frozenset(word for text in texts for word in _NAME_WORD.findall(text) if word[0].islower())
