@@ -16,7 +16,6 @@ from vault_memory.health.doctor import doctor
 from vault_memory.markdown.scopes import of_folder
 from vault_memory.sessions import projects
 from vault_memory.sessions.projects import Asker, identifier, open_scopes
-from vault_memory.startup import user_folder
 from vault_memory.text.scope_syntax import folder_key, is_scope, normal_scope
 
 
@@ -93,29 +92,6 @@ def test_the_doctor_and_a_context_say_so(tmp_path: Path, monkeypatch: pytest.Mon
         f"2 folders are called api: {tmp_path}/a/api is project:api, {tmp_path}/b/api is project:api-"
     )
     assert len(found) == 2
-
-
-def test_a_repository_that_is_moved_keeps_its_name_and_one_that_is_away_leaves_it_to_nobody(tmp_path: Path) -> None:
-    first, second = made(tmp_path / "a/api"), made(tmp_path / "b/api")
-    made(first / ".git"), made(second / ".git")
-    for _ in range(2):
-        assert opened(Asker(folder=first), tmp_path) == ("global", "project:api")
-        assert opened(Asker(folder=second), tmp_path) != ("global", "project:api")
-        (tmp_path / "c").mkdir(exist_ok=True)
-        first = first.rename(tmp_path / "c/api")
-        assert opened(Asker(folder=second), tmp_path) != ("global", "project:api")
-
-
-@pytest.mark.parametrize(
-    "damage", [b"\xff\n{", b'{"name": "api"}\n[]\n7\n', b'{"name": "api", "folder": 1, "inode": "x"}']
-)
-def test_damage_in_what_is_known_of_projects_is_passed_over(tmp_path: Path, damage: bytes) -> None:
-    made(tmp_path / "api/.git")
-    file = Path(user_folder("data", os.environ)) / "projects.jsonl"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(damage)
-    for _ in range(2):
-        assert opened(Asker(folder=tmp_path / "api"), tmp_path) == ("global", "project:api")
 
 
 def test_a_folder_of_the_settings_wins_over_the_name(tmp_path: Path) -> None:

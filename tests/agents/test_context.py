@@ -145,12 +145,6 @@ def test_further_prompts_are_each_asked_for_themselves_and_take_turns(tmp_path: 
     assert make(of, "zebrafish quokka", also=(where,), unasked=True).has_footing
 
 
-def test_what_was_shown_of_late_news_is_left_out_too(kept: Memory) -> None:
-    first = make(kept, recent_days=7, core=False)
-    again = make(kept, recent_days=7, core=False, without=frozenset(cited.key for cited in first.shown))
-    assert (again.text, again.omitted["shown_before"]) == ("", len(first.shown))
-
-
 def summed_up(name: str, *lines: str) -> dict[str, str]:
     block = "\n".join(lines)
     text = f"# {name}\n\n<!-- memory:begin summary -->\n{block}\n<!-- memory:end summary sha=1a2b cites=a -->\n"
@@ -207,11 +201,6 @@ def test_more_notes_may_be_core(tmp_path: Path) -> None:
     found = make(of, scopes=("global", "agent:moss"))
     assert found.core == ("memory.md", "SOUL.md", "people/USER.md")
     assert texts(found)[-2:] == ["- I am Moss.", "- The user is Nora."]
-
-
-def test_the_core_may_be_called_in_capitals(tmp_path: Path) -> None:
-    of = memory(fill(tmp_path / "vault", {"MEMORY.md": "- Coffee black.\n"}))
-    assert make(of).core == ("MEMORY.md",)
 
 
 @pytest.mark.parametrize(
@@ -361,16 +350,6 @@ def test_without_patience_no_index_is_built(kept: Memory) -> None:
     assert bundle(kept, ContextRequest("stove"), patience=0).text
 
 
-def test_without_patience_nothing_is_written_to_the_index(kept: Memory) -> None:
-    kept.index()
-    put(kept.vault.root, "New.md", "The stove has a new door.\n")
-    generation = bundle(kept, ContextRequest("stove"), patience=0).seen
-    assert (
-        generation and not generation.fresh and "new door" not in bundle(kept, ContextRequest("stove"), patience=0).text
-    )
-    assert "new door" in bundle(kept, ContextRequest("stove")).text
-
-
 def test_that_the_index_was_behind_is_said_where_something_came_out_of_it(kept: Memory) -> None:
     kept.index()
     asked, lately = ContextRequest("stove", now=NOW, core=False), ContextRequest("", now=NOW, core=False, recent_days=7)
@@ -383,17 +362,6 @@ def test_that_the_index_was_behind_is_said_where_something_came_out_of_it(kept: 
         assert tokens.count(found.text) <= found.tokens
     assert "Coffee" in bundle(kept, core, patience=0).text and "may be" not in bundle(kept, core, patience=0).text
     assert bundle(kept, nothing, patience=0).text == ""
-
-
-def test_no_model_is_asked_without_patience_and_none_reranks(tmp_path: Path) -> None:
-    dead = {"embedding_provider": "ollama", "embedding_model": "x", "embedding_url": "http://127.0.0.1:9"}
-    of = memory(fill(tmp_path / "vault", NOTES), rerank_provider="ollama", rerank_model="x",
-                rerank_url="http://127.0.0.1:9", **dead)  # fmt: skip
-    of.index()
-    quick = bundle(of, ContextRequest("stove", now=NOW), patience=0)
-    assert quick.text and not any("127.0.0.1" in why for _, why in quick.degraded)
-    slow = bundle(of, ContextRequest("stove", now=NOW))
-    assert slow.text and not any(what == "rerank" for what, _ in slow.degraded)
 
 
 def test_the_vocabulary_is_never_loaded(kept: Memory) -> None:

@@ -130,13 +130,6 @@ def test_a_shut_root_might_as_well_not_be_there(config: Config, tmp_path: Path) 
         Federation(shut).get("roots/gone/x.md", scopes=("project:gone",))
 
 
-def test_a_word_is_unknown_only_where_no_root_knows_it(config: Config) -> None:
-    assert not asked(config, query="database")["degraded"]
-    assert asked(config, query="heron database zanzibar May")["understood"]["unknown"] == ["zanzibar"]
-    (problem,) = asked(config, query="zanzibar")["degraded"]
-    assert problem["what"] == "lexical" and problem["why"].startswith("no note contains any of these words")
-
-
 def test_get_leads_out_of_no_root(config: Config) -> None:
     with pytest.raises(VaultMemoryError):
         Federation(config).get("roots/work/../../device")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from vault_memory.agents import mcp_tools
 from vault_memory.agents.mcp_tools import LONGEST_TEXT
@@ -27,9 +27,6 @@ from vault_memory.text import frame
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault.vault import inside
 from vault_memory.write.retain import parse_bullet
-
-if TYPE_CHECKING:
-    from vault_memory.write.retain import Bullet
 
 Arguments = Mapping[str, Any]
 Span = tuple[int, int | None]
@@ -170,8 +167,7 @@ def store(caller: Caller, given: Arguments) -> str:
         raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
     content = _one_fact(content)
     bullet = parse_bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
-    signed = _signed(bullet, caller.agent)
-    done = caller.vault.retain(signed, _known_to(scope))
+    done = caller.vault.retain(replace(bullet, by=_by(bullet.text, caller.agent)), _known_to(scope))
     if isinstance(done, str):
         return _stands(done) + taken_out
     warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
@@ -225,11 +221,6 @@ def _refuse_secrets(what: str, *texts: str) -> None:
             f"This holds what looks like a secret ({', '.join(sorted(found))}): nothing was {what}.",
             "Leave it out, and say where it is kept instead: notes are plain text.",
         )
-
-
-def _signed(bullet: "Bullet", agent: str) -> "Bullet":
-    """The fact with who it is from."""
-    return replace(bullet, by=_by(bullet.text, agent))
 
 
 def _by(text: str, agent: str) -> str:
@@ -458,18 +449,14 @@ def entity(caller: Caller, name: str) -> str:
     return f"{frame.framed(entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
 
 
-def note(caller: Caller, path: str) -> str:
-    """A whole note, 10,000 characters of it at most."""
-    return get(caller, {"path": path})
-
-
 def resource(caller: Caller, uri: str) -> str:
     """What a URI of this server names; raises UsageError for one that names nothing here."""
     if uri == mcp_tools.CORE_URI:
         return core(caller)
-    for start, read in ((mcp_tools.ENTITY_URI, entity), (mcp_tools.NOTE_URI, note)):
-        if uri.startswith(start):
-            return read(caller, _decoded(uri.removeprefix(start)))
+    if uri.startswith(mcp_tools.ENTITY_URI):
+        return entity(caller, _decoded(uri.removeprefix(mcp_tools.ENTITY_URI)))
+    if uri.startswith(mcp_tools.NOTE_URI):
+        return get(caller, {"path": _decoded(uri.removeprefix(mcp_tools.NOTE_URI))})
     raise UsageError("There is no such resource.", "memory://core, memory://entity/NAME and memory://note/PATH are.")
 
 
