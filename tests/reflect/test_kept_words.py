@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import time
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -97,35 +96,3 @@ def test_what_runs_kept_goes_after_its_time(root: Path) -> None:
 
 def age_seconds(file: Path) -> float:
     return time.time() - file.stat().st_mtime
-
-
-OPINIONS = "bank/opinions.md"
-
-
-@pytest.fixture
-def minds(tmp_path: Path) -> Path:
-    """A vault in which one opinion took another back, and each is evidence of the other."""
-    said = {
-        "memory/2025-10-13.md": "## Retain\n- O(c=0.7) @Nora: Coffee does not agree with Nora.\n",
-        "memory/2025-11-02.md": "## Retain\n- O(c=0.9) @Nora: Coffee agrees with Nora; what I wrote on 13 October was"
-        " wrong.\n- W @Nora: Drank coffee with the pilots.\n",
-        "memory/2025-11-05.md": "## Retain\n- O(c=0.8) @Nora: Tea does not agree with Nora.\n",
-    }
-    made = fill(tmp_path / "v", said)
-    reflected(made, "2025-12-01")
-    return made
-
-
-def statements(root: Path) -> list[str]:
-    return [line for line in (root / OPINIONS).read_text("utf-8").splitlines() if line.startswith("- **")]
-
-
-def test_a_deleted_opinion_takes_no_other_with_it(minds: Path, tmp_path: Path) -> None:
-    before, page = statements(minds), (minds / OPINIONS).read_text("utf-8").splitlines(keepends=True)
-    for number, one in enumerate(before):
-        root = Path(shutil.copytree(minds, tmp_path / f"v{number}"))
-        at = page.index(f"{one}\n")
-        end = next(n for n in range(at + 1, len(page)) if not page[n].startswith("  "))
-        (root / OPINIONS).write_text("".join(page[:at] + page[end:]), "utf-8")
-        reflected(root, "2025-12-01")
-        assert statements(root) == [other for other in before if other != one]

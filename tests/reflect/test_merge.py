@@ -197,13 +197,6 @@ def test_a_changed_entry_keeps_the_lines_below_it() -> None:
     assert hand.text == [*texts(below(5)), "- mine", *texts(second[1:]), *texts(first)]
 
 
-def test_what_is_new_below_a_deleted_entry_goes_below_no_other() -> None:
-    hand = Hand([*below(1), *below(3)]).edit(gone(*texts(below(3))))
-    hand.run([*below(1), *below(3)])
-    hand.run([*below(1), *below(3), Line("  - against 3", (60 << 32,))])
-    assert hand.text == texts(below(1))
-
-
 # --- a note that has another name ------------------------------------------------------------------------------------
 
 

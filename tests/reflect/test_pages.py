@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from page_checker import problems, written
-from reflecting import block, reflect, rewrite, texts
+from reflecting import reflect, texts
 from sample import make_sample
-from vaults import age, fill, put, run
+from vaults import fill, put, run
 
 LONG = " ".join(f"plank{n} was sawn and planed" for n in range(120))
 TRAPS: dict[str, str | bytes] = {
@@ -125,34 +125,3 @@ def test_a_vault_with_little_or_nothing(tmp_path: Path, notes: dict[str, str]) -
     before = texts(root)
     assert reflect(root)["pages"] == []
     assert texts(root) == before
-
-
-# --- the checker itself: it finds what is wrong -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "breach"),
-    [
-        (
-            "Keeps bees behind the boathouse and sells the honey",
-            "Rides two wild elephants through",
-            "of its words are in",
-        ),
-        ("[[2025-11-11]] L2", "[[2025-11-11]] L99", "cites no line"),
-        ("[[2025-11-11]] L2", "[[2024-01-01]] L2", "opens no note"),
-        ("## In the logs", "#### In the logs", "level 4"),
-        ("## In the logs", "All in all a fine fellow.", "of no known form"),
-        ("## In the logs", "## In the logs ", "a space at its end"),
-        ("cites=", "cites=00000000,", "hashes for"),
-        ("<!-- memory:end", "<!-- memory:fin", "without a partner"),
-    ],
-)
-def test_the_checker_finds_it(tmp_path: Path, old: str, new: str, breach: str) -> None:
-    root = fill(tmp_path / "v", TRAPS)
-    reflect(root)
-    path = "bank/entities/Odd.md"
-    assert block((root / path).read_bytes())
-    rewrite(root, path, old, new)
-    age(root / path, 60)
-    found = problems(root)
-    assert any(breach in one for one in found), found

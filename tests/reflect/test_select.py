@@ -1,13 +1,10 @@
 """select.py: what is chosen under a budget, by tables and properties."""
 
-import random
 import re
 import zlib
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from vault_memory.reflect import select
 from vault_memory.reflect.model import Fact
@@ -167,62 +164,7 @@ def test_lately_is_measured_from_the_newest() -> None:
     assert not select.lately([])(facts[0])
 
 
-def test_what_waits_may_be_taken_in_a_later_turn() -> None:
-    new = fact("Moved upriver.", 2, "ann")
-    old = fact("Lives at Harbour Street with two cats.", 1, "ann", succeeded_by=new.key)
-    assert select.in_turns([old, new], 1000, weigh(), [Turn(12), Turn(100)]) == [[new], [old]]
-    assert select.in_turns([old, new], 1000, weigh(), [Turn(100, lambda one: one is old), Turn(100)]) == [
-        [],
-        [new, old],
-    ]
-
-
 # --- properties --------------------------------------------------------------------------------------------------
-
-
-word = st.sampled_from([*WORDS.split(), "decided", "never", "1500", "a"])
-people = st.lists(st.sampled_from(["ann", "bob", "cy", "tern"]), max_size=3, unique=True)
-
-
-@st.composite
-def many(draw: st.DrawFn) -> list[Fact]:
-    found = []
-    for number in range(draw(st.integers(0, 14))):
-        text = " ".join(draw(st.lists(word, min_size=1, max_size=8)))
-        found.append(
-            Fact(
-                key=number,
-                kind="world",
-                text=text,
-                path=draw(st.sampled_from(["memory/a.md", "memory/b.md"])),
-                line=number,
-                day=draw(st.one_of(st.none(), st.dates(date(2025, 1, 1), date(2025, 12, 31)))),
-                about=tuple(draw(people)),
-                importance=draw(st.floats(0, 1)),
-                confidence=draw(st.one_of(st.none(), st.floats(0, 1))),
-                tier=draw(st.sampled_from(["core", "working", "peripheral"])),
-                is_inferred=draw(st.booleans()),
-                succeeded_by=draw(st.one_of(st.none(), st.integers(number + 1, 20))),
-            )
-        )
-    return found
-
-
-@given(many(), st.integers(0, 120), st.randoms(use_true_random=False))
-def test_properties(facts: list[Fact], budget: int, shuffle: random.Random) -> None:
-    one = weigh()
-    found = chosen(facts, budget, one)
-    assert sum(map(one.cost, found)) <= budget
-    mixed = list(facts)
-    shuffle.shuffle(mixed)
-    assert chosen(mixed, budget, one) == found
-    assert len(set(found)) == len(found)
-    for at, this in enumerate(found):
-        before = {other.key for other in found[:at]}
-        assert this.succeeded_by not in {other.key for other in facts} or this.succeeded_by in before
-        for other in found[:at]:
-            mine, theirs = set(stems(this.text)), set(stems(other.text))
-            assert len(mine & theirs) <= 0.6 * len(mine | theirs)
 
 
 @pytest.mark.parametrize(

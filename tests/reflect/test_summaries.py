@@ -8,8 +8,7 @@ from datetime import date, timedelta
 import pytest
 
 from vault_memory.reflect import summaries
-from vault_memory.reflect.cite import LINE_NUMBER, Citations
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.model import LINE_NUMBER, Citations, Fact
 from vault_memory.reflect.periods import KINDS, period_of
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.summaries import SummaryDraft, TooLittle, summary
@@ -144,25 +143,6 @@ def test_short_facts_of_a_day_share_a_citation() -> None:
     assert LINE_NUMBER.sub("L", "[[2025-11-05]] L7, L8.") == "[[2025-11-05]] L."
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"block_id": "apple"},
-        {"path": "memory/other.md"},
-        {"subjects": ("tern",)},
-        {"text": "Planted three apple trees beside fences!"},
-        {"text": "Planted three apple trees. They stand beside fences"},
-        {"text": "Planted trees"},
-    ],
-)
-def test_what_stands_apart(change: dict[str, object]) -> None:
-    one = fact("Planted three apple trees beside fences", 5, 7)
-    two = fact("Watered eleven large gooseberry bushes carefully", 5, 8)
-    rest = fact("Slept through the whole of Sunday without waking", 9, 3, "tern")
-    facts = [one._replace(**change), two, rest]  # type: ignore[arg-type]
-    assert len(bullets(page(facts, source=lambda _: 200))) == 3
-
-
 # --- what goes before the words ----------------------------------------------------------------------------------
 
 
@@ -172,61 +152,26 @@ OTHERS = [
 ]
 
 
+def walked(text: str, *days: str, **more: object) -> Fact:
+    """A fact of 3 November about these days."""
+    first, last = date.fromisoformat(days[0]), date.fromisoformat(days[-1])
+    return fact(text, 3, 9, occurred=Span(first, last), **more)
+
+
+WALK = "Walked along the river with two sandwiches."
+
+
 @pytest.mark.parametrize(
     ("one", "expected"),
     [
         (fact("Prefers concise replies on the phone.", 3, 9, "ann-berg"), "- [[Ann Berg|Ann]]: Prefers"),
         (fact("Ann prefers concise replies on the phone.", 3, 9, "ann-berg"), "- Ann prefers"),
-        (
-            fact(
-                "Walked along the river with two sandwiches.", 3, 9, occurred=Span(date(2025, 11, 2), date(2025, 11, 2))
-            ),
-            "- 2 Nov: Walked",
-        ),
-        (
-            fact(
-                "On 2 November walked along the river with sandwiches.",
-                3,
-                9,
-                occurred=Span(date(2025, 11, 2), date(2025, 11, 2)),
-            ),
-            "- On 2 November walked",
-        ),
-        (
-            fact(
-                "Walked along the river with two sandwiches.", 3, 9, occurred=Span(date(2025, 11, 3), date(2025, 11, 3))
-            ),
-            "- Walked",
-        ),
-        (
-            fact(
-                "Away from home with two large suitcases.",
-                3,
-                9,
-                "ann-berg",
-                occurred=Span(date(2025, 11, 20), date(2025, 11, 23)),
-            ),
-            "- 20–23 Nov, [[Ann Berg|Ann]]: Away",
-        ),
-        (
-            fact(
-                "Read forty novels and wrote to every author.",
-                3,
-                9,
-                occurred=Span(date(2025, 11, 1), date(2026, 10, 31)),
-            ),
-            "- Read",
-        ),
-        (
-            fact(
-                "The ship was right, it goes to all on 8 December.",
-                3,
-                9,
-                kind="opinion",
-                occurred=Span(date(2025, 12, 8), date(2025, 12, 8)),
-            ),
-            "- The ship",
-        ),
+        (walked(WALK, "2025-11-02"), "- 2 Nov: Walked"),
+        (walked("On 2 November walked along the river with sandwiches.", "2025-11-02"), "- On 2 November walked"),
+        (walked(WALK, "2025-11-03"), "- Walked"),
+        (walked("Was away from home with two suitcases.", "2025-11-20", "2025-11-23"), "- 20–23 Nov: Was"),
+        (walked("Read forty novels and wrote to every author.", "2025-11-01", "2026-10-31"), "- Read"),
+        (walked("The ship was right, it goes to all on 8 December.", "2025-12-08", kind="opinion"), "- The ship"),
     ],
 )
 def test_a_line_says_what_its_words_leave_out(one: Fact, expected: str) -> None:

@@ -30,10 +30,9 @@ from vault_memory.reflect import (
 )
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.entity_page import weighed
 from vault_memory.reflect.merge import LINKED
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.model import Citations, Fact
 from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.proposals import PassedOver
 from vault_memory.reflect.sections import PageContext, counted
