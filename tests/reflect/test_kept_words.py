@@ -10,7 +10,7 @@ import pytest
 from reflecting import reflected
 from vaults import fill, memory, put, run
 
-from vault_memory.reflect.page_writer import KEPT_SECONDS
+from vault_memory.reflect.plan_run import WRITTEN_SECONDS
 from vault_memory.vault import undo_history
 from vault_memory.vault.undo_history import UndoHistory
 
@@ -90,7 +90,7 @@ def test_what_runs_kept_goes_after_its_time(root: Path) -> None:
     named = set(
         re.findall(r"sha=([0-9a-f]{8})", "".join(page.read_text("utf-8") for page in root.rglob("bank/**/*.md")))
     )
-    old = [file for file in (root / ".memory/history/written").iterdir() if age_seconds(file) > KEPT_SECONDS]
+    old = [file for file in (root / ".memory/history/written").iterdir() if age_seconds(file) > WRITTEN_SECONDS]
     assert {file.stem for file in old} <= named
 
 

@@ -12,8 +12,9 @@ from vaults import age, fill, memory, obeying_permissions, put, run, snapshot
 
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.page_writer import KEPT_SECONDS, TRIES, Ledger, Writer, WriteResult
+from vault_memory.reflect.job import TRIES, Writer, WriteResult
 from vault_memory.reflect.plan import Draft, Edit, PageHistory, Plan, edit, planned
+from vault_memory.reflect.plan_run import WRITTEN_SECONDS, Ledger
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 
@@ -215,7 +216,7 @@ def test_old_texts_that_no_page_names_are_forgotten(tmp_path: Path) -> None:
     ledger.sweep(lambda: asked.append(1) or frozenset())
     assert (len(list(folder.iterdir())), asked) == (3, [])
     for sha in ("0000000a", "0000000b"):
-        age(folder / f"{sha}.json", KEPT_SECONDS + 60)
+        age(folder / f"{sha}.json", WRITTEN_SECONDS + 60)
     ledger.sweep(lambda: {"0000000a"})
     assert sorted(file.stem for file in folder.iterdir()) == ["0000000a", "0000000c"]
 

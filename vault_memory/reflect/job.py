@@ -1,5 +1,10 @@
-"""Runs a whole reflect: brings the index up to date, plans, writes the pages and tells the index; and undoes a run."""
+"""Runs a whole reflect: brings the index up to date, plans, writes the pages and tells the index; and undoes a run.
 
+A run that is killed leaves every page as it was or as it is to be, and what it wrote can be undone: the text before and
+what the block was made of are durable before the page is replaced (DESIGN.md §2, law 2).
+"""
+
+import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,14 +14,13 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
+from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Options
-from vault_memory.reflect.page_writer import Ledger, Writer, WriteResult
-from vault_memory.reflect.plan import Edit, Notice, Orphan, SkippedPage
-from vault_memory.reflect.plan_run import PlannedRun, ProposalCounts, RunPlanner
+from vault_memory.reflect.plan import Edit, Notice, Orphan, SkippedPage, skip
+from vault_memory.reflect.plan_run import Ledger, PlannedRun, ProposalCounts, RunPlanner
 from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
@@ -26,11 +30,15 @@ from vault_memory.store.rows import Store
 from vault_memory.store.view import ALL
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import RestoredNote, SavedRun, UndoHistory, UndoReport
+from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_memory.indexing.indexer import Progress
+
+TRIES = 3
+"""A page that changes under our hands is merged anew so many times."""
 
 _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
 
@@ -93,6 +101,101 @@ class Steps:
     index: "Progress | None" = None
     plan: "Progress | None" = None
     write: "Progress | None" = None
+
+
+Again = Callable[[Edit], Edit | None]
+"""The edit of a page as it stands now; None when it says all already. Raises like `plan.edit`, or VaultError."""
+
+
+@dataclass
+class WriteResult:
+    """What came of a plan: the run to undo it by ("" when nothing was written), what was written, and what was not."""
+
+    run: str = ""
+    edits: list[Edit] = field(default_factory=list)
+    skipped: list[SkippedPage] = field(default_factory=list)
+
+
+class Writer:
+    """Writes edits into one vault, once; `heed` is told of each just before."""
+
+    def __init__(self, vault: Vault, heed: Callable[[Edit], None] = lambda edit: None) -> None:
+        self._vault, self._heed = vault, heed
+        self._preimages = UndoHistory(vault.root)
+        self._ledger = Ledger(vault.root)
+        self._ours = self._written_last()
+
+    def write(self, edits: Iterable[Edit], again: Again) -> WriteResult:
+        """Write edits in turn; a page that changes under our hands is merged anew, three times at most."""
+        run, done, is_core_left = self._preimages.begin("reflect"), WriteResult(), False
+        for edit in edits:
+            if edit.path == proposals.PATH and is_core_left:
+                continue  # or a tick would go that nothing came of
+            try:
+                written = self._settled(run, edit, again)
+            except (ConflictError, RefusedError, VaultError) as error:
+                done.skipped.append(skip(edit.path, error))
+                is_core_left = is_core_left or not edit.block
+                continue
+            if written:
+                done.run = run.name
+                done.edits.append(written)
+        if not done.edits:
+            run.drop()
+        return done
+
+    def _settled(self, run: SavedRun, edit: Edit, again: Again) -> Edit | None:
+        """Write one page; returns what was written, None when somebody else has done so."""
+        found: Edit | None = edit
+        for attempt in range(1, TRIES + 1):
+            if found and found.before is not None and self._waited_for_editor(found.path):
+                found = again(found)
+            if found is None:
+                return None
+            try:
+                self._write(run, found)
+            except ConflictError:
+                if attempt == TRIES:
+                    raise
+                found = again(found)
+            else:
+                return found
+        return None
+
+    def _write(self, run: SavedRun, edit: Edit) -> None:
+        for folder in self._vault.missing_folders(edit.path) if edit.before is None else ():
+            run.keep_folder(folder)
+        run.keep(edit.path, edit.before, edit.after, edit.why)
+        if edit.sha:
+            self._ledger.keep(edit.sha, edit.lines)
+        self._heed(edit)
+        self._vault.write(edit.path, edit.after, edit.before)
+        self._ours[edit.path] = _digest(edit.after)
+
+    def _waited_for_editor(self, path: str) -> bool:
+        """Give an editor that has just saved a moment; whether there was anything to wait for."""
+        wait = SETTLE_SECONDS - self._vault.seconds_since_saved(path)
+        if 0 < wait <= SETTLE_SECONDS and not self._is_ours(path):
+            time.sleep(wait)
+            return True
+        return False
+
+    def _is_ours(self, path: str) -> bool:
+        """Whether the page is as this program wrote it last: that needs no waiting."""
+        with suppress(OSError):
+            return self._ours.get(path) == _digest(self._vault.read(path))
+        return False
+
+    def _written_last(self) -> dict[str, str]:
+        """What the last run wrote, as hashes by path."""
+        newest = next(iter(self._preimages.runs("reflect")), None)
+        with suppress(VaultError):
+            return {change.path: change.after for change in newest.changes()} if newest else {}
+        return {}
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None) -> ReflectReport:

@@ -1,8 +1,17 @@
-"""Plans a run from the index and the pages as they stand: drafts, edits, proposals. It writes nothing."""
+"""Plans a run from the index and the pages as they stand: drafts, edits, proposals. It writes no page.
 
-from collections.abc import Callable, Container, Iterator
+The lines of a written block are kept in `.memory/history/written` by the hash that the block's own closing marker
+names, for merge.py to compare with.
+"""
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import template
@@ -12,7 +21,6 @@ from vault_memory.reflect import blocks, core, entity_page, opinion_page, propos
 from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Job, Options, PageJobs, Verdicts
-from vault_memory.reflect.page_writer import Ledger
 from vault_memory.reflect.plan import (
     Draft,
     Edit,
@@ -29,10 +37,70 @@ from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
 from vault_memory.store import reflect_rows
 from vault_memory.store.view import View
+from vault_memory.vault import atomic_write, locations
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
+
+WRITTEN = "history/written"
+WRITTEN_SECONDS = 90 * 86400.0
+"""A text that no page has any more is kept so long from when it was written: a page may come back from another device
+or a backup. Then it goes, and with it the words of what was forgotten."""
+
+_SHA = re.compile(r"[0-9a-f]{8}")
+
+
+class Ledger:
+    """The texts written into one vault's pages; `root` is the vault's real path."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def last(self, sha: str) -> list[Line] | None:
+        """The lines of the block with this hash, or None when it was not written here."""
+        file = locations.derived(self._root, f"{WRITTEN}/{sha}.json") if _SHA.fullmatch(sha) else None
+        if file is None:
+            return None
+        with suppress(OSError, ValueError, TypeError, RecursionError):
+            return [
+                Line(str(text), tuple(map(int, keys)), str(slot), of=str(*of))
+                for text, keys, slot, *of in json.loads(file.read_bytes())
+            ]
+        return None
+
+    def keep(self, sha: str, lines: Sequence[Line]) -> None:
+        """Keep a block's lines, durably, before it is written; raises RefusedError or VaultError."""
+        file = locations.derived(self._root, f"{WRITTEN}/{sha}.json")
+        if file is None:
+            raise RefusedError(f".memory/{WRITTEN} is behind a link: nothing was written.", "Make it a plain folder.")
+        plain = [(line.text, line.keys, line.slot, *filter(None, [line.of])) for line in lines]
+        if self.last(sha) == [line._replace(parts=()) for line in lines]:
+            return
+        try:
+            locations.make_folder(file.parent)
+            atomic_write.replace_durably(file, json.dumps(plain, separators=(",", ":")).encode("ascii"))
+        except OSError as error:
+            raise VaultError(
+                f".memory/{WRITTEN} cannot be written: {error.strerror or error}; nothing was changed.",
+                "Check permissions and free space.",
+            ) from error
+
+    def sweep(self, used: Callable[[], Container[str]]) -> None:
+        """Delete what is old and, as `used` is asked only then, what no page names any more."""
+        folder = locations.derived(self._root, WRITTEN)
+        if folder is None:
+            return
+        oldest = time.time() - WRITTEN_SECONDS
+        with suppress(OSError):
+            with os.scandir(folder) as entries:
+                old = [entry for entry in entries if entry.stat(follow_symlinks=False).st_mtime < oldest]
+            known = used() if old else ()
+            for entry in old:
+                if entry.name.partition(".")[0] not in known:
+                    Path(entry.path).unlink(missing_ok=True)
+                else:
+                    os.utime(entry.path, follow_symlinks=False)  # not to be asked of again with every run
 
 
 class ProposalCounts(NamedTuple):
