@@ -59,10 +59,6 @@ def test_the_users_file_wins_over_the_vaults(home: Home) -> None:
     assert config.sources == (str(home.user_file), str(home.vault_file))
 
 
-def test_the_users_file_may_name_the_index(home: Home) -> None:
-    assert home.load(user='[index]\npath = "/elsewhere/i.sqlite"\n').index_path == Path("/elsewhere/i.sqlite")
-
-
 @pytest.mark.parametrize(
     ("text", "key"),
     [
@@ -86,25 +82,6 @@ def test_the_users_file_names_the_vault_with_or_without_other_settings_of_vaults
     home.user_file.write_text(text, "utf-8")
     config = load(None, home.environ, tmp_path)
     assert (config.vault, config.ignore) == (Path("/notes").absolute(), ("old/",) if "old" in text else ())
-
-
-def test_every_problem_is_told_at_once(home: Home) -> None:
-    user = 'colour = "red"\n[recall]\nk = 0\nbudget = true\n[vault]\nignore = "x"\n'
-    vault = "[chunk]\ntokens = 20\noverlap = -1\n[vault]\ndaily_folder = 3\n"
-    with pytest.raises(UsageError) as error:
-        home.load(user, vault)
-    for key in (
-        "colour",
-        "recall.k",
-        "recall.budget",
-        "vault.ignore",
-        "chunk.tokens",
-        "chunk.overlap",
-        "vault.daily_folder",
-    ):
-        assert f"`{key}`" in str(error.value)
-    assert str(home.user_file) in str(error.value) and str(home.vault_file) in str(error.value)
-    assert error.value.exit_code == 2 and error.value.next_step
 
 
 @pytest.mark.parametrize(
@@ -131,26 +108,6 @@ def test_a_file_that_is_no_text_is_a_usage_error(home: Home) -> None:
         load(None, home.environ, home.vault)
 
 
-def test_a_folder_in_place_of_a_file_is_a_usage_error(home: Home) -> None:
-    home.vault_file.mkdir()
-    with pytest.raises(UsageError):
-        load(None, home.environ, home.vault)
-
-
-@pytest.mark.parametrize(
-    ("text", "field", "value"),
-    [
-        ("[chunk]\ntokens = 50\n", "chunk_tokens", 50),
-        ("[chunk]\ntokens = 8000\n", "chunk_tokens", 8000),
-        ("[chunk]\noverlap = 0\n", "chunk_overlap", 0),
-        ("[recall]\nk = 1000\n", "recall_k", 1000),
-        ("[recall]\nbudget = 1\n", "recall_budget", 1),
-    ],
-)
-def test_values_at_their_bounds(home: Home, text: str, field: str, value: int) -> None:
-    assert getattr(home.load(user=text), field) == value
-
-
 # --- which vault --------------------------------------------------------------------------------------------
 
 
@@ -173,12 +130,6 @@ def test_the_nearest_marked_parent_is_the_vault(tmp_path: Path, marker: str) -> 
     (tmp_path / "outer" / ".obsidian").mkdir(parents=True)
     (inner / marker).mkdir(parents=True)
     assert load(None, {"HOME": str(tmp_path)}, inner).vault == inner
-
-
-def test_a_marker_that_is_a_file_marks_nothing(tmp_path: Path) -> None:
-    (tmp_path / ".memory").write_text("")
-    with pytest.raises(VaultError):
-        load(None, {"HOME": str(tmp_path)}, tmp_path)
 
 
 def test_no_vault_names_the_four_ways(tmp_path: Path) -> None:
@@ -248,11 +199,6 @@ def test_a_model_that_is_set_badly_is_reported(tmp_path: Path, text: str, said: 
     assert "sk-123" not in str(raised.value)
 
 
-def test_a_variable_that_is_set_badly_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"\$MEMORY_EMBEDDING_BATCH must be a whole number"):
-        user_of(tmp_path, "", MEMORY_EMBEDDING_BATCH="many")
-
-
 def test_a_vault_sets_no_model(tmp_path: Path) -> None:
     (tmp_path / ".memory").mkdir()
     own = ("reflect.at", "reflect.entity_days")
@@ -262,15 +208,6 @@ def test_a_vault_sets_no_model(tmp_path: Path) -> None:
     found = user_of(tmp_path, "")
     assert (found.embedding_provider, found.rerank_provider, found.reflect_provider) == ("builtin", "off", "off")
     assert sum("a vault may not set it" in sentence for sentence in found.ignored) == len(keys) == 21
-
-
-def test_the_model_that_writes_is_set_like_the_others(tmp_path: Path) -> None:
-    found = user_of(
-        tmp_path, '[reflect]\nat = "04:00"\nprovider = "ollama"\nmodel = "llama3.2"\nrun_deadline_seconds = 90\n',
-        MEMORY_REFLECT_MODEL="qwen3", MEMORY_REFLECT_DEADLINE_SECONDS="2.5", MEMORY_REFLECT_AT="05:00",
-    )  # fmt: skip
-    assert (found.reflect_provider, found.reflect_model, found.reflect_at) == ("ollama", "qwen3", "04:00")
-    assert (found.reflect_deadline_seconds, found.reflect_run_deadline_seconds) == (2.5, 90.0)
 
 
 # --- addresses -------------------------------------------------------------------------------------------------------
@@ -320,22 +257,10 @@ def test_a_password_in_the_address_and_a_key_are_one_too_many(home: Home) -> Non
         home.load('[embedding]\nprovider = "ollama"\nkey_env = "KEY"\n', OLLAMA_HOST="http://me:pw@h")
 
 
-def test_a_password_and_a_key_are_one_too_many_for_the_model_that_writes_too(home: Home) -> None:
-    user = '[reflect]\nprovider = "openai"\nmodel = "m"\nurl = "https://me:pw-hidden@h/v1"\nkey_env = "KEY"\n'
-    with pytest.raises(UsageError, match="the server takes only one") as error:
-        home.load(user=user)
-    assert "`reflect.key_env`" in str(error.value) and "pw-hidden" not in str(error.value)
-
-
 @pytest.mark.parametrize("table", ["embedding", "reflect"])
 def test_a_query_in_an_address_is_for_openai_only(home: Home, table: str) -> None:
     with pytest.raises(UsageError, match=rf"`{table}\.url`.*`\?`"):
         home.load(user=f'[{table}]\nprovider = "ollama"\nmodel = "m"\nurl = "http://h/?a=1"\n')
-
-
-@pytest.mark.parametrize("text", ["03:30", "23:59", ""])
-def test_the_time_of_the_nightly_work_is_taken(home: Home, text: str) -> None:
-    assert home.load(vault=f'[reflect]\nat = "{text}"\n').reflect_at == text
 
 
 @pytest.mark.parametrize("text", ['"3:30"', '"24:00"', "3", "03:30:00", "true"])
@@ -360,12 +285,6 @@ def test_several_mistakes_have_a_line_each_under_their_file(home: Home) -> None:
         "environment:",
         "  $MEMORY_PRESET must be one of tuned, weighted, classic, rrf",
     ]
-
-
-def test_one_mistake_is_one_line(home: Home) -> None:
-    with pytest.raises(UsageError) as error:
-        home.load(user="[recall]\nk = 0\n")
-    assert str(error.value) == f"{home.user_file}: `recall.k` must be a whole number from 1 to 1000"
 
 
 @pytest.mark.parametrize(

@@ -304,16 +304,6 @@ def test_a_model_of_another_dimension_is_refused(vault: Path, server: ModelServe
     assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
 
 
-def test_dimensions_that_are_no_multiple_of_8(vault: Path) -> None:
-    with model_server(Model(dimensions=50)) as server:
-        mine = embedded(with_ollama(vault, server))
-        answer = ask(mine, "engine of the boat", mode="semantic")
-        assert answer.embedder == "ollama/nomic-embed-text@1"
-        assert answer.results[0].content == "The boat engine was serviced by the harbour."
-        with opened(mine) as store:
-            assert store.one("SELECT dimensions FROM embedder WHERE id = 2") == 50
-
-
 def test_long_texts_are_cut_and_counted_never_by_the_server(tmp_path: Path) -> None:
     with model_server(Model(context_tokens=20)) as server:
         root = fill(tmp_path, {"long.md": "word " * 60 + "\n", "short.md": "a few words\n"})

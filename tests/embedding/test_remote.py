@@ -8,8 +8,6 @@ from collections.abc import Iterator
 import httpx
 import ollama
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from model_server import Model, ModelServer, model_server, vector
 
 from vault_memory.config import Config
@@ -139,18 +137,6 @@ def test_what_is_no_number_is_refused() -> None:
         quantised(["a", "b"])  # type: ignore[list-item]
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
-def test_quantising_keeps_the_direction(floats: list[float]) -> None:
-    found = quantised(floats)
-    if found is None:
-        assert not any(floats)
-        return
-    whole = memoryview(found).cast("b")
-    peak = max(map(abs, floats))
-    assert max(map(abs, whole)) == 127
-    assert all(abs(x / peak * 127 - y) <= 0.51 for x, y in zip(floats, whole, strict=False))
-
-
 def test_keep_alive_is_handed_on(server: ModelServer) -> None:
     for value, sent in (("30m", "30m"), ("-1", -1.0)):
         mine = remote(server, embedding_keep_alive=value)
@@ -226,14 +212,6 @@ def test_no_redirect_is_followed(server: ModelServer, provider: str) -> None:
         error = failing(remote(server, provider))
         assert str(error) == f"{provider} at {server.host} sends elsewhere (307), and no redirect is followed"
         assert elsewhere.requests == []
-
-
-@BOTH
-def test_a_server_that_hangs_up_is_tried_again_then_given_up(server: ModelServer, provider: str) -> None:
-    server.trouble.dies_after = 0
-    slept = Slept()
-    assert failing(remote(server, provider, slept)).kind == "busy"
-    assert len(slept) == 3
 
 
 @BOTH

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from sample import call
 from vaults import fill, memory, opened, put
 
-from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
+from vault_memory.errors import RefusedError, UsageError
 from vault_memory.health.stats import (
-    BANDS,
     Curve,
     Days,
     Entities,
@@ -24,17 +23,14 @@ from vault_memory.health.stats import (
     Stats,
     Tally,
     Week,
-    band_of,
     days_of,
     has_moved,
     stats,
-    weeks_of,
 )
 from vault_memory.memory import Memory
 from vault_memory.rendering import drawing
 from vault_memory.rendering.common import cells, cut
 from vault_memory.rendering.stats import stats_document, stats_text
-from vault_memory.store import journal
 
 TODAY = date(2025, 12, 3)
 NOTES = {
@@ -103,16 +99,6 @@ def test_what_was_asked_in_the_last_thirty_days_is_counted(vault: Memory) -> Non
     assert stats(vault, TODAY).recalls == 2
 
 
-def test_a_fact_that_was_of_use_is_counted_in_its_tier(vault: Memory) -> None:
-    vault.index()
-    keys = (journal.passage_key("- W @[[Ann]]: Bought a tent."), journal.passage_key("- O(c=0.3) @Bo: Never pays."))
-    with opened(vault) as store:
-        for key in keys:
-            rows = [(key, question, TODAY.toordinal() - 3 * question) for question in range(4)]
-            store.connection.executemany("INSERT INTO used VALUES(?, ?, ?)", rows)
-    assert stats(vault, TODAY).facts.tiers == {"working": 10}
-
-
 @pytest.mark.parametrize(
     ("logged", "gap_days", "streak", "ahead"),
     [
@@ -132,13 +118,6 @@ def test_the_habit(logged: list[int], gap_days: int, streak: int, ahead: int) ->
     assert found.logged == len(logged) - ahead
 
 
-@given(st.dictionaries(st.dates(), st.integers(1, 9)), st.dates())
-def test_every_day_up_to_today_is_in_one_week(days: dict[date, int], today: date) -> None:
-    weeks = weeks_of(days, {}, today)
-    assert sum(week.notes for week in weeks) == sum(count for day, count in days.items() if day <= today)
-    assert all(week.start.weekday() == 0 for week in weeks) and list(weeks) == sorted(weeks)
-
-
 @pytest.mark.parametrize(
     ("points", "moved"),
     [
@@ -154,13 +133,6 @@ def test_every_day_up_to_today_is_in_one_week(days: dict[date, int], today: date
 def test_an_opinion_that_moved_lately(points: list[tuple[int, float]], moved: bool) -> None:
     curve = Curve("", tuple((TODAY - timedelta(days=ago), value) for ago, value in points))
     assert has_moved(curve, TODAY) is moved
-
-
-def test_the_words_for_how_sure() -> None:
-    assert [band_of(value) for value in (1.0, 0.8, 0.79, 0.6, 0.5, 0.4, 0.39, 0.0)] == [
-        "sure", "sure", "likely", "likely", "open", "open", "doubted", "doubted",
-    ]  # fmt: skip
-    assert [band for band, _ in BANDS] == ["sure", "likely", "open", "doubted"]
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -253,12 +225,6 @@ def test_a_drawing_in_the_terminal() -> None:
     ]
 
 
-def test_weeks_with_nothing_are_drawn_between_those_with_something() -> None:
-    assert [week.notes for week in drawing.last_weeks(WEEKS, 52)] == [3, 0, 0, 1]
-    assert [week.notes for week in drawing.last_weeks(WEEKS, 2)] == [0, 1]
-    assert drawing.last_weeks((), 52) == []
-
-
 names = st.text(max_size=40)
 points = st.dictionaries(st.dates(), st.floats(0, 1), min_size=1, max_size=9).map(lambda d: tuple(sorted(d.items())))
 mondays = st.integers(0, 521_000).map(lambda week: date.fromordinal(1 + 7 * week))
@@ -271,13 +237,6 @@ drawn = st.builds(figures_of, st.lists(st.builds(Curve, names, points), max_size
 @given(drawn, st.integers(0, 240))
 def test_no_line_is_wider_than_the_terminal(found: Stats, width: int) -> None:
     assert max(map(cells, drawing.text(found, width).split("\n"))) <= max(width, 24)
-
-
-@given(names, st.integers(0, 50))
-def test_a_text_is_cut_where_the_width_ends(text: str, width: int) -> None:
-    kept = cut(text, width)
-    assert cells(kept) <= width
-    assert kept == text or (kept == "" if width == 0 else kept.endswith("…"))
 
 
 def test_wide_characters_take_two_cells() -> None:
@@ -379,19 +338,7 @@ def test_links_lead_nowhere_else(vault: Memory, tmp_path: Path) -> None:
     assert (root / "Boats.md").read_text() == NOTES["Boats.md"]
 
 
-def test_a_folder_that_is_not_there_is_said(vault: Memory, tmp_path: Path) -> None:
-    with pytest.raises((VaultError, ConflictError), match="cannot be written"):
-        draw(vault, stats(vault, TODAY), tmp_path / "nowhere/a.svg")
-
-
 def test_force_goes_with_a_file(vault: Memory) -> None:
     for more in ([], ["--plot"]):
         said = call("--vault", str(vault.vault.root), "stats", *more, "--force")
         assert said.code == 2 and "--force only works with --plot FILE.svg" in said.err
-
-
-def test_the_terminal_tells_its_width(vault: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
-    said = call("--vault", str(vault.vault.root), "stats", "--plot").out
-    lines = said.split("\n\n", 1)[1].split("\n")
-    assert 20 < max(map(cells, lines)) <= 40
