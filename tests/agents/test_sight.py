@@ -25,8 +25,7 @@ from vault_memory.health.status import status
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.memory import Memory
 from vault_memory.rendering.common import seen_document
-from vault_memory.rendering.entities import entities_document, entity_document, opinions_document
-from vault_memory.rendering.notes import get_document
+from vault_memory.rendering.notes import entities_document, entity_document, get_document, opinions_document
 from vault_memory.rendering.recall import recall_document, recall_notes
 from vault_memory.rendering.status import narrowed, status_document
 from vault_memory.search.answer import Request

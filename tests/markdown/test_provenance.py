@@ -10,7 +10,7 @@ from reflecting import reflected, texts
 from vaults import fill, memory, opened, put
 
 from vault_memory.errors import UsageError
-from vault_memory.health.lint import lint
+from vault_memory.health.doctor import lint
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown import provenance
 from vault_memory.markdown.parse import parse

@@ -6,7 +6,7 @@ import pytest
 from reflecting import reflected, texts
 from vaults import age, fill, memory, put
 
-from vault_memory.health.lint import lint
+from vault_memory.health.doctor import lint
 from vault_memory.markdown import entities
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.rendering.reflect import reflect_document, reflect_text

@@ -6,7 +6,7 @@ import pytest
 from reflecting import HAND_MADE, NORA, ODD, reflect, reflected, rewrite, small_vault, texts
 from vaults import memory, obeying_permissions, opened, put, run
 
-from vault_memory.health.lint import lint
+from vault_memory.health.doctor import lint
 from vault_memory.store import journal
 from vault_memory.vault.undo_history import UndoHistory
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened
 
-from vault_memory.health.lint import lint
+from vault_memory.health.doctor import lint
 from vault_memory.markdown.scopes import of_lines
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store.view import Filters

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from vaults import command, fill, memory, obeying_permissions, opened, put, run, run_killer, snapshot
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
-from vault_memory.health.lint import lint
+from vault_memory.health.doctor import lint
 from vault_memory.markdown import facts
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory

@@ -19,8 +19,7 @@ from vault_memory.errors import RefusedError, UsageError, VaultMemoryError
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
 from vault_memory.rendering.common import clean, place, plural
-from vault_memory.rendering.entities import entity_text
-from vault_memory.rendering.notes import past_the_end
+from vault_memory.rendering.notes import entity_text, past_the_end
 from vault_memory.search.answer import SESSION
 from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import frame

@@ -10,8 +10,8 @@ from vault_memory.cli.common import Command, Shared, pass_shared, shared_options
 from vault_memory.errors import VaultMemoryError
 
 COMMANDS = {
-    "init": "notes", "index": "index", "recall": "recall", "context": "context", "get": "notes", "entity": "knowledge",
-    "entities": "knowledge", "opinions": "knowledge", "retain": "notes", "forget": "forget", "reflect": "reflect",
+    "init": "notes", "index": "index", "recall": "recall", "context": "recall", "get": "notes", "entity": "notes",
+    "entities": "notes", "opinions": "notes", "retain": "notes", "forget": "notes", "reflect": "reflect",
     "status": "health", "doctor": "health", "lint": "health", "stats": "stats", "watch": "daemon", "service": "service",
     "hook": "hook", "install": "install", "uninstall": "install", "mcp": "mcp",
 }  # fmt: skip

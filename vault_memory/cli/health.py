@@ -9,9 +9,9 @@ import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.health import doctor as doctors
-from vault_memory.health import lint as linting
 from vault_memory.health import status as state
 from vault_memory.health.doctor import Check
+from vault_memory.health.doctor import lint as find_problems
 from vault_memory.rendering.common import dump, seen_document
 from vault_memory.rendering.index import lint_document, problem_line
 from vault_memory.rendering.status import doctor_document, doctor_text, status_document, status_text
@@ -83,7 +83,7 @@ def lint(shared: Shared) -> None:
     """List formatting problems as `path:line: what is wrong`; exits with 1 if there are any."""
     memory = shared.memory()
     with Bar(shared) as bar:
-        problems = linting.lint(memory, bar)
+        problems = find_problems(memory, bar)
     if shared.json:
         shared.say(dump(lint_document(problems) | seen_document(memory.index_state)))
     elif problems:

@@ -133,7 +133,7 @@ def _get(memory: Federation, params: Params) -> Document:
 
 
 def _entity(memory: Federation, params: Params) -> Document:
-    from vault_memory.rendering.entities import entity_document
+    from vault_memory.rendering.notes import entity_document
 
     name = _text(params, "name")
     return entity_document(memory.entity(name, scopes=request.scopes(params)), name, memory.index_state)
@@ -141,7 +141,7 @@ def _entity(memory: Federation, params: Params) -> Document:
 
 def _entities(memory: Federation, params: Params) -> Document:
     from vault_memory.rendering.common import seen_document
-    from vault_memory.rendering.entities import entities_document
+    from vault_memory.rendering.notes import entities_document
 
     rows = memory.entities(scopes=request.scopes(params))
     return entities_document(rows) | seen_document(memory.index_state)
@@ -149,7 +149,7 @@ def _entities(memory: Federation, params: Params) -> Document:
 
 def _opinions(memory: Federation, params: Params) -> Document:
     from vault_memory.rendering.common import seen_document
-    from vault_memory.rendering.entities import opinions_document
+    from vault_memory.rendering.notes import opinions_document
 
     entity = params.get("entity") and _text(params, "entity")
     held = memory.opinions(entity or None, scopes=request.scopes(params))

@@ -1,14 +1,19 @@
-"""What the commands for single notes print: `get`, `retain`, `forget`."""
+"""What the commands for notes and what they say print: `get`, `retain`, `forget`, `entity`, `entities`, `opinions`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from vault_memory.rendering.common import Document, clean, plural, schema
+from vault_memory.markdown import provenance
+from vault_memory.markdown.fact_text import readable
+from vault_memory.rendering.common import Document, clean, cut, place, plural, schema, seen_document, superseded
 from vault_memory.search.answer import Result
 
 if TYPE_CHECKING:
+    from vault_memory.indexing.index_file import IndexState
+    from vault_memory.reflect.opinion_query import Opinion
     from vault_memory.search.get import Excerpt
+    from vault_memory.search.names import EntityProfile, EntityRow, FactLine
     from vault_memory.write.forget import ForgetResult, Removal
     from vault_memory.write.retain import RetainResult
 
@@ -65,3 +70,146 @@ def candidates_text(found: Sequence[Result]) -> str:
         lines.append(clean(f"{number}. {result.source}"))
         lines += [f"   {clean(line)}" for line in result.content.split("\n")]
     return "\n".join(lines)
+
+
+# --- entities --------------------------------------------------------------------------------------------------------
+
+
+MAX_RELATED = 12
+
+
+def entities_document(rows: "Sequence[EntityRow]") -> Document:
+    """The `entities@1` document."""
+    return schema("entities") | {"entities": [asdict(row) for row in rows]}
+
+
+def entities_text(rows: "Sequence[EntityRow]") -> str:
+    """A line an entity."""
+    width = max((len(row.name) for row in rows), default=0)
+    lines = []
+    for row in rows:
+        days = f"{row.first_day} – {row.last_day}" if row.first_day != row.last_day else row.first_day or ""
+        line = f"{clean(row.name):{width}}  {plural(row.mentions, 'mention'):13} {days:24} {place(row.page or '')}"
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def entity_document(profile: "EntityProfile | None", asked: str, seen: "IndexState | None") -> Document:
+    """The `entity@1` document."""
+    if profile is None:
+        return schema("entity") | {"name": None, "asked": asked, "not_found": True} | seen_document(seen)
+    facts = [asdict(fact) for fact in profile.facts]
+    return schema("entity") | asdict(profile.row) | {
+        "facts": [fact for fact in facts if fact["kind"] != "opinion"],
+        "opinions": [fact for fact in facts if fact["kind"] == "opinion"],
+        "timeline": sorted({fact["date"] for fact in facts if fact["date"]}),
+        "related": [{"name": name, "together": count} for name, count in profile.related],
+        "not_found": False,
+    } | seen_document(seen)  # fmt: skip
+
+
+def entity_text(profile: "EntityProfile") -> str:
+    """Name, page, opinions, facts by day (newest first), related entities."""
+    row = profile.row
+    lines = [f"# {clean(row.name)}" + (f" ({', '.join(map(clean, row.aliases))})" if row.aliases else "")]
+    if row.page:
+        lines.append(f"page: {place(row.page)}")
+    opinions = [fact for fact in profile.facts if fact.kind == "opinion"]
+    for title, facts in (("Opinions", opinions), ("Facts", [f for f in profile.facts if f.kind != "opinion"])):
+        if facts:
+            lines += ["", f"## {title}", *map(_fact_line, facts)]
+    if profile.related:
+        related = (f"{clean(name)} ({count})" for name, count in profile.related[:MAX_RELATED])
+        lines += ["", "Related: " + ", ".join(related)]
+    return "\n".join(lines)
+
+
+def _fact_line(fact: "FactLine") -> str:
+    confidence = f"[{fact.confidence:.2f}] " if fact.confidence is not None else ""
+    text = clean(fact.text) + provenance.mark(fact.by)
+    return f"- {confidence}{text}  ({place(fact.path)}#L{fact.start_line}){superseded(fact.superseded_by, fact.path)}"
+
+
+# --- opinions --------------------------------------------------------------------------------------------------------
+
+MARGIN = " " * 13
+"""What stands below an opinion begins where its statement does."""
+
+EVIDENCE_CELLS = 100
+"""So much is shown of a fact that speaks for or against; with the whole history all of it."""
+
+_LISTS = ("evidence", "supports", "contradicts", "related", "history")
+
+
+def opinions_document(opinions: "Sequence[Opinion]") -> Document:
+    """The `opinions@1` document, made by hand: dataclasses.asdict takes as long as all else for 20,000 opinions."""
+    return schema("opinions") | {
+        "opinions": [
+            vars(one) | {name: [vars(part) for part in getattr(one, name)] for name in _LISTS} for one in opinions
+        ]
+    }
+
+
+def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
+    """An opinion a line, below it how it went and the newest fact for and against; with `history` all of them."""
+    lines: list[str] = []
+    for opinion in opinions:
+        lines.append(_statement(opinion))
+        lines += (MARGIN + line for line in (_history(opinion) if history else _in_short(opinion)))
+    return "\n".join(lines)
+
+
+def _statement(opinion: "Opinion") -> str:
+    newest = next((line for line in opinion.evidence if line.text == opinion.statement), opinion.evidence[0])
+    about = f"{', '.join(map(clean, opinion.entities))}: " if opinion.entities else ""
+    private = f"  (private to {clean(opinion.scope)})" if opinion.scope != "global" else ""
+    statement = f"{opinion.confidence:.2f} {opinion.trend:7} {about}{_unlinked(opinion.statement)}"
+    return f"{statement}  ({_cited(newest)}){private}{superseded(opinion.superseded_by, newest.path)}"
+
+
+def _in_short(opinion: "Opinion") -> Iterator[str]:
+    marks = f"{opinion.sparkline} " if len(opinion.sparkline) > 1 else ""
+    start = opinion.history[0] if opinion.history else None
+    if start and (marks or start.confidence != opinion.confidence):
+        yield f"{marks}from {start.confidence:.2f} on {start.date}"
+    if opinion.set_by_hand:
+        yield f"set by hand on {opinion.set_by_hand}"
+    for word, facts in (("for:", opinion.supports), ("against:", opinion.contradicts)):
+        if facts:
+            more = f", and {len(facts) - 1:,} more" if len(facts) > 1 else ""
+            yield f"{word:8} {cut(_unlinked(facts[0].text), EVIDENCE_CELLS)}  ({_cited(facts[0])}){more}"
+
+
+def _history(opinion: "Opinion") -> Iterator[str]:
+    """Every fact it rests on, the newest first, with the confidence at the end of its day."""
+    every = [("stated", line) for line in opinion.evidence]
+    every += [("for", line) for line in opinion.supports] + [("against", line) for line in opinion.contradicts]
+    every.sort(key=lambda one: one[1].date or "", reverse=True)
+    rows = [(line.date or "", f"{_day(opinion, line.date)}{_row(opinion, word, line)}") for word, line in every]
+    if opinion.set_by_hand:
+        by_hand = (opinion.set_by_hand, f"{_day(opinion, opinion.set_by_hand)}set by hand")
+        rows.insert(sum(day > opinion.set_by_hand for day, _ in rows), by_hand)
+    yield from (row for _, row in rows)
+    yield from (f"{'related:':18}{_unlinked(fact.text)}  ({_cited(fact)})" for fact in opinion.related)
+
+
+def _day(opinion: "Opinion", day: str | None) -> str:
+    known = [moment.confidence for moment in opinion.history if day and moment.date <= day]
+    return f"{day or 'undated':10}  {f'{known[-1]:.2f}' if known else '':4}  "
+
+
+def _row(opinion: "Opinion", word: str, line: "FactLine") -> str:
+    if word == "stated":
+        word = f"stated {line.confidence:.2f}" if line.confidence is not None else word
+        if line.text == opinion.statement:
+            return f"{word:12} {_cited(line)}"
+    return f"{word:12} {_unlinked(line.text)}  ({_cited(line)})"
+
+
+def _unlinked(text: str) -> str:
+    """A fact as it reads on a page, where no link leads anywhere."""
+    return clean(readable(text, lambda _: False))
+
+
+def _cited(line: "FactLine") -> str:
+    return f"{place(line.path)}#L{line.start_line}{provenance.mark(line.by)}"
