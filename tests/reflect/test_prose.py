@@ -208,22 +208,6 @@ def test_an_answer_is_read() -> None:
     assert parse_answer(f"```json\n{reply}\n```") == parse_answer(reply)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["text", "facts", "x"]), inner),
-    max_leaves=9,
-)
-
-
-@given(JSON)
-def test_an_answer_of_another_shape_is_a_value_error_and_nothing_else(value: object) -> None:
-    try:
-        found = parse_answer(json.dumps({"sentences": value}))
-    except ValueError:
-        return
-    assert all(isinstance(text, str) and all(type(n) is int for n in facts) for text, facts in found)
-
-
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 

@@ -401,19 +401,6 @@ def test_pages_that_came_to_nothing_do_not_keep_others_from_being_asked_for(root
     assert done.model is not None and done.model.pages > 0
 
 
-def test_a_run_whose_model_is_given_up_leaves_the_rest_undrafted_but_counted(root: Path, server: ModelServer) -> None:
-    reflect(root, None)
-    files = texts(root)
-    server.trouble.status = 500
-    done = reflect(root, server, reflect_deadline_seconds=0.4)  # no time for further tries
-    assert (done.edits, texts(root), asked(server)) == ((), files, 2)
-    check_count = done.model
-    server.trouble.status = 0
-    good = reflect(root, server)
-    assert check_count is not None and good.model is not None
-    assert check_count.failed >= good.model.pages == len(good.edits) > 2
-
-
 # --- a dry run -------------------------------------------------------------------------------------------------------
 
 
@@ -450,18 +437,3 @@ def test_only_the_line_of_the_property_follows_who_wrote(end: str, bom: str) -> 
     by_other = after(of("openai/x"), by_model)
     assert b"written: openai/x" in by_other and by_other.count(b"written:") == 1
     assert after(of(""), by_other) == page
-
-
-@pytest.mark.parametrize(
-    "start",
-    [
-        "# P\n",
-        "---\nwritten: by hand\n---\n",
-        "---\nrewritten: extractive\n---\n",
-        "---\ntags: [a]\n---\nwritten: extractive\n",
-        "# P\n\n---\nwritten: extractive\n---\n",
-        "---\nwritten: extractively\n---\n",
-    ],
-)
-def test_what_is_not_ours_is_left(start: str) -> None:
-    assert after(of(METHOD, start), None).startswith(start.encode())
