@@ -21,7 +21,7 @@ from vault_memory.daemon import watch
 from vault_memory.daemon.index_worker import IndexWorker, QuestionGate
 from vault_memory.daemon.watch import ChangeQueue, Watcher
 from vault_memory.memory import Memory
-from vault_memory.vault import mounts
+from vault_memory.vault import locations
 
 NOTES = {
     "anchor.md": "The anchor lies in the harbour.", "a.md": "alpha", "deep/b.md": "beta", "deep/er/c.md": "gamma",
@@ -286,8 +286,8 @@ def test_file_systems_that_tell_nothing_are_known_by_their_kind(
 ) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(lines)
-    monkeypatch.setattr(mounts, "_MOUNTS", table)
-    assert [mount.kind for mount in mounts.silent(Path("/v"))] == kinds
+    monkeypatch.setattr(locations, "_MOUNTS", table)
+    assert [mount.kind for mount in locations.silent_mounts(Path("/v"))] == kinds
 
 
 def test_a_watcher_whose_threads_have_ended_is_started_again(kept: WatchedVault) -> None:

@@ -21,7 +21,7 @@ from vault_memory.agents import hook_events
 from vault_memory.agents.hook_events import AGENTS, HookEvent
 from vault_memory.integrations import hook_log
 from vault_memory.integrations.hook_log import Call
-from vault_memory.vault import private_files
+from vault_memory.vault import safe_files
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
@@ -139,7 +139,7 @@ class ShownSession:
         if self.file is None:
             return
         with contextlib.suppress(OSError):
-            private_files.append(self.file, json.dumps(line).encode("ascii"), MAX_SESSION_BYTES)
+            safe_files.append(self.file, json.dumps(line).encode("ascii"), MAX_SESSION_BYTES)
 
 
 def _abridged(prompt: str) -> str:
@@ -393,7 +393,7 @@ def _build(vault: Path, environ: Mapping[str, str]) -> None:
             return
     import subprocess
 
-    private_files.make_private(stamp.parent)
+    safe_files.make_private(stamp.parent)
     stamp.touch(0o600)
     subprocess.Popen(
         [sys.executable, "-m", "vault_memory", "--vault", str(vault), "--quiet", "index"],

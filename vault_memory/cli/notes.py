@@ -30,7 +30,7 @@ from vault_memory.rendering.notes import (
 from vault_memory.search import request
 from vault_memory.search.get import parse_span
 from vault_memory.vault import locations
-from vault_memory.vault.private_files import make_private, private
+from vault_memory.vault.safe_files import make_private, private
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory

@@ -35,7 +35,7 @@ from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.startup import __version__, vault_id
 from vault_memory.vault import locations
-from vault_memory.vault.private_files import make_private, private
+from vault_memory.vault.safe_files import make_private, private
 
 EVENTS_SECONDS = 0.1
 """How long a question waits to be told of what was saved just now; after that it looks through the vault itself."""

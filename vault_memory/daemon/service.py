@@ -19,7 +19,7 @@ from vault_memory.config import user_folder
 from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
 from vault_memory.integrations.install import SEAL, fill_template, is_sealed, seal
 from vault_memory.startup import vault_id
-from vault_memory.vault import atomic_write
+from vault_memory.vault import safe_files
 
 KINDS = ("systemd", "launchd", "cron")
 
@@ -412,7 +412,7 @@ def _write(unit: Unit) -> None:
     try:
         unit.path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            atomic_write.write_durably(part, unit.text.encode("utf-8"))
+            safe_files.write_durably(part, unit.text.encode("utf-8"))
             os.chmod(part, 0o644)
             os.replace(part, unit.path)
         finally:

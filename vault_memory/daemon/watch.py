@@ -35,7 +35,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from vault_memory.vault import locations, mounts
+from vault_memory.vault import locations
 from vault_memory.vault.walk import is_hidden
 
 EVENTS: list[type[FileSystemEvent]] = [
@@ -255,7 +255,7 @@ class Watcher(FileSystemEventHandler):
         with self._marked:  # a mark that is under way to who watched before comes no more
             self._starts, self._mark_is_out = self._starts + 1, False
             self._marked.notify_all()
-        self._stop_mounts = mounts.watch(self._root, self._remounted)
+        self._stop_mounts = locations.watch_mounts(self._root, self._remounted)
         self._identity = locations.identity(self._root)
         before, observer = set(threading.enumerate()), None
         try:
@@ -341,7 +341,7 @@ class Watcher(FileSystemEventHandler):
 
     def _measured(self) -> Reach:
         """How much is told, from the kinds of file systems and the number of watches the kernel knows."""
-        silent = mounts.silent(self._root)
+        silent = locations.silent_mounts(self._root)
         readable, unreadable = _folders(self._root)
         self._circumstances = (silent, readable, unreadable, *map(_read_number, (WATCHES, INSTANCES)))
         if silent:

@@ -13,7 +13,7 @@ from vault_memory.markdown.note import Problem
 from vault_memory.store.queries import note_paths
 from vault_memory.store.rows import NoteRow, Store
 from vault_memory.store.view import ALL
-from vault_memory.vault import mounts
+from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import File, Walk, is_encodable
 
@@ -92,7 +92,7 @@ def mark_missing_drives(store: Store, vault: Vault, walk: Walk) -> None:
 
 def remember_drives(store: Store, vault: Vault, walk: Walk) -> None:
     """Keep which drives are mounted, and which are missing, after a look at everything; inside no transaction."""
-    mounted = filter(is_encodable, mounts.below(vault.root))  # no note below another name is indexed
+    mounted = filter(is_encodable, locations.mounted_below(vault.root))  # no note below another name is indexed
     now = sorted({*mounted, *_missing(store, vault, walk)})
     if now != _remembered(store):
         with store.writing():
@@ -106,7 +106,7 @@ def _remembered(store: Store) -> list[str]:
 def _missing(store: Store, vault: Vault, walk: Walk) -> list[str]:
     """What is mounted no more and known to hold notes that a walk should have seen and did not."""
     remembered = _remembered(store)
-    mounted = mounts.below(vault.root) if remembered else set()
+    mounted = locations.mounted_below(vault.root) if remembered else set()
     return [
         folder
         for folder in remembered

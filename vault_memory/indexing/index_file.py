@@ -21,7 +21,7 @@ from vault_memory.store.queries import count_notes, note_paths
 from vault_memory.store.rows import Store
 from vault_memory.store.view import ALL, View
 from vault_memory.vault import locations
-from vault_memory.vault.private_files import private
+from vault_memory.vault.safe_files import private
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import Walk
 

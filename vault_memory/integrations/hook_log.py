@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vault_memory import startup
 from vault_memory.errors import VaultMemoryError
-from vault_memory.vault import private_files
+from vault_memory.vault import safe_files
 
 MAX_BYTES = 1 << 16
 LONGEST_REASON = 600
@@ -55,7 +55,7 @@ class Log(NamedTuple):
         words = " ".join(f"{who}: {how} after {took:.2f} s. {why[:LONGEST_REASON]}".split())
         with contextlib.suppress(OSError):
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            private_files.append(folder(self.environ) / NAME, f"{now} {words}".encode("utf-8", "replace"), MAX_BYTES)
+            safe_files.append(folder(self.environ) / NAME, f"{now} {words}".encode("utf-8", "replace"), MAX_BYTES)
 
     def write_in_time(self, why: str) -> None:
         """Tell of a failure where the disk may hang: nobody waits for it long."""

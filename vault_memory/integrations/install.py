@@ -24,8 +24,8 @@ from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.integrations import entries
 from vault_memory.integrations.entries import MisshapenError, NotJsonError, Spot, TakenError
 from vault_memory.integrations.settings_files import HOOKS_OFF, InstallTarget, Script, SettingsFile
-from vault_memory.vault import atomic_write
-from vault_memory.vault.private_files import make_private
+from vault_memory.vault import safe_files
+from vault_memory.vault.safe_files import make_private
 
 MAX_BACKUPS = 50
 
@@ -425,21 +425,21 @@ def _write(file: Path, before: bytes | None, after: bytes | None) -> None:
     with _plain_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         for left in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
-            if time.time() - left.stat().st_mtime > atomic_write.LEFT_BEHIND_SECONDS:
+            if time.time() - left.stat().st_mtime > safe_files.LEFT_BEHIND_SECONDS:
                 left.unlink()  # of a write that was killed
         part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
-        with atomic_write.one_writer(file.parent):
+        with safe_files.one_writer(file.parent):
             try:
                 if after is not None:
-                    atomic_write.write_durably(part, after)
+                    safe_files.write_durably(part, after)
                 done = (file.read_bytes() if file.exists() else None) == before
                 if done and before is None:
-                    atomic_write.place_new(part, file)
+                    safe_files.place_new(part, file)
                 elif done and before is not None and after is None:
-                    done = atomic_write.remove(file, part, before)
+                    done = safe_files.remove(file, part, before)
                 elif done and before is not None:
-                    atomic_write.keep_attributes(file, part)
-                    done = atomic_write.replace(part, file, before)
+                    safe_files.keep_attributes(file, part)
+                    done = safe_files.replace(part, file, before)
                 if not done:
                     what = f"{file} was changed meanwhile: it was not touched."
                     raise ConflictError(what, "Run this again; close the program that writes it if need be.")

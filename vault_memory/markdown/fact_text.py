@@ -1,4 +1,4 @@
-"""Reads the words of a fact: as a page shows them (no marks, cut where a sentence ends), and what they cite.
+"""Reads the words of a fact: as a page shows them (no marks, cut where a sentence ends), what they cite and name.
 
 Pure, and it never adds a word: what it leaves out shows as `…`, and the citation beside it leads to the whole.
 """

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.reflect.periods import period_of, short
 from vault_memory.rendering.common import cut, plural
-from vault_memory.vault import atomic_write
+from vault_memory.vault import safe_files
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import is_hidden, printable
 
@@ -279,7 +279,7 @@ def _replace(target: Path, data: bytes, before: bytes | None) -> None:
     try:
         part.write_bytes(data)
         if before is not None:
-            atomic_write.keep_attributes(target, part)
+            safe_files.keep_attributes(target, part)
         os.replace(part, target)
     except OSError as error:
         what = f"{printable(str(target))} cannot be written: {error.strerror or error}."

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.startup import user_folder
-from vault_memory.vault import private_files
+from vault_memory.vault import safe_files
 
 MAX_MARKS_BYTES = 1 << 20
 """Of marks that nobody takes: then the older half of them goes."""
@@ -28,7 +28,7 @@ class GrownTranscript(NamedTuple):
 def mark(path: str, session: str, tool: str, environ: Mapping[str, str] | None = None) -> bool:
     """Note that a transcript has grown; whether that was possible. It never raises OSError, and takes no lock."""
     with contextlib.suppress(OSError):
-        private_files.append(_file(environ), json.dumps([path, session, tool]).encode("ascii"), MAX_MARKS_BYTES)
+        safe_files.append(_file(environ), json.dumps([path, session, tool]).encode("ascii"), MAX_MARKS_BYTES)
         return True
     return False
 

@@ -1,4 +1,4 @@
-"""Finds the project that a folder belongs to: what the settings say of it, else the name of its git root, given once.
+"""Finds the project that a folder belongs to (settings, else its git root's name), and the scopes open to an asker.
 
 A note names a project by a short name that is the same on every device. On one device only one folder has it: another
 of the same name would see what was kept for the first. Who came first is kept in the user's data folder.
@@ -17,7 +17,7 @@ from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.markdown import entities
 from vault_memory.text.scope_syntax import GLOBAL, is_scope, normal_scope
-from vault_memory.vault import private_files
+from vault_memory.vault import safe_files
 
 _POINTS_TO = re.compile(r"gitdir:[ \t]*(.+?)[ \t]*\Z")
 _FILE = "projects.jsonl"
@@ -85,7 +85,7 @@ def _is_first(mine: Named, config: Config, environ: Mapping[str, str]) -> bool:
     known = [each for each in _known(config, environ) if each.name == mine.name]
     if mine.folder not in [each.folder for each in known]:
         # Nothing is ever dropped of that file: the name would go to the next who comes.
-        private_files.append(_file(environ), json.dumps(mine._asdict()).encode())
+        safe_files.append(_file(environ), json.dumps(mine._asdict()).encode())
         # Read anew: another process may have been faster.
         known = [each for each in _known(config, environ) if each.name == mine.name]
     first = next(iter(known), None)

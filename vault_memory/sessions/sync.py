@@ -26,7 +26,7 @@ from vault_memory.sessions import ledger, pending, projects, tools, transcript
 from vault_memory.sessions.ledger import TranscriptState
 from vault_memory.sessions.records import Listing, Message, Reading, Transcript
 from vault_memory.vault import locations
-from vault_memory.vault.private_files import make_private
+from vault_memory.vault.safe_files import make_private
 
 COUNT_SECONDS = 0.25
 """How long after its deadline a sync counts what it leaves; what it cannot look at by then counts as well."""

@@ -1,4 +1,4 @@
-"""Knows the tools whose transcripts can be read: where each keeps them, and what a record of theirs says.
+"""Reads the transcripts of agents' tools: where each keeps them, what a record says, and only what was appended.
 
 Claude Code writes `~/.claude/projects/<folder>/<session>.jsonl`, OpenClaw
 `~/.openclaw/agents/<agent>/sessions/<session>.jsonl`, each a record a line; opencode has a database `opencode.db`.

@@ -1,4 +1,4 @@
-"""Formats the derived text of a session: its head, a line a message, and the numbers of messages and lines.
+"""Formats the derived text of a session: its head, a line a message without what nobody said, and their numbers.
 
 Each message is one item of a list, so that it is ranked and cited by itself. Nothing it says may be read as Markdown:
 it stands on one line behind its speaker's name, where no heading, fence, fact or block of ours can begin, and what

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import apsw
 
 from vault_memory.errors import BusyError, IndexUnusableError
-from vault_memory.vault.private_files import close_folder, close_to_others
+from vault_memory.vault.safe_files import close_folder, close_to_others
 from vault_memory.vault.vault import DailySettings
 
 VERSIONS = {"schema": 13, "notes": 16, "chunks": 6, "terms": 4}

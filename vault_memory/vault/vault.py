@@ -22,7 +22,7 @@ from urllib.parse import unquote_to_bytes
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
 from vault_memory.markdown.note import Problem
-from vault_memory.vault import atomic_write, locations
+from vault_memory.vault import locations, safe_files
 from vault_memory.vault.walk import IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
 
 SETTLE_SECONDS = 3.0
@@ -219,14 +219,14 @@ class Vault:
             os.scandir(self.root).close()  # a vault that is gone is not made anew with the folder (law 7)
             target.parent.mkdir(parents=True, exist_ok=True)
             part = self._temporary_file()
-            atomic_write.write_durably(part, data)
-            with atomic_write.one_writer(part.parent):
+            safe_files.write_durably(part, data)
+            with safe_files.one_writer(part.parent):
                 if expected is not None:
-                    atomic_write.keep_attributes(target, part)
+                    safe_files.keep_attributes(target, part)
                 self._check_unchanged(path, target, expected)
                 if expected is None:
-                    atomic_write.place_new(part, target)
-                elif not atomic_write.replace(part, target, expected):
+                    safe_files.place_new(part, target)
+                elif not safe_files.replace(part, target, expected):
                     raise _changed(path)
         except FileExistsError as error:
             raise ConflictError(
@@ -251,9 +251,9 @@ class Vault:
         part = None
         try:
             part = self._temporary_file()
-            with atomic_write.one_writer(part.parent):
+            with safe_files.one_writer(part.parent):
                 self._check_unchanged(path, target, expected)
-                if not atomic_write.remove(target, part, expected):
+                if not safe_files.remove(target, part, expected):
                     raise _changed(path)
         except OSError as error:
             raise VaultError(
@@ -293,7 +293,7 @@ class Vault:
         if folder is None:
             raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
         locations.make_folder(folder)
-        atomic_write.sweep(folder)
+        safe_files.sweep(folder)
         return folder
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:

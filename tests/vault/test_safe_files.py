@@ -12,7 +12,7 @@ from interleaving import disturbed
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, VaultError
-from vault_memory.vault import atomic_write
+from vault_memory.vault import safe_files
 from vault_memory.vault.vault import Vault
 
 BEFORE, OURS, THEIRS = b"one\n", b"one\nours\n", b"theirs\n"
@@ -67,7 +67,7 @@ def test_a_save_is_not_lost_where_two_files_cannot_change_places(tmp_path: Path,
 
     def replace() -> bool:
         part.write_bytes(OURS)
-        return atomic_write.replace_by_link(part, note, BEFORE)
+        return safe_files.replace_by_link(part, note, BEFORE)
 
     note.write_bytes(BEFORE)
     for at in count():
