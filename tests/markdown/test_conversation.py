@@ -137,11 +137,3 @@ def test_what_a_conversation_tells_is_stored_with_its_note(tmp_path: Path) -> No
     put(tmp_path, PATH, TALK + "\n## Retain\n- W @Ada: Lives in Lund.\n", age_seconds=30)
     mine.index()
     assert rows(mine) == []
-
-
-def test_of_a_very_long_conversation_it_is_said_that_nothing_is_read_from_it(tmp_path: Path) -> None:
-    mine = memory(
-        fill(tmp_path, {PATH: TALK + "- Ada: So?\n- Bo: I see.\n" * MAX_LINES, "memory/2025-11-28.md": "x\n"})
-    )
-    (problem,) = mine.index().problems
-    assert problem.message == "a conversation of more than 5,000 lines: its lines are no facts"

@@ -39,31 +39,21 @@ FACTS = [
     ("- O @Mara: Rye beats wheat", "O", ("Mara",), "Rye beats wheat"),
     ("- W: Ferries stop at ten", "W", (), "Ferries stop at ten"),
     ("- W @Mara @Odd: Share a boat", "W", ("Mara", "Odd"), "Share a boat"),
-    ("- W @[[Mara]]@[[Odd]]: Share a boat", "W", ("Mara", "Odd"), "Share a boat"),
     ("- W @Mara @mara: Once only", "W", ("Mara",), "Once only"),
     ("- W @[[Blue House|the house]]: Has a loft", "W", ("Blue House",), "Has a loft"),
-    ("- W @[[Blue House#Loft|the loft]]: Is dry", "W", ("Blue House",), "Is dry"),
     ("- W @[[places/Blue House.md]]: Has a loft", "W", ("Blue House",), "Has a loft"),
     ("- W @Mara: Rents to @Odd", "W", ("Odd", "Mara"), "Rents to @Odd"),
     ("- W @Mara: Rents [[Blue House|the house]]", "W", ("Blue House", "Mara"), "Rents [[Blue House|the house]]"),
-    ("- W: Wrote to odd@example.org", "W", (), "Wrote to odd@example.org"),
     ("- W @Mara: Said so in [[2025-11-20]]", "W", ("Mara",), "Said so in [[2025-11-20]]"),
     ("- W @田中: 京都に住んでいる", "W", ("田中",), "京都に住んでいる"),
     ("- W @tile-server_2: Listens on 8080", "W", ("tile-server_2",), "Listens on 8080"),
-    ("- W@Mara: No space before the name", "W", ("Mara",), "No space before the name"),
     ("- W @Mara:No space after the colon", "W", ("Mara",), "No space after the colon"),
-    ("- W @Mara: At 10:30: tea", "W", ("Mara",), "At 10:30: tea"),
-    ("-  W  @Mara:  Double  spaces", "W", ("Mara",), "Double  spaces"),
     ("- W (c=0.5) @Mara: Space before the keys", "W", ("Mara",), "Space before the keys"),
-    ("- W() @Mara: Empty keys", "W", ("Mara",), "Empty keys"),
     ("- W @Mara: Uses `a %% b` there", "W", ("Mara",), "Uses `a %% b` there"),
     ("- W @Mara: Shown %% hidden %%", "W", ("Mara",), "Shown"),
-    ("* W @Mara: A star", "W", ("Mara",), "A star"),
     ("1. W @Mara: A number", "W", ("Mara",), "A number"),
     ("- [ ] W @Mara: A task", "W", ("Mara",), "A task"),
-    ("- [/] W @Mara: A task of a theme", "W", ("Mara",), "A task of a theme"),
     ("- W @Mara: Goes on\n  over two lines\n  and three", "W", ("Mara",), "Goes on over two lines and three"),
-    ("- W @Mara: Has a list\n  - of plain words", "W", ("Mara",), "Has a list - of plain words"),
     ("- W @Mara:\n  Text on the next line", "W", ("Mara",), "Text on the next line"),
     ("- W @Mara: Goes on\n  %% not this %%", "W", ("Mara",), "Goes on"),
 ]
@@ -84,16 +74,12 @@ KEYS = [
     ("W", None, None, None, None),
     ("O", 0.7, None, None, None),
     ("O(c=0.95)", 0.95, None, None, None),
-    ("W(c=1.)", 1.0, None, None, None),
     ("O(i=1)", 0.7, 1.0, None, None),
     ("W( c = 0.5 , i = 0.25 )", 0.5, 0.25, None, None),
-    ("W(c=0.5,)", 0.5, None, None, None),
-    ("W(t=2025-11-20)", None, None, "2025-11-20", None),
     ("W(t=2025-11-20/2025-12-01)", None, None, "2025-11-20/2025-12-01", None),
     ("W(scope=global)", None, None, None, "global"),
     ("W(scope=agent:scribe, c=1)", 1.0, None, None, "agent:scribe"),
     ("W(scope=secret)", None, None, None, "custom:secret"),
-    ("W(scope=Global)", None, None, None, "custom:global"),
 ]
 
 
@@ -108,21 +94,6 @@ def test_keys(
     slip = (scope or "").startswith("custom:")
     assert [" is none of global, agent:<id>" in notice for notice in notices] == [True] * slip
     assert all(notice.endswith(f": no agent sees it unless MEMORY_SCOPE names {scope}") for notice in notices)
-
-
-@pytest.mark.parametrize(
-    ("text", "narrative", "identifier"),
-    [
-        ("Keeps bees ^bees-1", "Keeps bees", "bees-1"),
-        ("Keeps bees ^bees-1  ", "Keeps bees", "bees-1"),
-        ("Keeps bees^no", "Keeps bees^no", None),
-        ("Keeps ^bees here", "Keeps ^bees here", None),
-    ],
-)
-def test_block_ids(text: str, narrative: str, identifier: str | None) -> None:
-    fact, notices = one(f"- W @Mara: {text}")
-    assert fact is not None and notices == []
-    assert (fact.narrative, fact.block_id) == (narrative, identifier)
 
 
 # --- facts with a notice ------------------------------------------------------------------------------------
@@ -149,34 +120,24 @@ def test_a_fact_with_a_notice(line: str, names: tuple[str, ...], notice: str) ->
     ("line", "notice"),
     [
         ("- O(c=1.7) @Mara: Above one", "`c=1.7` is not a number"),
-        ("- O(c=90%) @Mara: Per cent", "`c=90%` is not a number"),
         ("- O(c=0,9) @Mara: Decimal comma", "`9` is not a key"),
-        ("- O(c=NaN) @Mara: Not a number", "`c=NaN` is not a number"),
         ("- O(c=٠) @Mara: Digits of another script", "`c=٠` is not a number"),
-        ("- O(c=) @Mara: Nothing", "`c=` is not a number"),
-        ("- O(0.9) @Mara: No key", "`0.9` is not a key"),
         ("- O(conf=0.9) @Mara: Another key", "`conf=0.9` is not a key"),
-        ("- W(i=2) @Mara: Above one", "`i=2` is not a number"),
         ("- W(t=2025-13-45) @Mara: No such day", "is not an ISO date"),
         ("- W(t=2025-12-01/2025-11-01) @Mara: Backwards", "is not an ISO date"),
         ("- W(scope=) @Mara: Nothing", "names no scope"),
         ("- O(c=0.9 @Mara: Never closed", "does not belong"),
-        ("- O c=0.9) @Mara: Never opened", "stands before the colon"),
         ("- w @Mara: Lower case", "`w` is not a kind"),
         ("- X @Mara: Unknown kind", "`X` is not a kind"),
-        ("- WB @Mara: Two kinds", "`WB` is not a kind"),
         ("- W Mara: A bare name", "stands before the colon"),
-        ("- W [[Mara]]: A link without @", "stands before the colon"),
         ("- W @Mara@Odd: Names in one word", "`@Odd` does not belong"),
         ("- W @app.py: A file name", "`.py` does not belong"),
         ("- W @: No name", "does not belong"),
         ("- W @Mara Moved without a colon", "not a fact"),
         ("- W @Mara:", "a fact without text"),
-        ("- W:", "a fact without text"),
         ("- W @Mara: %% all hidden %%", "a fact without text"),
         ("- ~~W @Mara: Struck out~~", "struck-out"),
         ("-W @Mara: No space", "no space after the bullet"),
-        ("*O(c=0.9) @Mara: No space", "no space after the bullet"),
     ],
 )
 def test_a_malformed_bullet_is_plain_text_and_reported(line: str, notice: str) -> None:
@@ -189,17 +150,12 @@ def test_a_malformed_bullet_is_plain_text_and_reported(line: str, notice: str) -
     "line",
     [
         "- Bread, milk",
-        "- Why: because",
-        "- 10:30 tea",
         "- [ ] buy rope",
-        "- Wales: rainy",
         "- @Mara: without a kind",
         "- %% W @Mara: hidden %%",
         "W @Mara: no bullet",
         "> - W @Mara: quoted",
-        "> [!note] W @Mara: a callout's title",
         "-",
-        "| - W @Mara: | a table |",
     ],
 )
 def test_ordinary_text_is_plain_and_not_reported(line: str) -> None:
@@ -215,21 +171,16 @@ BULLET = "- W @Mara: Keeps bees"
     ("text", "lines"),
     [
         (f"# Retain\n{BULLET}", [2]),
-        (f"## RETAIN ##\n{BULLET}", [2]),
         (f"## Retained\n{BULLET}", []),
-        (f"##Retain\n{BULLET}", []),
         (f"{BULLET}\n## Notes\n{BULLET}", []),
         (f"## Retain\n{BULLET}\n## Notes\n{BULLET}", [2]),
         (f"## Retain\n{BULLET}\n### Deeper\n{BULLET}\n# Up\n{BULLET}", [2, 4]),
         (f"## Retain\n{BULLET}\n### Retain\n{BULLET}\n## Retain\n{BULLET}", [2, 4, 6]),
-        (f"# Retain\n{BULLET}\n## Retain\n{BULLET}", [2, 4]),
         (f"## Retain\n\n\n{BULLET}\n\ntext\n\n{BULLET}", [4, 8]),
         (f"## Retain\n```\n{BULLET}\n```\n{BULLET}", [5]),
-        (f"## Retain\n~~~~\n{BULLET}\n~~~\n{BULLET}", []),
         (f"## Retain\n\n    {BULLET}\n    {BULLET}\n", []),
         (f"```\n## Retain\n```\n{BULLET}", []),
         (f"## Retain\n%%\n{BULLET}\n%%\n{BULLET}", [5]),
-        (f"%% ## Retain\n%%\n{BULLET}", []),
         (f"## Retain\n%%\n{BULLET} %% tail\n{BULLET}", [4]),
         (f"## Retain\n<!-- memory:begin facts -->\n{BULLET}\n<!-- memory:end facts sha=1 -->\n{BULLET}", [5]),
         (f"---\nx: |\n  ## Retain\n---\n{BULLET}", []),
@@ -261,11 +212,9 @@ def test_a_comment_that_ends_in_a_bullet_hides_what_it_covers() -> None:
         ("- O(c=2, scope=agent:scribe) @Mara: bad", "agent:scribe"),
         ("* X(scope = diary): bad", "custom:diary"),
         ("- W(SCOPE=agent:scribe): bad", "agent:scribe"),
-        ("- W (c=1, scope: agent:scribe): bad", "agent:scribe"),
         ("- W(scope=): bad", "custom:unreadable"),
         ("- the scope: of it", None),
         ("- W: a narrative with scope=agent:scribe", None),
-        ("- a telescope=big", None),
         ("prose that explains scope=agent:scribe and scope=user:odd", None),
     ],
 )
@@ -406,12 +355,6 @@ def test_what_is_written_reads_back(bullet: Bullet) -> None:
 def test_what_would_not_read_back_is_refused(bullet: Bullet) -> None:
     with pytest.raises(UsageError):
         check(bullet)
-
-
-def test_several_lines_become_one_bullet() -> None:
-    bullet = Bullet("Keeps bees\n- and  hens\r\n# all year", "W", ("Mara",))
-    check(bullet)
-    assert str(bullet) == "- W @Mara: Keeps bees - and hens # all year"
 
 
 @pytest.mark.parametrize(

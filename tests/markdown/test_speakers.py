@@ -10,22 +10,16 @@ from vault_memory.markdown.conversation import speaker
     [
         ("- Mara: hello", "mara"),
         ("- **Mara Berg**: hello", "mara berg"),
-        ("* **Odd**: hello", "odd"),
-        ("Mara: hello", "mara"),
         ("**Mara:** hello", "mara"),
         ("> Mara: hello", "mara"),
-        ("[10:32] Mara: hello", "mara"),
         ("- [14:15] Mara Berg: hello", "mara berg"),
-        ("10:32 Mara: hello", "mara"),
         ("- 10:32 am – Mara: hello", "mara"),
         ("[12/03/2024, 10:32:11] Mara Berg: hello", "mara berg"),
         ("12/03/24, 10:32 - Mara: hello", "mara"),
-        ("Mara:", "mara"),
         ("- mara: hello", ""),
         ("- 09:10 Coffee with Mara: she was late", ""),
         ("10:32: hello", ""),
         ("- https://example.org: x", ""),
-        ("- Mara said hello", ""),
     ],
 )
 def test_who_speaks(text: str, found: str) -> None:

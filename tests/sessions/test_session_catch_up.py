@@ -100,20 +100,3 @@ def test_the_last_message_of_opencode_is_read_once_it_has_settled(config: Config
     until(lambda: (again := Federation(config).refresh_sessions()) and again.messages == 1, 10)
     idle = Federation(config).refresh_sessions()
     assert idle and (idle.messages, idle.bytes_read) == (0, 0)
-
-
-def test_a_title_that_comes_later_takes_the_old_ones_place(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    root = tmp_path / "opencode"
-    make.opencode(root, "ses_1", make.talk(1))
-    make.opencode_title(root, "ses_1", "New session - 2026-03-01")
-    config = replace(config, sessions_tools=("opencode",), sessions_opencode=root)
-    Federation(config).refresh_sessions()
-    text = tmp_data / "sessions" / "opencode" / "ses_1.md"
-    assert 'title: "How do we deploy' in text.read_text()
-    before = text.read_text().splitlines()
-    make.opencode_title(root, "ses_1", "Zebras in the stable")
-    found = Federation(config).refresh_sessions()
-    assert found and found.anew == 1
-    assert text.read_text().splitlines() == [before[0], 'title: "Zebras in the stable"', *before[2:]]
-    again = Federation(config).refresh_sessions()
-    assert again and (again.changed, again.bytes_read) == (0, 0)

@@ -19,7 +19,7 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.rendering.index import sessions_text
-from vault_memory.rendering.recall import recall_document, recall_text
+from vault_memory.rendering.recall import recall_document
 from vault_memory.rendering.status import status_document, status_text
 from vault_memory.search.request import build
 from vault_memory.sessions import pending, sync, transcript
@@ -149,20 +149,6 @@ def test_a_sweep_that_was_killed_leaves_no_message_twice(config: Config, tmp_pat
     assert asked(config, "quill1")["results"]
 
 
-def test_what_another_version_remembered_is_read_anew(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    file = make.claude(tmp_path / "claude", "one", make.talk(1) * 50)
-    swept(config)
-    whole, state = texts(tmp_data), tmp_data / "sessions" / ".state" / "claude-code.json"
-    known = json.loads(state.read_bytes())
-    assert known["version"] == 1
-    for version in (0, 2):
-        state.write_text(json.dumps(known | {"version": version}))
-        found = swept(config)
-        assert found.bytes_read >= file.stat().st_size and texts(tmp_data) == whole
-        assert json.loads(state.read_bytes()) == known
-    assert swept(config).bytes_read == 0
-
-
 def test_corrupt_lines_are_counted_and_the_rest_is_read(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     file = make.claude(tmp_path / "claude", "one", make.talk(1))
     lines = file.read_bytes().split(b"\n")
@@ -264,18 +250,6 @@ def test_what_was_said_stays_when_its_transcript_is_gone(config: Config, tmp_pat
     assert "29 whose transcript is gone" in status_text(status_document(status(Federation(config))))
     make.claude(tmp_path / "claude", "s5", make.talk(5))
     assert swept(config).gone == 28 and len(texts(tmp_data)) == 30
-
-
-def test_who_wants_a_text_gone_deletes_it(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    for number in range(30):
-        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
-    swept(config)
-    for number in range(1, 30):
-        next((tmp_path / "claude").glob(f"*/s{number}.jsonl")).unlink()
-        (tmp_data / "sessions" / "claude-code" / f"s{number}.md").unlink()
-    found = swept(config)
-    assert (found.removed, found.gone, found.problems, len(texts(tmp_data))) == (29, 0, [], 1)
-    assert asked(config, "quill5")["index"]["notes"] == 1
 
 
 def test_opencode_without_its_database_keeps_what_was_said(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -413,20 +387,6 @@ def test_all_asks_both_and_says_so(config: Config, tmp_path: Path, tmp_data: Pat
     assert "roots" not in asked(config, "quill7", source="notes")
     assert {r["kind"] for r in asked(config, "quill7 deploy", source="all", kind="session")["results"]} == {"session"}
     assert {r["kind"] for r in asked(config, "quill7 deploy", source="all", kind="W")["results"]} == {"world"}
-
-
-@pytest.mark.parametrize("budget", [20, 60, 150, 400])
-def test_one_budget_holds_for_all_roots(budget: int, config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    from vault_memory.text.tokens import count
-
-    for number in range(20):
-        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
-    swept(config)
-    request = build(
-        {"query": "how do we deploy with quill7?", "source": "all", "budget": budget}, config, rendered=True
-    )
-    (answer,) = Federation(config).answers([request])
-    assert count(recall_text(answer)) <= answer.rendered_tokens <= budget
 
 
 def test_a_root_that_fails_takes_nothing_from_the_other(config: Config, tmp_path: Path, tmp_data: Path) -> None:

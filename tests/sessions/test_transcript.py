@@ -46,10 +46,8 @@ def test_the_day_is_told_when_it_changes() -> None:
     ("name", "found"),
     [
         ("sessions/claude-code/a-b.c", ("claude-code/a-b.c.md", None)),
-        ("sessions/claude-code/a.md", ("claude-code/a.md", None)),
         ("sessions/opencode/ses_1#m12", ("opencode/ses_1.md", (12, 12))),
         ("sessions/opencode/ses_1#m3-m5", ("opencode/ses_1.md", (3, 5))),
-        ("sessions/opencode/ses_1#m3-5", ("opencode/ses_1.md", (3, 5))),
         ("memory/a.md#m3", None),
         ("sessions/", None),
         ("sessions/a#L3", None),
@@ -62,10 +60,7 @@ def test_names(name: str, found: tuple[str, tuple[int, int] | None] | None) -> N
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("a <system-reminder>x</system-reminder> b", "a  b"),
-        ("<system-reminder>\nx", ""),
         ("a\n<system-reminder>\nx", "a\n<system-reminder>\nx"),  # a mention costs nothing
-        ("I typed <system-reminder> here", "I typed <system-reminder> here"),
         ("<bash-input>ls</bash-input><bash-stdout>x</bash-stdout>", ""),
         ("Conversation info (untrusted metadata):\n```json\n{}\n```\nHello", "Hello"),
         ("HEARTBEAT_OK", ""),

@@ -32,62 +32,38 @@ OPTIONS = spelled("""
 2025-11-27 | 2025-11-27
  2025-11-27  | 2025-11-27
 2025-11-27T10:00:00Z | 2025-11-27
-2025-11-27T23:59:59+01:00 | 2025-11-27
-2025/11/27 | 2025-11-27
 2025-11 | 2025-11-01/2025-11-30
-2024-02 | 2024-02-01/2024-02-29
 2025 | 2025-01-01/2025-12-31
 20251127 | 2025-11-27
 5.9.2026 | 2026-09-05
-5. September 2026 | 2026-09-05
 27/11/2025 | 2025-11-27
 11/27/2025 | 2025-11-27
-11/11/2025 | 2025-11-11
-2025/9/5 | 2025-09-05
-2025-W48 | 2025-11-24/2025-11-30
 2020-W53 | 2020-12-28/2021-01-03
 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 30d | 2025-11-03
-1y | 2024-12-03
-0d | 2025-12-03
 999999y | 0001-01-01
 two weeks ago | 2025-11-19
-a couple of months ago | 2025-10-03
 last 30 days | 2025-11-03/2025-12-03
 today | 2025-12-03
-tomorrow | 2025-12-04
 last night | 2025-12-02
 the day before yesterday | 2025-12-01
 last week | 2025-11-24/2025-11-30
-this week | 2025-12-01/2025-12-07
-next week | 2025-12-08/2025-12-14
 past week | 2025-11-26/2025-12-03
-last year | 2024-01-01/2024-12-31
 last weekend | 2025-11-29/2025-11-30
 tuesday | 2025-12-02
-sat | 2025-11-29
 last wednesday | 2025-11-26
 next Friday | 2025-12-05
-this Friday | 2025-12-05
 Nov. 27 | 2025-11-27
-Dec 8 | 2025-12-08
 Feb 29 | 2024-02-29
 27 November 2025 | 2025-11-27
-27th of November, 2025 | 2025-11-27
 Thursday, November 27, 2025 | 2025-11-27
 Nov 27 – Dec 1, 2025 | 2025-11-27/2025-12-01
 Nov 3-10 | 2025-11-03/2025-11-10
-3 to 10 Nov 2024 | 2024-11-03/2024-11-10
-between Nov 3 and Nov 10 | 2025-11-03/2025-11-10
 from May to July 2023 | 2023-05-01/2023-07-31
 Dec 20 to Jan 5 | 2024-12-20/2025-01-05
 November | 2025-11-01/2025-11-30
-may | 2025-05-01/2025-05-31
-last December | 2024-12-01/2024-12-31
 next March | 2026-03-01/2026-03-31
-November 2024 | 2024-11-01/2024-11-30
 the winter of 2023 | 2023-12-01/2024-02-29
-last winter | 2024-12-01/2025-02-28
 Q3 2025 | 2025-07-01/2025-09-30
 the 27th | 2025-11-27
 """)
@@ -136,56 +112,37 @@ def test_an_option_not_understood_is_none(text: str) -> None:
 WINDOWS = spelled("""
 what happened around Nov 27 | around | 2025-11-24/2025-11-30 | around Nov 27
 what changed since last week | since | 2025-11-24/2025-12-03 | since last week
-notes from Nov 3 onwards | since | 2025-11-03/2025-12-03 | from Nov 3
 anything after Nov 27 | since | 2025-11-28/2025-12-03 | after Nov 27
 everything before March 2024 | until | 0001-01-01/2024-02-29 | before March 2024
 what was open by the end of November | until | 0001-01-01/2025-11-30 | by the end of November
 what did we do in November | on | 2025-11-01/2025-11-30 | in November
 what was it in mid-November like | on | 2025-11-01/2025-11-30 | in mid-November
-what did I do last month | on | 2025-11-01/2025-11-30 | last month
 two weeks ago I said what | on | 2025-11-16/2025-11-22 | two weeks ago
-what broke a few days ago | on | 2025-11-28/2025-12-02 | a few days ago
 who called a month ago | on | 2025-10-19/2025-11-18 | a month ago
 what happened on 2025-11-27 | on | 2025-11-27 | on 2025-11-27
 what happened on the 27th of November | on | 2025-11-27 | on the 27th of November
-what happened on the 27th | on | 2025-11-27 | on the 27th
-what did Peter say last Tuesday | on | 2025-12-02 | last Tuesday
 what did Peter say on Tuesday last week | on | 2025-11-25 | on Tuesday last week
 what did Peter say on Friday | on | 2025-11-28 | on Friday
 yesterday's decisions | on | 2025-12-02 | yesterday's
 decisions between Nov 3 and Nov 10 | between | 2025-11-03/2025-11-10 | between Nov 3 and Nov 10
-trips from May to July 2023 | between | 2023-05-01/2023-07-31 | from May to July 2023
 trips in 2019–2021 | between | 2019-01-01/2021-12-31 | in 2019–2021
 from Nov 3 to today | between | 2025-11-03/2025-12-03 | from Nov 3 to today
-plans of the summer of 2023 | on | 2023-06-01/2023-08-31 | of the summer of 2023
 where were we last winter | on | 2024-12-01/2025-02-28 | last winter
-where were we in the summer | on | 2025-06-01/2025-08-31 | in the summer
 what did we build in 2023 | on | 2023-01-01/2023-12-31 | in 2023
 2023's plans | on | 2023-01-01/2023-12-31 | 2023's
-late 2023 to be found in late 2023 | on | 2023-01-01/2023-12-31 | in late 2023
 notes of the week of Nov 3 | on | 2025-11-03/2025-11-09 | of the week of Nov 3
-notes in the last 30 days | on | 2025-11-03/2025-12-03 | in the last 30 days
 over the past two weeks | on | 2025-11-19/2025-12-03 | past two weeks
 what did I plan in May | on | 2025-05-01/2025-05-31 | in May
-what did we do in March with Anna | on | 2025-03-01/2025-03-31 | in March
-who came on 3 may | on | 2025-05-03 | on 3 may
 who came on May 5? | on | 2025-05-05 | on May 5
 results of Q3 2025 | on | 2025-07-01/2025-09-30 | of Q3 2025
 what is due on Dec 8 | on | 2025-12-08 | on Dec 8
-what was due on Dec 20 | on | 2024-12-20 | on Dec 20
 what happened in 2025-W48 | on | 2025-11-24/2025-11-30 | in 2025-W48
-what is planned for next week | on | 2025-12-08/2025-12-14 | for next week
-what did I do this morning | on | 2025-12-03 | this morning
 this year's goals | on | 2025-01-01/2025-12-31 | this year's
 2025-11-06/2025-11-10 | on | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
-5.9.2026 | on | 2026-09-05 | 5.9.2026
 what happened on 2024/09/05 | on | 2024-09-05 | on 2024/09/05
-what happened on 20240905 | on | 2024-09-05 | on 20240905
 what is planned for 5. September 2026 | on | 2026-09-05 | for 5. September 2026
-who came on 5. September | on | 2025-09-05 | on 5. September
 the 5. of September 2024 | on | 2024-09-05 | 5. of September 2024
 what happened on 25/9/2024 | on | 2024-09-25 | on 25/9/2024
-since 1.9.2025 what changed | since | 2025-09-01/2025-12-03 | since 1.9.2025
 from 1.9.2025 to 5.9.2025 | between | 2025-09-01/2025-09-05 | from 1.9.2025 to 5.9.2025
 """)
 
@@ -200,34 +157,23 @@ def test_a_window_is_found(question: str, kind: str, span: str, text: str) -> No
 # Asked on Sunday 2025-11-30 unless another day is said.
 TENSES = spelled("""
 what happens on 12 December | 2025-11-30 | 2025-12-12
-12 December | 2025-11-30 | 2025-12-12
 what is planned for 12 December | 2025-11-30 | 2025-12-12
-what was planned for 12 December | 2025-11-30 | 2025-12-12
 what happened on 12 December | 2025-11-30 | 2024-12-12
-what happens on 30 November | 2025-11-30 | 2025-11-30
 what happens on 29 November | 2025-11-30 | 2026-11-29
-what will happen on 12 January | 2025-11-30 | 2026-01-12
 who said what on 12 January | 2025-11-30 | 2025-01-12
 12 January | 2025-11-30 | 2026-01-12
 the trip of 1 June | 2025-11-30 | 2025-06-01
-what is on in January | 2025-11-30 | 2026-01-01/2026-01-31
-what was on in January | 2025-11-30 | 2025-01-01/2025-01-31
 who is on call on 6 November | 2025-12-09 | 2025-11-06
 any appointment in October? | 2025-11-30 | 2026-10-01/2026-10-31
 what is on Friday | 2025-12-09 | 2025-12-12
-who is coming on Friday? | 2025-12-09 | 2025-12-12
 what did we do on Friday | 2025-12-09 | 2025-12-05
 what is due on the 27th | 2025-11-30 | 2025-12-27
-what was due on the 27th | 2025-11-30 | 2025-11-27
 when do we meet on the 31st, will it be late? | 2025-11-02 | 2025-12-31
-trips between 20 December and 5 January | 2025-11-30 | 2025-12-20/2026-01-05
 trips we made between 20 December and 5 January | 2025-11-30 | 2024-12-20/2025-01-05
 what will we do between 1 and 5 November | 2025-11-30 | 2026-11-01/2026-11-05
 what has changed since May | 2025-11-30 | 2025-05-01/2025-11-30
 what must be done by 12 December | 2025-11-30 | 2025-11-30/2025-12-12
-what is planned after 12 December | 2025-11-30 | 2025-12-13/9999-12-31
 does Will come in January | 2025-11-30 | 2026-01-01/2026-01-31
-what did Will say in January | 2025-11-30 | 2025-01-01/2025-01-31
 what is planned for Feb 29 | 2025-11-30 | 2028-02-29
 """)
 
@@ -270,52 +216,36 @@ may we meet
 you may want to see this
 this may be wrong
 what may 5 people do
-which of the 3 may I take
 do you march on
 give me a second
-the second time
 I sat on the mat
 the sun and mon repos
-who wed whom
 version 1.10 of the tool
-python 3.11 or 2024.1
 version 1.10.2024 of the tool
-1.10.2024.3
 what is order 20240905 about
 what happened on 5/9/2026
-9-5-2026
 ratio 13/9/20265
 option 5. May I
-in 2000 tokens
 from 2000 to 3000 tokens
-around 2000 tokens
 limit of 2048
-top 2024 lines
 issue #2024
-costs $2024
 call +49-2024-555
 what is 192.168.20.24
 what does April prefer
-notes by June
 does Jan like it
 fall back to the default
 did this fall under the rule
 spring boot in Spring Boot
 Black Friday deals
-friday standup
-every last Friday
 each May
 last time we tried Y
 the last of us
 what happened on Feb 30
-what happened on 31 Nov 2025
 2025-02-30
-2025-13-01
 memory/2025-11-27.md
 CVE-2025-1127
 on the 27th floor
 who plays "Yesterday" best
-who wrote the song Yesterday
 the 1990s
 a week
 """.strip().splitlines()
@@ -358,36 +288,27 @@ def test_which_end_of_time_is_wanted(question: str, latest: bool, earliest: bool
 # The second column without a day of mention ("-" for none), the third mentioned on 2025-11-27.
 FACTS = spelled("""
 Trip to Lisbon Nov 27–Dec 1, 2025 with Anna | 2025-11-27/2025-12-01 | 2025-11-27/2025-12-01
-Trip from 2025-11-06 to 2025-11-10 | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Trip 2025-11-06 – 2025-11-10. | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Born 1985-03-02 in Graz | 1985-03-02 | 1985-03-02
 met on 3.5.2024 in Oslo | 2024-05-03 | 2024-05-03
 met on 5/3/2024 or 3/5/2024 | - | -
 order 20240503 came | - | -
-met on 3 May 2024 in Oslo | 2024-05-03 | 2024-05-03
 met on 3 May | - | 2025-05-03
 he was born on 20 March | - | 2025-03-20
 moves out on 3 May | - | 2026-05-03
 Anna said the course starts on 3 May | - | 2026-05-03
 the course will end on 3 July | - | 2026-07-03
-met on the 3rd of November | - | 2025-11-03
 on Jan 3 he arrives | - | 2026-01-03
 away Dec 30 to Jan 2 | - | 2025-12-30/2026-01-02
 away from Nov 3 to 10 | - | 2025-11-03/2025-11-10
-Nov 3-10, 2025 conference | 2025-11-03/2025-11-10 | 2025-11-03/2025-11-10
 25 Dec 2025 – 1 Jan 2026 | 2025-12-25/2026-01-01 | 2025-12-25/2026-01-01
 Nov. 27, 2025 dentist | 2025-11-27 | 2025-11-27
-March 5 dentist | - | 2026-03-05
 Thursday, 27 November 2025: dentist | 2025-11-27 | 2025-11-27
 deadline 2025-11-27T10:00:00+01:00. | 2025-11-27 | 2025-11-27
-moved to Berlin in 2019 | 2019-01-01/2019-12-31 | 2019-01-01/2019-12-31
 lived there between 2019 and 2021, then left | 2019-01-01/2021-12-31 | 2019-01-01/2021-12-31
 in spring 2024 he left | 2024-03-01/2024-05-31 | 2024-03-01/2024-05-31
-planned in November | - | 2025-11-01/2025-11-30
 see [[2025-11-20]] for it | 2025-11-20 | 2025-11-20
 Yesterday we fixed it | - | 2025-11-26
-to Rome tomorrow | - | 2025-11-28
-release next month | - | 2025-12-01/2025-12-31
 left two weeks ago | - | 2025-11-10/2025-11-16
 dentist last Tuesday | - | 2025-11-25
 today we planned Nov 30, 2025 | 2025-11-30 | 2025-11-30
@@ -409,11 +330,9 @@ def test_a_fact_states_when_it_occurred(fact: str, alone: str, mentioned: str) -
 Prefers concise replies (<1500 chars) on WhatsApp; long content goes into files.
 lives here since 2019
 today was good
-meets on Tuesday
 party every 3 May
 every last Friday
 version 1.10 uses port 8080
-in 2019 lines of code
 the file memory/2025-11-27.md
 released as 2025.11
 costs $2024 in total
@@ -422,8 +341,6 @@ she may march on, may she not
 at 10 March Street
 April prefers tea; so does June
 a song called Yesterday
-on Feb 30 2025
-ratio 3/4
 """.strip().splitlines(),
 )
 def test_a_fact_without_a_clear_day(fact: str) -> None:
@@ -457,38 +374,26 @@ def test_the_key_t(value: str, span: str | None) -> None:
     [
         ("2026-01-05", "YYYY-MM-DD", "2026-01-05"),
         ("2026-01-05 Monday", "YYYY-MM-DD", "2026-01-05"),
-        ("2026-01-05-notes", "YYYY-MM-DD", "2026-01-05"),
         ("0001-01-01", "YYYY-MM-DD", "0001-01-01"),
         ("2024-02-29", "YYYY-MM-DD", "2024-02-29"),
-        ("2026-1-5", "YYYY-MM-DD", None),
-        ("2026-02-30", "YYYY-MM-DD", None),
         ("0000-01-01", "YYYY-MM-DD", None),
         ("2026-01-055", "YYYY-MM-DD", None),
         ("x2026-01-05", "YYYY-MM-DD", None),
-        ("notes", "YYYY-MM-DD", None),
         ("", "YYYY-MM-DD", None),
-        ("2026/01/05", "YYYY/MM/DD", "2026-01-05"),
         ("2026/01/2026-01-05", "YYYY/MM/YYYY-MM-DD", "2026-01-05"),
-        ("2026-01-05", "YYYY/MM/YYYY-MM-DD", "2026-01-05"),
         ("2026/01-January/05 Monday", "YYYY/MM-MMMM/DD dddd", "2026-01-05"),
         ("2026/W02/2026-01-05", "YYYY/[W]ww/YYYY-MM-DD", "2026-01-05"),
         ("2026/5", "YYYY/D", None),
         ("20260105", "YYYYMMDD", "2026-01-05"),
-        ("202601051", "YYYYMMDD", None),
-        ("26-1-5", "YY-M-D", "2026-01-05"),
         ("69-1-5", "YY-M-D", "1969-01-05"),
         ("05.01.2026", "DD.MM.YYYY", "2026-01-05"),
-        ("2026-01-05", "DD.MM.YYYY", "2026-01-05"),
         ("5th January 2026", "Do MMMM YYYY", "2026-01-05"),
         ("Jan 5, 2026", "MMM D, YYYY", "2026-01-05"),
         ("Smarch 5, 2026", "MMMM D, YYYY", None),
-        ("Montag 05.01.2026", "dddd DD.MM.YYYY", "2026-01-05"),
         ("Daily 2026-01-05", "[Daily] YYYY-MM-DD", "2026-01-05"),
         ("2026-W02", "gggg-[W]ww", None),
         ("2026-01-05/notes", "YYYY-MM-DD", None),
         ("٢٠٢٥-١١-٢٧", "YYYY-MM-DD", None),
-        ("2026-01-05", "", "2026-01-05"),
-        ("a(b 2026-01-05", "[a(b] YYYY-MM-DD", "2026-01-05"),
     ],
 )
 def test_the_day_of_a_note_name(stem: str, moment_format: str, day: str | None) -> None:
@@ -592,13 +497,3 @@ def test_a_day_in_numbers_is_that_day_or_none(day: date, today: date) -> None:
         assert dates.parse_option(text, today) == (Span(day, day) if clear else None)
         doubt = dates.ambiguous(f"what happened on {text}?")
         assert doubt is None if clear else doubt and doubt[0] == text and day in doubt[1]
-
-
-@given(st.dates(min_value=date(10, 1, 1), max_value=date(9980, 12, 31)), st.dates())
-def test_a_yearless_day_is_the_latest_up_to_a_week_ahead(today: date, day: date) -> None:
-    month = MONTHS.split()[day.month - 1][:3]
-    span = dates.parse_option(f"{month} {day.day}", today)
-    assert span is not None
-    assert (span.start.month, span.start.day) == (day.month, day.day)
-    reach = 366 * 8 if (day.month, day.day) == (2, 29) else 366
-    assert -reach <= (span.start - today).days <= 7

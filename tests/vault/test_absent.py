@@ -3,20 +3,16 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from vaults import fill, memory, obeying_permissions, paths, put, run
 
-from vault_memory.config import Config
 from vault_memory.errors import IndexUnusableError, VaultMemoryError
 from vault_memory.indexing.diff import LOSS_CAP
 from vault_memory.store import journal
 from vault_memory.vault.locations import writer_lock
-from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import Walk
 
 NOTES = {"a.md": "The ferry to Kallö.\n", "sub/b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
 
@@ -75,34 +71,6 @@ def test_a_rebuild_of_any_cause_keeps_to_the_loss_cap(tmp_path: Path, index: str
     assert run(root, "index", "--rebuild").returncode == 0
     assert run(root, "index").returncode == 0
     assert paths(memory(root)) == set(NOTES)
-
-
-class Distracted(Vault):
-    """A vault in which something happens right after a walk."""
-
-    def __init__(self, config: Config, happens: Callable[[], object]) -> None:
-        super().__init__(config)
-        self._happens = [happens]
-
-    def walk(self) -> Walk:
-        found = super().walk()
-        if self._happens:
-            self._happens.pop()()
-        return found
-
-
-def test_a_note_indexed_since_the_walk_is_not_taken_for_gone(tmp_path: Path) -> None:
-    root = fill(tmp_path / "vault", NOTES)
-    memory(root).index()
-
-    def other() -> None:
-        put(root, "new.md", "Olga keeps the lighthouse.\n")
-        memory(root).index()
-
-    mine = memory(root)
-    mine.index_file.vault = Distracted(mine.config, other)
-    with mine.index_file.reading() as (store, freshness):
-        assert (set(store.notes()), freshness.fresh) == ({*NOTES, "new.md"}, True)
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o600])

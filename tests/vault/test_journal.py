@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample import call
-from vaults import fill, index_digest, memory, opened, put, run
+from vaults import fill, index_digest, memory, opened, run
 
 from vault_memory.errors import RefusedError
 from vault_memory.memory import Memory
@@ -72,15 +72,6 @@ def test_the_same_question_every_day_counts_once(vault: Memory) -> None:
     assert used_days(vault)[0] == 1
 
 
-def test_what_was_shown_and_what_was_indexed_are_no_use(vault: Memory) -> None:
-    cited = [CitedPassage("memory/2025-10-01.md#L5", journal.passage_key(FACT))]
-    for number, question in enumerate(QUESTIONS):
-        journal.note_shown(vault.vault.root, question, datetime(2025, 10, 5 + number, tzinfo=UTC), cited)
-        vault.index()
-    assert tier(vault) == "working"
-    assert used_days(vault) == []
-
-
 def test_the_past_knows_nothing_of_later_recalls(vault: Memory) -> None:
     use(vault, QUESTIONS[:10])
     assert tier(vault, date(2025, 10, 14)) == "core"
@@ -94,13 +85,6 @@ def test_a_question_of_another_day_leaves_no_trace(vault: Memory) -> None:
     assert journal.files(vault.vault.root) == {}
     assert call("--vault", root, "recall", "logbook").code == 0
     assert len(journal.files(vault.vault.root)) == 1
-
-
-def test_a_moved_line_keeps_its_count(vault: Memory) -> None:
-    use(vault, QUESTIONS[:10])
-    put(vault.vault.root, "memory/2025-10-01.md", f"# Log\n\nA line more.\n\n## Retain\n\n{FACT} ^box\n")
-    (result,) = [r for r in ask(vault, "logbook red box", keep=False).results if r.content.startswith(FACT)]
-    assert result.tier == "core"
 
 
 def test_a_rebuild_replays_the_journal(vault: Memory) -> None:

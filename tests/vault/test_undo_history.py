@@ -73,19 +73,6 @@ def test_what_was_changed_since_is_listed_and_nothing_is_undone(tmp_path: Path, 
     assert not run.is_undone
 
 
-def test_a_note_kept_again_after_a_lost_race_goes_back_to_what_was_there_last(tmp_path: Path) -> None:
-    root = fill(tmp_path, {"a.md": "one\n"})
-    history, of = UndoHistory(root), vault(root)
-    run = history.begin("forget")
-    run.keep("a.md", b"one\n", b"one, ours\n")
-    put(root, "a.md", "edited\n")
-    with pytest.raises(ConflictError):
-        of.write("a.md", b"one, ours\n", b"one\n")
-    change(of, run, "a.md", b"edited, ours\n")
-    assert history.undo(run, of).paths == ["a.md"]
-    assert (root / "a.md").read_text() == "edited\n"
-
-
 TEXTS = st.sampled_from([b"a", b"b", b"c", b"d"])
 
 

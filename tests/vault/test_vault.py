@@ -11,7 +11,7 @@ import pytest
 from vaults import fill, memory, paths, put
 
 from vault_memory.config import Config
-from vault_memory.errors import ConflictError, RefusedError, VaultError
+from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import Walk
 
@@ -77,10 +77,8 @@ def test_template_folder_daily_template_and_user_filters_are_left_out(tmp_path: 
     ("glob", "out"),
     [
         ("**/*.excalidraw.md", {"x.excalidraw.md", "a/x.excalidraw.md", "a/b/x.excalidraw.md"}),
-        ("a/**/x.excalidraw.md", {"a/x.excalidraw.md", "a/b/x.excalidraw.md"}),
         ("a/**", {"a/x.excalidraw.md", "a/b/x.excalidraw.md", "a/k.md"}),
         ("x.*", {"x.excalidraw.md"}),
-        ("k**/*.md", set()),
     ],
 )
 def test_two_stars_stand_for_no_folder_too(tmp_path: Path, glob: str, out: set[str]) -> None:
@@ -110,9 +108,7 @@ def test_a_filter_that_could_take_for_ever_is_reported_and_not_used(tmp_path: Pa
         (r"^Archive/.*/Old.*\.md$", ["Archive/x/Old a.md"]),
         (r"(png|jpe?g|svg)\.md$", ["b.jpg.md"]),
         ("(?i)DRAFT", ["my draft.md"]),
-        ("[*+?(|)]{2}x", ["+*x.md"]),
         (r"\d{4}-\d{2}", ["2025-11.md"]),
-        ("(?:ab)+c", ["abc.md"]),
         ("^a+?b?+", ["aab.md", "abc.md"]),
     ],
 )
@@ -122,12 +118,6 @@ def test_a_filter_as_people_write_them_is_used(tmp_path: Path, expression: str, 
     fill(tmp_path, {".obsidian/app.json": settings} | dict.fromkeys(names, ""))
     walk = vault(tmp_path).walk()
     assert (sorted(set(names) - set(walk.files)), walk.skipped) == (out, [])
-
-
-def test_no_path_keeps_an_expression_busy(tmp_path: Path) -> None:
-    long = "/".join(["a" * 250] * 3)
-    fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["/^.*b.*b.*$/"]}', f"{long}/note.md": "", "c.md": ""})
-    assert list(vault(tmp_path).walk().files) == ["c.md"]
 
 
 def test_a_write_sweeps_away_what_killed_writers_have_left(tmp_path: Path) -> None:
@@ -159,8 +149,6 @@ def test_a_link_leads_to_nothing_that_is_left_out(tmp_path: Path, target: str) -
     [
         (None, ("memory", "YYYY-MM-DD", "")),
         ("{", ("memory", "YYYY-MM-DD", "")),
-        ("[1]", ("memory", "YYYY-MM-DD", "")),
-        ('{"autorun": true}', ("", "YYYY-MM-DD", "")),
         ('{"folder": null, "format": "", "template": "/T/Day/"}', ("", "YYYY-MM-DD", "T/Day.md")),
         ('{"folder": "/Log/", "format": "YYYY/MM-DD", "template": "T/Day.md"}', ("Log", "YYYY/MM-DD", "T/Day.md")),
     ],
@@ -263,13 +251,6 @@ def test_names_that_are_not_utf8_are_reported_and_names_with_line_ends_are_notes
     assert sorted(walk.files) == sorted(["line\nend.md", "tab\t.md", "\u202egnp.md"])
     assert sorted(skipped(walk)) == ["caf\\xe9.md", "dir\\xff/inside.md"]
     assert all("not UTF-8" in reason for reason in skipped(walk).values())
-
-
-def test_a_vault_that_is_no_folder_is_no_vault(tmp_path: Path) -> None:
-    put(tmp_path, "file", "x")
-    for name in ("nowhere", "file"):
-        with pytest.raises(VaultError, match="cannot be read"):
-            vault(tmp_path / name)
 
 
 # --- names people give -----------------------------------------------------------------------------------------------

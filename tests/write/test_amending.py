@@ -136,14 +136,6 @@ def test_one_s_own_is_edited_and_the_diff_shows_no_more() -> None:
         assert shown and "77" not in shown and "other" not in shown
 
 
-@pytest.mark.parametrize("before", [b"---\nscope: agent:other\n---\n- x\n", None])
-def test_a_core_file_of_another_s_is_none(before: bytes | None) -> None:
-    opened = MINE if before else MINE._replace(folders=(("", "agent:other"),))
-    for action, old in (("append", ""), ("replace", "x")):
-        with pytest.raises(UsageError, match="There is no note"):
-            apply_edit(EditRequest("memory.md", action, "y", old), before, opened)
-
-
 def test_an_agent_puts_no_fact_into_a_person_s_mouth() -> None:
     retained = b"# Memory\n\n## Retain\n- W @Nora: Has a cat.\n"
 

@@ -37,7 +37,7 @@ from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
 from vault_memory.store import reflect_rows
 from vault_memory.store.view import View
-from vault_memory.vault import atomic_write, locations
+from vault_memory.vault import locations, safe_files
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Ledger:
             return
         try:
             locations.make_folder(file.parent)
-            atomic_write.replace_durably(file, json.dumps(plain, separators=(",", ":")).encode("ascii"))
+            safe_files.replace_durably(file, json.dumps(plain, separators=(",", ":")).encode("ascii"))
         except OSError as error:
             raise VaultError(
                 f".memory/{WRITTEN} cannot be written: {error.strerror or error}; nothing was changed.",

@@ -23,7 +23,7 @@ _POINTS_TO = re.compile(r"gitdir:[ \t]*(.+?)[ \t]*\Z")
 _FILE = "projects.jsonl"
 
 
-class Named(NamedTuple):
+class NamedFolder(NamedTuple):
     """A folder that was met under a name; `inode` is that of the folder, which stays the same where it is moved."""
 
     name: str
@@ -55,7 +55,7 @@ def of_root(root: Path, config: Config, environ: Mapping[str, str]) -> str:
     if not name:
         return ""
     try:
-        mine = Named(name, os.path.realpath(root), os.stat(root).st_ino)
+        mine = NamedFolder(name, os.path.realpath(root), os.stat(root).st_ino)
         is_first = _is_first(mine, config, environ)
     except OSError:  # who was first cannot be read or kept: rather no project's than another's
         is_first = False
@@ -81,7 +81,7 @@ def shared(config: Config, environ: Mapping[str, str]) -> Iterator[tuple[str, li
     yield from ((name, found) for name, found in names.items() if len(found) > 1)
 
 
-def _is_first(mine: Named, config: Config, environ: Mapping[str, str]) -> bool:
+def _is_first(mine: NamedFolder, config: Config, environ: Mapping[str, str]) -> bool:
     known = [each for each in _known(config, environ) if each.name == mine.name]
     if mine.folder not in [each.folder for each in known]:
         # Nothing is ever dropped of that file: the name would go to the next who comes.
@@ -92,12 +92,12 @@ def _is_first(mine: Named, config: Config, environ: Mapping[str, str]) -> bool:
     return first is not None and (first.folder == mine.folder or _has_moved(first, mine))
 
 
-def _has_moved(first: Named, mine: Named) -> bool:
+def _has_moved(first: NamedFolder, mine: NamedFolder) -> bool:
     """Whether the folder that was first is this one, under another path now. Of a drive that is away nobody knows."""
     return first.inode == mine.inode and not os.path.lexists(first.folder)
 
 
-def _known(config: Config, environ: Mapping[str, str]) -> Iterator[Named]:
+def _known(config: Config, environ: Mapping[str, str]) -> Iterator[NamedFolder]:
     """The folders that were met, first first, each once, but for those of which the settings say what they are."""
     mapped = dict(config.projects)
     seen: set[str] = set()
@@ -108,7 +108,7 @@ def _known(config: Config, environ: Mapping[str, str]) -> Iterator[Named]:
     for line in data.splitlines():
         try:
             fields = json.loads(line)
-            found = Named(str(fields["name"]), str(fields["folder"]), int(fields["inode"]))
+            found = NamedFolder(str(fields["name"]), str(fields["folder"]), int(fields["inode"]))
         except (ValueError, KeyError, TypeError):
             continue  # empty, or cut off
         if found.folder not in seen and found.folder not in mapped:

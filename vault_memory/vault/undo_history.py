@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
-from vault_memory.vault import atomic_write, locations
+from vault_memory.vault import locations, safe_files
 from vault_memory.vault.vault import Vault
 
 FOLDER = "history"
@@ -130,7 +130,7 @@ class SavedRun:
                 locations.make_folder(self._folder)  # for its owner only: the notes in it may be
                 _settle(self._folder.parent)
             if before is not None:
-                atomic_write.replace_durably(self._folder / _digest(before), before)
+                safe_files.replace_durably(self._folder / _digest(before), before)
             flags = os.O_RDWR | os.O_CREAT | _LINK_IS_NONE
             with open(os.open(self._folder / "run.jsonl", flags, 0o600), "r+b") as handle:
                 # A line cut off by a crash tells of a write that was never made: nothing may be written behind it.
