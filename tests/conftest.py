@@ -1,4 +1,4 @@
-"""Owns what holds for every test: no settings, data or vault of the person who runs them are read or written."""
+"""What holds for every test: no settings, data or vault of the person who runs them are read or written."""
 
 import os
 import tempfile

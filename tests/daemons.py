@@ -1,4 +1,4 @@
-"""Owns what tests of the daemon share: `memory watch` as a process, asked through its socket, stopped and killed."""
+"""What tests of the daemon share: `memory watch` as a process, asked through its socket, stopped and killed."""
 
 import contextlib
 import itertools

@@ -1,4 +1,4 @@
-"""Owns the calling of hooks as agents call them: documented input in, what is put before the model out."""
+"""The calling of hooks as agents call them: documented input in, what is put before the model out."""
 
 import json
 import os

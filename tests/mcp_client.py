@@ -1,4 +1,4 @@
-"""Owns what tests of the MCP server share: `memory mcp` as a process, spoken to by the SDK's own client or by hand."""
+"""What tests of the MCP server share: `memory mcp` as a process, spoken to by the SDK's own client or by hand."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Owns what tests of reflect share: a small vault of logs with a hand-made page, and looks at what was written."""
+"""What tests of reflect share: a small vault of logs with a hand-made page, and looks at what was written."""
 
 import json
 import re

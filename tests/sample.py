@@ -1,4 +1,4 @@
-"""Owns what tests over the sample vault share: an indexed copy of it, and the command line run in this process."""
+"""What tests over the sample vault share: an indexed copy of it, and the command line run in this process."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Owns the machine that does to a vault and its index what people, programs and crashes do, in any order."""
+"""The machine that does to a vault and its index what people, programs and crashes do, in any order."""
 
 import os
 import shutil

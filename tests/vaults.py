@@ -1,4 +1,4 @@
-"""Owns what tests of the real thing share: notes on disk, a Memory over them, the command as a process of its own."""
+"""What tests of the real thing share: notes on disk, a Memory over them, the command as a process of its own."""
 
 import os
 import subprocess

@@ -293,7 +293,7 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     return Config(**(values | told | {"vault": vault}))
 
 
-class Problem(NamedTuple):
+class SettingProblem(NamedTuple):
     """A mistake in the settings: the file it stands in or `environment`, and what is wrong."""
 
     where: str
@@ -304,7 +304,7 @@ class _Reader:
     """Reads and checks settings, and keeps what is wrong with them."""
 
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[SettingProblem] = []
         self.ignored: list[str] = []
         self.unknown: list[str] = []
 
@@ -317,7 +317,7 @@ class _Reader:
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            self.problems.append(Problem(str(path), getattr(error, "strerror", None) or str(error)))
+            self.problems.append(SettingProblem(str(path), getattr(error, "strerror", None) or str(error)))
             return {}
         flat: dict[str, Any] = {}
         for key, value in tree.items():
@@ -336,7 +336,7 @@ class _Reader:
             if setting is None and in_vault and not key.casefold().startswith("scope"):
                 self.unknown.append(f"{path}: {_no_setting(key)}")
             elif setting is None:  # in a vault, too, what may have been meant to shut a folder
-                self.problems.append(Problem(str(path), _no_setting(key)))
+                self.problems.append(SettingProblem(str(path), _no_setting(key)))
             elif in_vault and setting.users_own:
                 self.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
             else:
@@ -381,7 +381,7 @@ class _Reader:
         try:
             yield
         except ValueError as error:
-            self.problems.append(Problem(str(where), f"{what} {error}"))
+            self.problems.append(SettingProblem(str(where), f"{what} {error}"))
 
 
 def _of_table(table: str, name: str, value: object) -> tuple[str, str]:
@@ -406,7 +406,7 @@ def _no_setting(key: str) -> str:
     return f"`{key}` is not a setting" + (f": did you mean `{near[0]}`?" if near else "")
 
 
-def _listed(problems: Iterable[Problem]) -> str:
+def _listed(problems: Iterable[SettingProblem]) -> str:
     """One mistake as a sentence, several in a line each under where they stand."""
     places: dict[str, list[str]] = {}
     for where, what in problems:
@@ -432,21 +432,21 @@ _MUST_BE_NAMED = (
 """What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
 
 
-def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[Problem]:
+def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[SettingProblem]:
     for table, name, providers in _MUST_BE_NAMED:
         provider = values.get(f"{table}_provider")
         if provider in providers and not values.get(f"{table}_{name}"):
-            yield Problem("settings", f"`{table}.{name}` must be set for the provider {provider}")
+            yield SettingProblem("settings", f"`{table}.{name}` must be set for the provider {provider}")
     host = environ.get("OLLAMA_HOST", "").strip().strip("\"'")
     asks = [name for name in ("embedding", "rerank", "reflect") if values.get(f"{name}_provider") == "ollama"]
     if host and any(not values.get(f"{name}_url") for name in asks):
         try:
             _ADDRESS(host)
         except ValueError as error:
-            yield Problem(_ENVIRONMENT, f"$OLLAMA_HOST {error}")
+            yield SettingProblem(_ENVIRONMENT, f"$OLLAMA_HOST {error}")
             return
     for name in ("embedding", "reflect"):
-        yield from (Problem("settings", what) for what in _address_at_odds(values, name, host))
+        yield from (SettingProblem("settings", what) for what in _address_at_odds(values, name, host))
 
 
 def _address_at_odds(values: Mapping[str, Any], name: str, host: str) -> Iterator[str]:

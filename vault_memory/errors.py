@@ -1,4 +1,4 @@
-"""Owns the error tree: each error is a sentence for a person, an exit code and the next step.
+"""The error tree: each error is a sentence for a person, an exit code and the next step.
 
 VaultMemoryError      1
 ├── RemoteError       1   a configured model's server did not answer as it must

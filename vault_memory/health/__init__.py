@@ -1,1 +1,1 @@
-"""Owns how things are: the state of vault and index, the findings about notes, the figures."""
+"""How things are: the state of vault and index, the findings about notes, the figures."""

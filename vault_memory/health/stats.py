@@ -1,4 +1,4 @@
-"""Owns the figures of a vault, read from its index as of one day. How they look is report.py's and plot.py's business.
+"""The figures of a vault, read from its index as of one day. How they look is report.py's and plot.py's business.
 
 A day counts as logged when a dated note is of it; pages below `bank/` are none, whatever their properties say. What is
 dated after that day is counted as ahead, and is in no gap, streak or week.

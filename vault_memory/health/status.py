@@ -1,4 +1,4 @@
-"""Owns status: how the vault, its index and what is asked beside it are. It only looks, and judges nothing."""
+"""Status: how the vault, its index and what is asked beside it are. It only looks, and judges nothing."""
 
 import os
 from collections.abc import Iterator

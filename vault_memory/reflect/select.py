@@ -114,7 +114,7 @@ def in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: Iterable
     found = []
     for turn in turns:
         given = turn._replace(budget=min(turn.budget, budget))
-        now = list(_greedy(telling, coverage, given, _Taken(tuple(taken), weigh.alike)))
+        now = list(_greedy(telling, coverage, given, _Selection(tuple(taken), weigh.alike)))
         taken += now
         budget -= sum(one.cost for one in now)
         found.append([one.fact for one in now])
@@ -284,14 +284,16 @@ class _Coverage:
             self._left[concept] *= remains
 
 
-class _Taken(NamedTuple):
+class _Selection(NamedTuple):
     """What was taken before a turn, and how alike two facts say the same."""
 
     before: Sequence[_Candidate]
     alike: float
 
 
-def _greedy(candidates: Sequence[_Candidate], coverage: _Coverage, turn: Turn, known: _Taken) -> Iterator[_Candidate]:
+def _greedy(
+    candidates: Sequence[_Candidate], coverage: _Coverage, turn: Turn, known: _Selection
+) -> Iterator[_Candidate]:
     """The candidates that one turn takes, in order."""
     taken, budget = list(known.before), turn.budget
     keys, had = {one.fact.key for one in taken}, {id(one.fact) for one in taken}

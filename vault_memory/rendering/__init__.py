@@ -1,1 +1,1 @@
-"""Owns how things look: text for people, Markdown for agents, JSON for scripts. It decides nothing."""
+"""How things look: text for people, Markdown for agents, JSON for scripts. It decides nothing."""
