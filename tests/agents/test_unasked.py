@@ -16,7 +16,7 @@ from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.search.candidates import Candidates
 from vault_memory.search.query import Query
-from vault_memory.search.recall import MAX_EXPECTED_WORDS, has_footing
+from vault_memory.search.relevance_gate import MAX_EXPECTED_WORDS, has_footing
 from vault_memory.store.view import Candidate
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)

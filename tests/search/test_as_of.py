@@ -13,7 +13,7 @@ from vaults import fill, put
 from vault_memory.config import Config
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
-from vault_memory.search.recall import committed_lines
+from vault_memory.search.as_of import committed_lines
 from vault_memory.store import journal
 from vault_memory.store.view import Filters
 

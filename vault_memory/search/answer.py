@@ -146,7 +146,7 @@ class Answer(NamedTuple):
     vault: str = ""
     seconds: float = 0.0
     has_footing: bool = True
-    """Whether the question has to do with what the notes know (ranking/footing.py)."""
+    """Whether the question has to do with what the notes know (relevance_gate.py)."""
     roots: Sequence[RootStatus] = ()
     """Which roots were asked, where that was not the vault alone."""
     words: Mapping[str, int] = {}

@@ -1,22 +1,9 @@
-"""Answers questions: query → candidates → ranking → answer, packed and cited from the files as they are now.
-
-An answer "as of" a day leaves out a line that git first saw after the day, and keeps what git or the journal knew by
-then. A dated note may have been committed much later than it was written: what came with its first commit, or on the
-day after its own, counts by its day. Of what neither git nor the journal knows the answer says so.
-
-Git only reads here, and runs nothing else. A vault may come from anywhere (law 8), its `.git/config` too: hooks, file
-monitor, text conversion, outside diff programs, pagers and fetching are switched off. The committed version is asked
-for, never the file as it lies there: reading that would run the clean filter its settings name.
-"""
+"""Answers questions: query → candidates → ranking → answer, packed and cited from the files as they are now."""
 
 import json
-import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from datetime import date, datetime, timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from vault_memory.embedding.query_vector import QueryEmbedder
 from vault_memory.errors import RemoteError
@@ -24,14 +11,15 @@ from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, decode, heading_path, split_lines
 from vault_memory.search import pack
 from vault_memory.search.answer import Answer, Request, Result, Understanding
-from vault_memory.search.candidates import ONLY_MEANING, Candidates, Finder, inverse_frequency
+from vault_memory.search.candidates import ONLY_MEANING, Finder, inverse_frequency
 from vault_memory.search.names import Names
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranker, Ranking
+from vault_memory.search.relevance_gate import has_footing
 from vault_memory.store import journal, queries
 from vault_memory.store.lanes import Search
 from vault_memory.store.rows import Store
-from vault_memory.store.view import ALL, FACTS, Candidate, NoteInfo, State, View, tells
+from vault_memory.store.view import ALL, Candidate, NoteInfo, State, View, tells
 from vault_memory.text import terms
 from vault_memory.vault.vault import Vault
 
@@ -188,6 +176,8 @@ class _Engine:
         omitted = {"shown_before": len(strong) - len(wanted)} if request.without else {}
         omitted |= {"below_floor": len(scored) - len(strong)} if request.floor else {}
         if request.filters.as_of:
+            from vault_memory.search.as_of import AsOf
+
             written, count = AsOf(self._store, self._vault.root, request.filters.as_of, notes), len(wanted)
             while out := written.later(packed.places):
                 wanted = [passage for passage in wanted if passage.id not in out]
@@ -286,225 +276,3 @@ def _stands(place: Sequence[Candidate], lines: list[str], start: int) -> bool:
         line = lines[start - 1] if 0 < start <= len(lines) else ""
         return all(line[p.from_char : p.to_char] == p.text for p in place)
     return "\n".join(lines[start - 1 : start + first.end_line - first.start_line]) == first.text
-
-
-ENOUGH_IN_COMMON = 0.97
-"""Of sixty prompts about the sample vault one comes to less; of sixty about nothing in it six come to more."""
-
-KNOWN_SHARE = 0.2
-"""What it counts that words of the prompt stand anywhere, beside those that one passage holds."""
-
-LEAST_RARITY = 0.25
-"""The least that a word counts that is known, against one that is not: in a small vault all stand in many passages."""
-
-MAX_EXPECTED_WORDS = 6
-"""So many of the rarest words a passage may be expected to hold: a long prompt has others that the notes know."""
-
-ENOUGH_OF_A_FACT = 0.95
-"""A fact was kept to be told: one that holds a rare word of the prompt, and is near to it, suffices, whatever else the
-prompt names. Of twenty prompts about nothing in the sample vault the nearest comes to 0.93. Beside sixty facts of a
-team, 26 of 30 prompts that these bear on are told something (9 without this rule), and 2 of 30 others (1)."""
-
-BY_WORDS = 1.0
-"""How well a title matches at the most that merely shares words with a question."""
-
-
-def has_footing(found: Candidates, unknown: int, rarest: float) -> bool:
-    """Whether the prompt names something that the notes know, or its words and its meaning are near enough to them.
-
-    So many of its words are `unknown`, each `rarest` of all: what the prompt is about is not in the notes.
-    """
-    if found.only_time or found.about or max(found.title.values(), default=0.0) > BY_WORDS:
-        return True
-    if not found.query.words:  # idle words alone, which stand everywhere
-        return False
-    if _in_words(found, unknown, rarest) + max(found.cosine.values(), default=0.0) >= ENOUGH_IN_COMMON:
-        return True
-    return _of_a_fact(found, rarest) >= ENOUGH_OF_A_FACT
-
-
-def _of_a_fact(found: Candidates, rarest: float) -> float:
-    """The most that a single fact has of the prompt: the rarest word in it, and how near it is in meaning."""
-    return max(
-        (
-            rare / rarest + found.cosine.get(passage, 0.0)
-            for term, rare in found.rarity.items()
-            for passage in found.hits.get(term, ())
-            if found.passages[passage].kind in FACTS
-        ),
-        default=0.0,
-    )
-
-
-def _in_words(found: Candidates, unknown: int, rarest: float) -> float:
-    """How much of the prompt, by the rarity of its words, the notes know, most of all in one passage."""
-    rarity = {term: max(rarity, LEAST_RARITY * rarest) for term, rarity in found.rarity.items()}
-    held: dict[int, float] = {}
-    for term, rare in rarity.items():
-        for passage in found.hits.get(term, ()):
-            held[passage] = held.get(passage, 0.0) + rare
-    if not held:
-        return 0.0
-    known, missing = sum(rarity.values()), unknown * rarest
-    expected = min(known, MAX_EXPECTED_WORDS * max(rarity.values()))
-    return min(max(held.values()) / (expected + missing), 1.0) + KNOWN_SHARE * known / (known + missing)
-
-
-DEADLINE_SECONDS = 3.0
-"""How long git may be asked about one answer."""
-
-_SAFE = (
-    "--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
-    "-c", "core.pager=cat", "-c", "diff.external=", "-c", "protocol.allow=never", "-c", "blame.ignoreRevsFile=",
-    "-c", "log.showSignature=false", "-c", "core.sshCommand=false", "-c", "maintenance.auto=false", "-c", "gc.auto=0",
-)  # fmt: skip
-_ENVIRONMENT = {
-    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_PAGER": "cat", "GIT_ATTR_NOSYSTEM": "1", "LC_ALL": "C",
-}  # fmt: skip
-
-
-_MOVED = ("-w", "-M12", "-C12")
-"""A line moved, indented, or split off into another note in one commit is as old as it was; of 12 letters at least."""
-
-
-class CommittedLine(NamedTuple):
-    """When a line was committed (a local day), wherever it stood then.
-
-    Of the lines of the repository's first commit (`is_first`) and of a note's own (`is_new`) it is not known how old
-    they were then.
-    """
-
-    day: date
-    is_first: bool
-    is_new: bool = False
-
-
-class CommittedLines(NamedTuple):
-    """The committed lines of a note by their text, and the last day any of them was committed."""
-
-    lines: Mapping[str, CommittedLine]
-    last: date
-
-
-class AsOf:
-    """What was written by the end of a day."""
-
-    def __init__(self, store: View, root: Path, day: date, notes: Mapping[int, NoteInfo]) -> None:
-        self._store, self._root, self._day = store, root, day
-        self._notes = notes
-        self._deadline = time.monotonic() + DEADLINE_SECONDS
-        self._git: dict[int, CommittedLines | None] = {}
-        self._tracked = is_tracked(root)
-        self._known: dict[int, bool | None] = {}
-
-    def later(self, places: Iterable[Sequence[Candidate]]) -> set[int]:
-        """Those passages of an answer that were written later, by their ids."""
-        asked = [p for place in places for p in place]
-        fresh = [p for p in asked if p.id not in self._known]
-        # What answered a question by then was there.
-        seen = queries.used_by(self._store, [(p.id, journal.passage_key(p.text)) for p in fresh], self._day)
-        for passage in fresh:
-            known = self._by_git(passage)
-            self._known[passage.id] = True if known is None and passage.id in seen else known
-        return {p.id for p in asked if self._known[p.id] is False}
-
-    def unsure(self, places: Iterable[Sequence[Candidate]]) -> list[tuple[str, str]]:
-        """What the answer must say of results that nothing dates."""
-        first = (place[0] for place in places)
-        days = [self._notes[p.note_id].day for p in first if self._known.get(p.id) is None]
-        parts = (
-            (days.count(None), "from notes without a day"),
-            (len(days) - days.count(None), "by the note's day alone"),
-        )
-        said = [f"{count} result{'s' * (count > 1)} {what}" for count, what in parts if count]
-        return [("as-of", f"not known to have been written by {self._day}: {', '.join(said)}")] if said else []
-
-    def _by_git(self, passage: Candidate) -> bool | None:
-        """Whether the lines of a passage were there on the day; None when git does not know."""
-        if not self._tracked:
-            return None
-        note = self._notes[passage.note_id]
-        if passage.note_id not in self._git:
-            self._git[passage.note_id] = committed_lines(self._root, note.path, self._deadline)
-        known = self._git[passage.note_id]
-        if known is None:
-            return None
-        texts = [text.strip("\ufeff \t\r") for text in passage.text.split("\n")]
-        own = date.fromisoformat(note.day) if note.day else None
-        return was_there(texts, known, self._day, passage.from_char, own)
-
-
-def was_there(
-    texts: Sequence[str],
-    known: CommittedLines,
-    day: date,
-    from_char: int | None = None,
-    own_day: date | None = None,
-) -> bool | None:
-    """Whether all these lines were there on a day, by their commits; a part of a long line is looked for within.
-
-    Not known: the repository's first commit after the day, that of a note with a day (`own_day`) or one until the day
-    after that, and a line that is not committed when nothing was committed since.
-    """
-    found = [_line(text, known, from_char is not None) for text in texts if text]
-    if any(line is None for line in found) and known.last > day:
-        return False
-    late = [line for line in found if line and line.day > day and not line.is_first]
-    if own_day:
-        late = [line for line in late if not line.is_new and line.day > own_day + timedelta(1)]
-    if late:
-        return False
-    return True if all(line and line.day <= day for line in found) else None
-
-
-def _line(text: str, known: CommittedLines, is_part: bool) -> CommittedLine | None:
-    if not is_part:
-        return known.lines.get(text)
-    return min((line for whole, line in known.lines.items() if text in whole), default=None)
-
-
-def is_tracked(root: Path) -> bool:
-    """Whether a folder looks like it lies in a git work tree; nothing is run for that."""
-    return any((folder / ".git").exists() for folder in (root, *root.parents))
-
-
-def committed_lines(root: Path, path: str, deadline: float) -> CommittedLines | None:
-    """When each line of a note was committed; None when git is absent, knows nothing, or is late (time.monotonic)."""
-    import shutil
-    import subprocess  # only such an answer needs it
-
-    left, git = deadline - time.monotonic(), shutil.which("git")
-    # Some systems look into the working folder first: a program that lies in the vault is not the user's git.
-    if left <= 0 or git is None or Path(os.path.realpath(git)).is_relative_to(os.path.realpath(root)):
-        return None
-    command = [git, *_SAFE, "blame", *_MOVED, "--line-porcelain", "--no-textconv", "HEAD", "--", path]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRONMENT
-    try:
-        done = subprocess.run(
-            command, cwd=root, env=environment, timeout=left, check=False,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return None
-    found: dict[str, CommittedLine] = {}
-    porcelain = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
-    # Where git would part or read lines otherwise than note.py does, it knows nothing of them.
-    if done.returncode == 0 and not any(odd in porcelain for odd in "\r\0\ufffd"):
-        with suppress(ValueError, KeyError, IndexError, OverflowError):
-            for text, line in _parsed(porcelain):
-                found[text] = min(line, found.get(text, line))
-    return CommittedLines(found, max(line.day for line in found.values())) if found else None
-
-
-def _parsed(porcelain: str) -> Iterator[tuple[str, CommittedLine]]:
-    """Yield each line and when it was committed; a note's first commit has no `previous` one."""
-    day, headers = date.max, set[str]()
-    for row in porcelain.split("\n"):
-        if row.startswith("\t"):
-            yield row[1:].strip("\ufeff \t"), CommittedLine(day, "boundary" in headers, "previous" not in headers)
-            headers.clear()
-        elif row.startswith("author-time "):
-            day = datetime.fromtimestamp(int(row.split()[1])).astimezone().date()
-        else:
-            headers.add(row.split(" ", 1)[0])
