@@ -123,3 +123,16 @@ def test_what_is_wrong_is_an_error_of_the_tree(root: Path, tmp_path: Path) -> No
                 memory.recall("Peter", **wrong)  # type: ignore[arg-type]
         with pytest.raises(UsageError):
             memory.retain("", kind="opinion")
+        with pytest.raises(UsageError, match="from 0 to 1"):
+            memory.retain("Prefers tea.", confidence=3)
+
+
+def test_one_text_where_several_are_taken_is_refused(root: Path) -> None:
+    with Memory(root) as memory:
+        for call in (
+            lambda: memory.recall("bicycle", entities="Peter"), lambda: memory.retain("Sings.", entities="Peter"),
+            lambda: memory.index("memory"),
+        ):  # fmt: skip
+            with pytest.raises(UsageError, match="list of texts"):
+                call()
+    assert sorted(path.name for path in (root / "memory").iterdir()) == ["2025-11-27.md"]

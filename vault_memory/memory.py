@@ -87,6 +87,7 @@ class Memory:
         `scopes` none for all. The recall is noted in the journal as a person's, unless `journal` is False, `explain` is
         set or `now` given. Raises UsageError for an option that cannot be read.
         """
+        _refuse_text(entities=entities, kinds=kinds, tags=tags, scopes=scopes)
         options = {
             "query": query, "k": k, "budget": budget, "since": since, "until": until, "as-of": as_of,
             "entity": tuple(entities), "kind": tuple(kinds), "tag": tuple(tags), "scope": tuple(scopes),
@@ -211,6 +212,7 @@ class Memory:
 
         Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
         """
+        _refuse_text(paths=paths)
         with self._lock:
             return self.index_file.update(rebuild, paths, progress)
 
@@ -225,6 +227,9 @@ class Memory:
         """
         from vault_memory.write.retain import parse_bullet, parse_day
 
+        _refuse_text(entities=entities)
+        if confidence is not None and not 0 <= confidence <= 1:
+            raise UsageError(f"`confidence` is {confidence}: it must be a number from 0 to 1.", "For example 0.8.")
         bullet = parse_bullet(text, kind, entities, confidence, scope)
         with self._lock:
             return self.writer.retain(bullet, day if isinstance(day, date) else parse_day(day))
@@ -280,3 +285,10 @@ def _of_notes(request: Request) -> Request:
     if request.source != "notes":
         raise UsageError(f"One vault alone has no {request.source}.", "Ask a Federation for sessions and other vaults.")
     return request
+
+
+def _refuse_text(**options: Sequence[str]) -> None:
+    """Raise UsageError for a text where several are taken: its letters would be taken for them."""
+    for name, value in options.items():
+        if isinstance(value, str):
+            raise UsageError(f"`{name}` must be a list of texts.", f"Write {name}=[{value!r}].")

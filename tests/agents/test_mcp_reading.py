@@ -180,7 +180,7 @@ def test_a_session_of_another_project_is_in_no_folder(
     async def work(session: Session) -> None:
         for folder in ("sessions/", "sessions/claude-code/"):
             assert "There is no folder" in await session.call("memory_get", path=folder)
-        assert "Nothing found in 0 sessions" in await session.search("rollback", kinds=["session"])
+        assert "nothing found in 0 sessions" in await session.search("rollback", kinds=["session"])
 
     talk(root, work)
 

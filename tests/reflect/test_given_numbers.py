@@ -60,7 +60,7 @@ def test_one_that_is_no_number_stays_and_counts_for_nothing(root: Path, number: 
     rewrite(root, OPINIONS, f"**.80** {COFFEE}", f"**{number}** {COFFEE}")
     ended = run(root, "reflect", "--now", "2025-12-10")
     assert ended.returncode == 0
-    assert "has no number between 0 and 1: it counts for nothing." in ended.stdout
+    assert "between 0 and 1 and is ignored." in ended.stdout
     assert [line[: 6 + len(number)] for line in told(root, OPINIONS, "opinions")] == [f"- **{number}**"]
     assert [line[:9] for line in told(root, NORA, "facts")] == ["- **.80**"]
     assert reflect(root)["odd"] == []
