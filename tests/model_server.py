@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from vault_memory.embedding.remote import PROBE
+from vault_memory.embedding.configured_embedder import PROBE
 
 VERSION = "0.12.3"
 

@@ -154,7 +154,7 @@ class Memory:
 
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
-        from vault_memory.store.queries import note_paths
+        from vault_memory.store.note_queries import note_paths
 
         with self._lock:
             return self.index_file.read(lambda view, _: note_paths(view, folder), scopes=tuple(scopes))

@@ -29,7 +29,7 @@ from vault_memory.rendering.notes import entities_document, entity_document, get
 from vault_memory.rendering.recall import recall_document, recall_notes
 from vault_memory.rendering.status import narrowed, status_document
 from vault_memory.search.answer import Request
-from vault_memory.store.lanes import Lexicon
+from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import ALL, Filters
 from vault_memory.vault.locations import writer_lock
 

@@ -12,7 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
-from vault_memory.embedding.builtin import BUILTIN_PATH, TokenTable
+from vault_memory.embedding.builtin_embedder import BUILTIN_PATH, TokenTable
 
 TOPICS, TOPIC_WORDS, TOPIC_SHARE = 400, 40, 0.33
 ZIPF_SHIFT = 2.7

@@ -25,7 +25,7 @@ from vault_memory.search.names import Names
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranker, Scorer
 from vault_memory.search.request import build
-from vault_memory.store.lanes import Search
+from vault_memory.store.search_queries import Search
 from vault_memory.store.view import ALL
 from vault_memory.text import tokens
 

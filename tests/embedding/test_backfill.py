@@ -14,7 +14,7 @@ from model_server import Model, ModelServer, free_port, model_server
 from model_server import vector as bag
 from vaults import command, fill, index_digest, memory, opened, put, run
 
-from vault_memory.embedding.builtin import BUILTIN_ID
+from vault_memory.embedding.builtin_embedder import BUILTIN_ID
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
 from vault_memory.memory import Memory

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.embedding.builtin import (
+from vault_memory.embedding.builtin_embedder import (
     BLOCK_CHARACTERS,
     BUILTIN_PATH,
     HEADER,
@@ -138,7 +138,7 @@ def test_a_damaged_artefact_says_so(tmp_path: Path, content: bytes | None) -> No
 
 QUERY_PROGRAM = """
 import sys
-from vault_memory.embedding.builtin import builtin
+from vault_memory.embedding.builtin_embedder import builtin
 vector = builtin().embed(["what does Peter prefer for long messages?"])[0]
 print("numpy" in sys.modules, vector.hex())
 """

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.embedding.builtin import BUILTIN_PATH, LONGEST_WORD, TokenTable, Vocabulary, pieces, starts_of, words
+from vault_memory.embedding.builtin_embedder import (
+    BUILTIN_PATH,
+    LONGEST_WORD,
+    TokenTable,
+    Vocabulary,
+    pieces,
+    starts_of,
+    words,
+)
 
 tokenizers = pytest.importorskip("tokenizers")
 

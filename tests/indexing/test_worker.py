@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vault_memory.config import Config
-from vault_memory.embedding.builtin import BUILTIN_ID
+from vault_memory.embedding.builtin_embedder import BUILTIN_ID
 from vault_memory.indexing import indexer, prepare
 from vault_memory.indexing.prepare import PreparedNote
 from vault_memory.memory import Memory

@@ -9,7 +9,7 @@ import pytest
 from test_install import SETTINGS, Home
 from vaults import fill
 
-from vault_memory.integrations import hook_log, settings_files
+from vault_memory.integrations import hook_log, settings_paths
 from vault_memory.integrations.hook_log import Call, Log
 
 
@@ -29,12 +29,12 @@ def test_without_agents_there_is_nothing_to_say(home: Home) -> None:
     assert told(home, "agents", "hooks") == []
 
 
-@pytest.mark.parametrize("agent", settings_files.AGENTS)
+@pytest.mark.parametrize("agent", settings_paths.AGENTS)
 def test_an_agent_that_has_this_vault_is_well(home: Home, agent: str) -> None:
     home.done("install", agent)
     before = home.files()
     (check,) = told(home)
-    assert (check["level"], check["message"]) == ("ok", f"{settings_files.NAMES[agent]} has this vault")
+    assert (check["level"], check["message"]) == ("ok", f"{settings_paths.NAMES[agent]} has this vault")
     assert home.files().keys() == before.keys()
 
 
@@ -43,7 +43,7 @@ def test_another_vault_is_named_by_its_path_only(home: Home, agent: str) -> None
     other = fill(home.folder / "other", {"secret.md": "# 4711\n"})
     home.done("install", agent, "--scope", "project", vault=other)
     (check,) = told(home)
-    name = settings_files.NAMES[agent]
+    name = settings_paths.NAMES[agent]
     assert check["message"] == f"{name} in this project has the vault {other}, not this one"
     assert check["mend"].startswith(f"`memory install {agent} --scope project` puts") and "4711" not in str(check)
     home.done("install", agent, "--scope", "project")
@@ -99,7 +99,7 @@ def test_settings_with_a_comment_are_read_and_told(home: Home) -> None:
 
 
 @pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.local.json"])
-@pytest.mark.parametrize("scope", settings_files.SCOPES)
+@pytest.mark.parametrize("scope", settings_paths.SCOPES)
 def test_hooks_that_are_switched_off_are_told(home: Home, path: str, scope: str) -> None:
     home.done("install", "claude-code", "--scope", scope)
     file = home.folder / path

@@ -19,7 +19,7 @@ from vaults import fill
 
 from vault_memory.cli import main
 from vault_memory.errors import ConflictError, RefusedError
-from vault_memory.integrations import settings_files
+from vault_memory.integrations import settings_paths
 from vault_memory.integrations.install import Installer
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
@@ -143,9 +143,9 @@ def test_a_project_has_no_claude_desktop(home: Home) -> None:
 
 
 def test_the_places_are_those_of_each_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    program = settings_files.Program(("memory",), 2.0)
+    program = settings_paths.Program(("memory",), 2.0)
     environ = {"HOME": str(tmp_path), "APPDATA": str(tmp_path / "Roaming")}
-    place = settings_files.InstallPlace("user", tmp_path, environ)
+    place = settings_paths.InstallPlace("user", tmp_path, environ)
     for system, desktop, code in (
         ("darwin", "Library/Application Support/Claude", "Library/Application Support/Code/User"),
         ("win32", "Roaming/Claude", "Roaming/Code/User"),
@@ -153,7 +153,7 @@ def test_the_places_are_those_of_each_system(monkeypatch: pytest.MonkeyPatch, tm
     ):
         monkeypatch.setattr(sys, "platform", system)
         files = [
-            settings_files.target(agent, place, program).settings[0].file for agent in ("claude-desktop", "vscode")
+            settings_paths.target(agent, place, program).settings[0].file for agent in ("claude-desktop", "vscode")
         ]
         assert files == [tmp_path / desktop / "claude_desktop_config.json", tmp_path / code / "mcp.json"]
 
@@ -202,9 +202,9 @@ def test_unusual_settings_come_back_byte_for_byte(home: Home, data: bytes) -> No
 def installer(folder: Path, agent: str = "cursor", program: str = "/bin/memory") -> Installer:
     """What the command line makes for an agent in a user's folder."""
     environ = {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / ".config")}
-    place = settings_files.InstallPlace("user", folder, environ)
+    place = settings_paths.InstallPlace("user", folder, environ)
     words = (program, "--vault", "/v")
-    return Installer(settings_files.target(agent, place, settings_files.Program(words, 2.0)), environ)
+    return Installer(settings_paths.target(agent, place, settings_paths.Program(words, 2.0)), environ)
 
 
 @pytest.fixture(scope="module")
@@ -521,7 +521,7 @@ def test_a_hard_link_is_not_parted_from_its_file(home: Home) -> None:
 # --- which vault -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agent", settings_files.AGENTS)
+@pytest.mark.parametrize("agent", settings_paths.AGENTS)
 def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str) -> None:
     before, other = home.files(), fill(home.folder / "other vault", {"b.md": "# B\n"})
     before |= home.files()
@@ -529,18 +529,18 @@ def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str)
     assert "the place of" not in first.stderr
     planned = home.run("install", agent, "--dry-run", vault=other)
     assert (
-        f"{other} would take the place of the vault {home.vault} for {settings_files.NAMES[agent]}." in planned.stderr
+        f"{other} would take the place of the vault {home.vault} for {settings_paths.NAMES[agent]}." in planned.stderr
     )
     told = json.loads(home.done("--json", "install", agent, "--dry-run", vault=other))
     assert (told["vault"], told["vaults"]) == (str(other), [str(home.vault)])
     done = home.run("install", agent, vault=other)
-    assert f"{other} took the place of the vault {home.vault} for {settings_files.NAMES[agent]}." in done.stderr
+    assert f"{other} took the place of the vault {home.vault} for {settings_paths.NAMES[agent]}." in done.stderr
     assert "the place of" not in home.run("install", agent, vault=other).stderr
     assert (
-        f"{settings_files.NAMES[agent]} would have the vault {other} no more."
+        f"{settings_paths.NAMES[agent]} would have the vault {other} no more."
         in home.run("uninstall", agent, "--dry-run").stderr
     )
-    assert f"{settings_files.NAMES[agent]} has the vault {other} no more." in home.run("uninstall", agent).stderr
+    assert f"{settings_paths.NAMES[agent]} has the vault {other} no more." in home.run("uninstall", agent).stderr
     assert home.run("uninstall", agent).stderr == "" and home.files() == before
 
 
@@ -630,7 +630,7 @@ def test_settings_that_answer_beside_these_are_named(home: Home, agent: str, is_
     other = fill(home.folder / "other", {"b.md": "# B\n"})
     said = home.run("install", agent, "--scope", "project", vault=other).stderr
     assert (
-        f"has the vault {home.vault} for {settings_files.NAMES[agent]}, too: where both settings hold" in said
+        f"has the vault {home.vault} for {settings_paths.NAMES[agent]}, too: where both settings hold" in said
     ) == is_told
     assert "took the place" not in said
     said = home.run("uninstall", agent, "--scope", "project").stderr

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.integrations.entries import (
+from vault_memory.integrations.settings_edit import (
     BOM,
     Node,
     NotJsonError,

@@ -10,7 +10,7 @@ from model_server import Model, ModelServer, free_port, model_server, summed_up
 
 from vault_memory.config import Config
 from vault_memory.embedding.endpoints import reflect_endpoint
-from vault_memory.embedding.servers import MAX_CHAT_BYTES
+from vault_memory.embedding.model_clients import MAX_CHAT_BYTES
 from vault_memory.errors import RemoteError
 from vault_memory.reflect.model_writer import (
     FAILED_PAGES,

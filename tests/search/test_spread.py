@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.search.candidates import LAST_FIT, in_order, informativeness, spread
-from vault_memory.store.lanes import DatedPassage, parts_of
+from vault_memory.store.search_queries import DatedPassage, parts_of
 from vault_memory.text.spans import Span
 
 FIRST = date(2025, 1, 1)

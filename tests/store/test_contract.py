@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from vault_memory.embedding.builtin import builtin
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError
 from vault_memory.indexing.prepare import prepare
 from vault_memory.markdown.passages import chunks
-from vault_memory.store import embedding_rows, journal, queries, reflect_rows, schema
+from vault_memory.store import embedding_rows, journal, note_queries, reflect_rows, schema
 from vault_memory.store.digest import damage, digest
-from vault_memory.store.lanes import Lexicon, Search
 from vault_memory.store.rows import Store
+from vault_memory.store.search_queries import Lexicon, Search
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import ALL, Filters
 from vault_memory.text.spans import Span
@@ -104,7 +104,7 @@ def test_a_note_replaces_what_was_there_and_takes_all_of_it_along_when_it_goes(e
         with empty.writing():
             empty.remove(empty.notes()["a.md"].id)
         assert digest(empty) == nothing and not empty.notes()
-        assert queries.count_vectors(empty.view(ALL), 1) == 0
+        assert note_queries.count_vectors(empty.view(ALL), 1) == 0
         put(empty, "a.md", text)
         assert digest(empty) == alone
     assert not damage(empty)
@@ -120,14 +120,14 @@ def test_a_failure_undoes_all_of_a_transaction(store: Store) -> None:
     assert (digest(store), store.state()) == (before, state)
     put(store, "new.md", "## Retain\n- W @Nobody: Is new.\n")
     assert store.state() != state
-    assert "nobody" in queries.spellings(store.view(ALL))
+    assert "nobody" in note_queries.spellings(store.view(ALL))
 
 
 def test_a_reader_sees_one_moment_and_a_second_writer_is_told(store: Store) -> None:
     with contextlib.closing(Store.open(store.path)) as other, other.snapshot():
-        assert queries.count_notes(other.view(ALL)) == len(VAULT)
+        assert note_queries.count_notes(other.view(ALL)) == len(VAULT)
         put(store, "new.md", "New.\n")
-        assert queries.count_notes(other.view(ALL)) == len(VAULT)
+        assert note_queries.count_notes(other.view(ALL)) == len(VAULT)
     with contextlib.closing(Store.open(store.path)) as other, store.writing():
         other.connection.set_busy_timeout(0)
         with pytest.raises(BusyError), schema.mapped_errors(store.path), other.writing():
@@ -251,7 +251,7 @@ def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> Non
         "until": date(2025, 12, 31),
     }  # fmt: skip
     asked = 0
-    for module in (queries, reflect_rows):
+    for module in (note_queries, reflect_rows):
         for name, query in inspect.getmembers(module, inspect.isfunction):
             first, *others = inspect.signature(query).parameters.values()
             if query.__module__ != module.__name__ or first.annotation not in ("View", type(every)):
@@ -292,10 +292,10 @@ def test_only_the_store_speaks_sql(store: Store) -> None:
 
 def test_figures(store: Store) -> None:
     every, seen = store.view(ALL), store.view(OPEN)
-    assert (queries.count_facts(every), queries.count_facts(seen)) == (4, 3)
+    assert (note_queries.count_facts(every), note_queries.count_facts(seen)) == (4, 3)
     assert (every.totals().notes, seen.totals().notes) == (6, 5)
-    assert queries.notes_by_day(every, "bank/") == {date(2025, 11, day): 1 for day in (4, 6, 8)}
-    assert queries.note_figures(every).words == every.totals().words > 0
+    assert note_queries.notes_by_day(every, "bank/") == {date(2025, 11, day): 1 for day in (4, 6, 8)}
+    assert note_queries.note_figures(every).words == every.totals().words > 0
 
 
 def test_what_was_of_use_counts_once_in_whatever_order_it_is_read(store: Store, tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_what_was_of_use_counts_once_in_whatever_order_it_is_read(store: Store, 
         assert journal.days_of_use(store, {7: key}, date(2025, 12, 9).toordinal()) == {
             7: (date(2025, 12, 1).toordinal(),)
         }
-        assert queries.count_questions(store.view(ALL), date(2025, 11, 1), date(2025, 12, 9)) == 1
+        assert note_queries.count_questions(store.view(ALL), date(2025, 11, 1), date(2025, 12, 9)) == 1
         assert journal.tombstones(store) == {key}
     for file in (root / ".memory/journal").iterdir():
         file.write_text("\n".join(json.dumps(json.loads(line)) for line in file.read_text().splitlines()[:1]) + "\n")

@@ -5,7 +5,7 @@
 `sources.py` says which texts, `corpus.py` what of them, `teacher.py` what is asked of
 sentence-transformers/all-MiniLM-L6-v2, `student.py` how the vectors are learnt. Same input, same seeds, one thread:
 the same machine gives the same bytes; another processor may round a component differently. The format of the file is
-described in `vault_memory/embedding/builtin.py`.
+described in `vault_memory/embedding/builtin_embedder.py`.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from corpus import Corpus
 from sources import SOURCES, unpacked
 from teacher import VOCABULARY_SHA256, WEIGHTS_SHA256, Teacher, model_folder
 
-from vault_memory.embedding.builtin import BUILTIN_PATH, CONTINUATION, HEADER, MAGIC
+from vault_memory.embedding.builtin_embedder import BUILTIN_PATH, CONTINUATION, HEADER, MAGIC
 from vault_memory.errors import VaultMemoryError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
-from vault_memory.integrations import entries, settings_files
+from vault_memory.integrations import settings_edit, settings_paths
 from vault_memory.integrations.install import FileChange, Installer, inspect, switched_off
 from vault_memory.sessions import projects
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--dry-run", is_flag=True, help="Only show what would be changed."),
-        click.option("--scope", type=click.Choice(settings_files.SCOPES), default="user",
+        click.option("--scope", type=click.Choice(settings_paths.SCOPES), default="user",
                      help="For you everywhere (user), or in the project at hand."),
-        click.argument("agent", metavar="AGENT", type=click.Choice(settings_files.AGENTS)),
+        click.argument("agent", metavar="AGENT", type=click.Choice(settings_paths.AGENTS)),
     ):  # fmt: skip
         function = option(function)
     return function
@@ -52,9 +52,9 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git, or others get paths they lack.")
     if others := _vaults(changes) - {about["vault"]}:
-        name, verb = settings_files.NAMES[agent], "would take" if dry_run else "took"
+        name, verb = settings_paths.NAMES[agent], "would take" if dry_run else "took"
         shared.note(f"{about['vault']} {verb} the place of {_listed(others)} for {name}.")
-    if agent in settings_files.AGENTS_WITH_HOOKS:
+    if agent in settings_paths.AGENTS_WITH_HOOKS:
         _say_of_hooks(shared, agent, scope, config)
     if not dry_run:
         _say_what_is_next(shared, is_changed)
@@ -83,7 +83,7 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         of = f" of {_listed(change.vaults)}" if change.vaults else ""
         shared.note(f"{', '.join(change.left)}{of} {'is' if len(change.left) == 1 else 'are'} still in {change.file}.")
     if (vaults := _vaults(changes)) and not left:
-        shared.note(f"{settings_files.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
+        shared.note(f"{settings_paths.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
     _end(changes)
 
 
@@ -98,25 +98,25 @@ def _installer(agent: str, scope: str, config: "Config | None" = None) -> Instal
     from vault_memory.daemon.service import program
 
     here = Path.cwd()
-    place = settings_files.InstallPlace(scope, projects.checkout(here) or here, os.environ)
+    place = settings_paths.InstallPlace(scope, projects.checkout(here) or here, os.environ)
     words = program() if config is None else (*program(), "--vault", str(config.vault))
     try:
         "".join(words).encode("utf-8")
     except UnicodeEncodeError:
         raise UsageError("The vault's path is not UTF-8, and cannot stand in a JSON file.", "Rename it.") from None
-    run = settings_files.Program(words, config.hooks_seconds if config else 0)
-    return Installer(settings_files.target(agent, place, run), os.environ)
+    run = settings_paths.Program(words, config.hooks_seconds if config else 0)
+    return Installer(settings_paths.target(agent, place, run), os.environ)
 
 
 def _say_of_hooks(shared: Shared, agent: str, scope: str, config: "Config") -> None:
     """Say where hooks are switched off, and where another scope's answer beside these."""
-    name = settings_files.NAMES[agent]
-    targets = {each: _installer(agent, each, config).target for each in settings_files.SCOPES}
+    name = settings_paths.NAMES[agent]
+    targets = {each: _installer(agent, each, config).target for each in settings_paths.SCOPES}
     for file in sorted({file for target in targets.values() for file in switched_off(target)}):
-        shared.note(f"{name} runs no hooks: `{settings_files.HOOKS_OFF}` in {file} switches them off.")
+        shared.note(f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {file} switches them off.")
     (other,) = (target for each, target in targets.items() if each != scope)
     state = inspect(other)[0]  # the settings that come with hooks or a plugin
-    if vaults := {vault for words in state.commands.values() if (vault := entries.vault(words))}:
+    if vaults := {vault for words in state.commands.values() if (vault := settings_edit.vault(words))}:
         both = f"{state.file} has {_listed(vaults)} for {name}, too"
         shared.note(f"{both}: where both settings hold, both vaults answer.")
 
@@ -160,7 +160,7 @@ def _say(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[s
     if done or not any(change.refused for change in changes):
         shared.say("\n".join(f"{change.action} {change.file}" for change in done) or "Nothing to do.")
     if done:
-        shared.note(f"Start {settings_files.NAMES[about['agent']]} again to have it take effect.")
+        shared.note(f"Start {settings_paths.NAMES[about['agent']]} again to have it take effect.")
 
 
 def _file(change: FileChange) -> dict[str, Any]:

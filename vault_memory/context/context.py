@@ -26,7 +26,7 @@ from vault_memory.search.searcher import Searcher
 from vault_memory.startup import SESSIONS
 from vault_memory.store import journal, schema
 from vault_memory.store.journal import passage_key
-from vault_memory.store.queries import note_paths, recent_passages
+from vault_memory.store.note_queries import note_paths, recent_passages
 from vault_memory.store.view import FACTS, PAGE, Filters, View
 from vault_memory.text.spans import Span
 from vault_memory.vault.vault import Vault

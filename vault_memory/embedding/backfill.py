@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 
+from vault_memory.embedding.configured_embedder import RemoteEmbedder, VectorBatch
 from vault_memory.embedding.recognise import FORGET, other_model
-from vault_memory.embedding.remote import RemoteEmbedder, VectorBatch
 from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
 from vault_memory.store.embedding_rows import PassageText, Space

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.embedding.builtin import StaticEmbedder
+from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import IndexUnusableError, RemoteError
 from vault_memory.store import schema
 from vault_memory.store.embedding_rows import Space, count_placed, count_unplaced, find_space
 from vault_memory.store.view import View
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.remote import QuestionVector, RemoteEmbedder
+    from vault_memory.embedding.configured_embedder import QuestionVector, RemoteEmbedder
 
 MIN_COVERAGE = 0.95
 """From this share of the passages on a configured embedder's space is used; below it the builtin vectors see more."""

@@ -4,7 +4,7 @@ The name does not tell (a pull brings another version under it, another address 
 dimensions: the vector of one known text does. It was noted when the space was begun.
 """
 
-from vault_memory.embedding.remote import RemoteEmbedder
+from vault_memory.embedding.configured_embedder import RemoteEmbedder
 from vault_memory.store.embedding_rows import Space, find_space, get_mark, set_mark
 from vault_memory.store.rows import Store
 from vault_memory.store.vectors import cosine

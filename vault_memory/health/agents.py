@@ -14,9 +14,9 @@ from typing import NamedTuple
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.health.doctor import Check
-from vault_memory.integrations import entries, hook_log, install, settings_files
-from vault_memory.integrations.entries import PLAIN
+from vault_memory.integrations import hook_log, install, settings_edit, settings_paths
 from vault_memory.integrations.install import FileState
+from vault_memory.integrations.settings_edit import PLAIN
 from vault_memory.sessions import projects
 
 FAILED_DAYS = 7
@@ -33,7 +33,7 @@ class Installation(NamedTuple):
 
     @property
     def name(self) -> str:
-        return settings_files.NAMES[self.agent] + (" in this project" if self.scope == "project" else "")
+        return settings_paths.NAMES[self.agent] + (" in this project" if self.scope == "project" else "")
 
     @property
     def commands(self) -> list[Sequence[str]]:
@@ -64,12 +64,12 @@ def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator
 
 def _installations(project: Path, seconds: float, environ: Mapping[str, str]) -> Iterator[Installation]:
     """What each agent has, in each scope; some have nothing."""
-    program = settings_files.Program((entries.NAME,), seconds)
-    for agent in settings_files.AGENTS:
+    program = settings_paths.Program((settings_edit.NAME,), seconds)
+    for agent in settings_paths.AGENTS:
         seen: set[str] = set()
-        for scope in settings_files.SCOPES:
+        for scope in settings_paths.SCOPES:
             with contextlib.suppress(UsageError):  # it has no such scope
-                target = settings_files.target(agent, settings_files.InstallPlace(scope, project, environ), program)
+                target = settings_paths.target(agent, settings_paths.InstallPlace(scope, project, environ), program)
                 files = {os.path.realpath(settings.file) for settings in target.settings}
                 if not files & seen:  # in the user's home the two scopes have files in common
                     yield Installation(agent, scope, install.inspect(target), install.switched_off(target))
@@ -84,7 +84,7 @@ def _program_checks(found: Installation) -> Iterator[Check]:
 
 
 def _vault_checks(found: Installation, mine: Path) -> Iterator[Check]:
-    for vault in sorted({entries.vault(words) for words in found.commands} - {""}):
+    for vault in sorted({settings_edit.vault(words) for words in found.commands} - {""}):
         if not os.path.isdir(vault):
             what = f"{found.name} has the vault {_in_a_line(vault)}, which is not there"
             mend = f"Mount its drive, or {found.command('install')} puts this one in its place."
@@ -98,7 +98,7 @@ def _settings_checks(found: Installation, off: Set[Path]) -> Iterator[Check]:
     """Why an agent may run nothing of what stands in its settings."""
     for file in sorted(off):
         where = _in_a_line(str(file))
-        what = f"{found.name} runs no hooks: `{settings_files.HOOKS_OFF}` in {where} switches them off"
+        what = f"{found.name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {where} switches them off"
         yield Check("agents", "warning", what, "Take that out of it, to be told what your notes say.")
     for state in found.files:
         if state.commands and state.problem:

@@ -14,7 +14,7 @@ from vault_memory.health.status import last_reflect, status
 from vault_memory.markdown.note import Problem
 from vault_memory.search.names import Names
 from vault_memory.sessions import projects
-from vault_memory.store import embedding_rows, journal, queries, schema
+from vault_memory.store import embedding_rows, journal, note_queries, schema
 from vault_memory.store.digest import damage
 from vault_memory.store.rows import Store
 from vault_memory.store.view import View
@@ -24,7 +24,7 @@ from vault_memory.vault.walk import Walk
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
-    from vault_memory.embedding.remote import RemoteEmbedder
+    from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.federation import Federation
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.memory import Memory
@@ -404,7 +404,7 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
 
 
 def _problems(store: View, walk: Walk, report: "Report | None") -> list[Problem]:
-    found = [Problem(*row) for row in queries.note_problems(store)]
+    found = [Problem(*row) for row in note_queries.note_problems(store)]
     found += walk.skipped
     found += report.failed if report else []
     found += _lookalikes(store)
@@ -416,8 +416,8 @@ def _problems(store: View, walk: Walk, report: "Report | None") -> list[Problem]
 def _lookalikes(store: View) -> Iterator[Problem]:
     """Names mentioned once that nearly equal a page's name: suggested, never resolved."""
     names = Names(store)
-    pages = queries.page_slugs(store)
-    for text, slug, path, line in queries.names_mentioned_once(store):
+    pages = note_queries.page_slugs(store)
+    for text, slug, path, line in note_queries.names_mentioned_once(store):
         close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
         if close:
             yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")
@@ -440,7 +440,7 @@ def _come_back(store: View) -> Iterator[Problem]:
     days = journal.forgotten(store)
     if not days:
         return
-    for path, line, text in queries.fact_texts(store):
+    for path, line, text in note_queries.fact_texts(store):
         day = days.get(journal.passage_key(text))
         if day:
             what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"

@@ -20,8 +20,8 @@ from vault_memory.reflect.page_jobs import Options
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import Period, period_of
 from vault_memory.search.names import listing
-from vault_memory.store import queries, schema
-from vault_memory.store.queries import note_paths
+from vault_memory.store import note_queries, schema
+from vault_memory.store.note_queries import note_paths
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.text.spans import parse_t, plus
@@ -174,14 +174,14 @@ def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> 
 
 def _stats(asking: Asking) -> Stats:
     store, today, planner = asking.store, asking.options.today, asking.planner()
-    notes, dated, words, size = queries.note_figures(store)
-    logged = queries.notes_by_day(store, without=BANK)
+    notes, dated, words, size = note_queries.note_figures(store)
+    logged = note_queries.notes_by_day(store, without=BANK)
     counted = tally(planner.jobs.fact_set)
     return Stats(
         today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.file),
         days=days_of(logged, today), facts=counted, entities=_entities(store),
         opinions=_opinions(held_by(planner, asking), today), summaries=_summaries(store),
-        recalls=queries.count_questions(store, plus(today, -LATELY_DAYS), today),
+        recalls=note_queries.count_questions(store, plus(today, -LATELY_DAYS), today),
         weeks=weeks_of(logged, counted.days, today),
     )  # fmt: skip
 

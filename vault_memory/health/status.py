@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.errors import VaultMemoryError
 from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog
 from vault_memory.sessions.ledger import SessionCounts, count_sessions
-from vault_memory.store import embedding_rows, queries, schema
-from vault_memory.store.queries import count_notes
+from vault_memory.store import embedding_rows, note_queries, schema
+from vault_memory.store.note_queries import count_notes
 from vault_memory.store.view import View
 from vault_memory.vault.undo_history import UndoHistory
 
@@ -94,7 +94,7 @@ def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
         return replace(
             base, exists=True, bytes=None if scopes else schema.size(memory.index_file.path),
             fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
-            notes=count_notes(view), passages=queries.count_passages(view), facts=queries.count_facts(view),
+            notes=count_notes(view), passages=note_queries.count_passages(view), facts=note_queries.count_facts(view),
             embedders=() if scopes else tuple(_vectors(memory, view)),
         )  # fmt: skip
 
@@ -140,7 +140,7 @@ def _vectors(memory: "Memory", view: View) -> Iterator[Vectors]:
     named = memory.search.remote.id if memory.search.remote else memory.index_file.embedder.id
     known = embedding_rows.all_spaces(view)
     for space in known:
-        count = queries.count_vectors(view, space.id)
+        count = note_queries.count_vectors(view, space.id)
         used = space.is_builtin or space.name == named
         placed, without = embedding_rows.count_placed(view, space), embedding_rows.count_unplaced(view, space)
         yield Vectors(space.name, count, placed, used, without)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
 from vault_memory.markdown.note import Problem
-from vault_memory.store.queries import note_paths
+from vault_memory.store.note_queries import note_paths
 from vault_memory.store.rows import NoteRow, Store
 from vault_memory.store.view import ALL
 from vault_memory.vault import locations

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_memory.config import Config, template
-from vault_memory.embedding.builtin import StaticEmbedder, builtin
+from vault_memory.embedding.builtin_embedder import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.indexing.diff import LOSS_CAP, diff, mark_missing_drives, outdated, refuse_loss, remember_drives
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
-from vault_memory.store.queries import count_notes, note_paths
+from vault_memory.store.note_queries import count_notes, note_paths
 from vault_memory.store.rows import Store
 from vault_memory.store.view import ALL, View
 from vault_memory.vault import locations

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from vault_memory.embedding.builtin import StaticEmbedder
+from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.indexing.diff import diff, refuse_loss
 from vault_memory.markdown.note import Problem
 from vault_memory.store import embedding_rows
-from vault_memory.store.lanes import Lexicon
-from vault_memory.store.queries import count_notes
+from vault_memory.store.note_queries import count_notes
 from vault_memory.store.rows import Context, NoteRow, Store, WriteCounts
 from vault_memory.store.schema import IndexSettings
+from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import ALL
 from vault_memory.vault.vault import Vault, content_hash

@@ -19,7 +19,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.embedding.builtin import BUILTIN_ID, builtin
+from vault_memory.embedding.builtin_embedder import BUILTIN_ID, builtin
 from vault_memory.markdown import claims, conversation, entities, provenance, scopes
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown import passages as chunk

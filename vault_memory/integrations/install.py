@@ -21,15 +21,15 @@ from typing import NamedTuple
 from vault_memory import startup
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
-from vault_memory.integrations import entries
-from vault_memory.integrations.entries import MisshapenError, NotJsonError, Spot, TakenError
-from vault_memory.integrations.settings_files import HOOKS_OFF, InstallTarget, Script, SettingsFile
+from vault_memory.integrations import settings_edit
+from vault_memory.integrations.settings_edit import MisshapenError, NotJsonError, Spot, TakenError
+from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallTarget, Script, SettingsFile
 from vault_memory.vault import safe_files
 from vault_memory.vault.safe_files import make_private
 
 MAX_BACKUPS = 50
 
-_PLAIN = f"{entries.PLAIN} and run again"
+_PLAIN = f"{settings_edit.PLAIN} and run again"
 _EMPTY = "{}\n"
 
 SEAL = re.compile(r"^(?://|#|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
@@ -65,7 +65,7 @@ class InstallRecord:
             return None if path in self.containers else inside.removeprefix(tail)
         if not self.is_known:
             return None if path else inside
-        document = entries.parse(_EMPTY if self.was_blank else self.before or _EMPTY)
+        document = settings_edit.parse(_EMPTY if self.was_blank else self.before or _EMPTY)
         node = document.find(path)
         if node is None or node.kind == "scalar":
             return None
@@ -154,9 +154,9 @@ class Installer:
         file, before, text = self._read(settings.file)
         source = text if text.strip() else _EMPTY
         try:
-            document = entries.parse(source)
-            spots = entries.find(document, settings.entries)
-            after = entries.put(source, settings.entries)
+            document = settings_edit.parse(source)
+            spots = settings_edit.find(document, settings.entries)
+            after = settings_edit.put(source, settings.entries)
         except (NotJsonError, MisshapenError) as error:
             raise _refused(file, str(error), f"Put this into it yourself:\n{_snippet(settings)}") from error
         except TakenError as error:
@@ -180,19 +180,19 @@ class Installer:
             return FileChange(file, before, before)
         record = self._record(file)
         try:
-            document = entries.parse(text)
-            spots = entries.find(document, settings.entries)
-            after = entries.parse(entries.take(text, settings.entries, record.inside_before))
+            document = settings_edit.parse(text)
+            spots = settings_edit.find(document, settings.entries)
+            after = settings_edit.parse(settings_edit.take(text, settings.entries, record.inside_before))
         except NotJsonError as error:
             next_step = f"Take out of it yourself what looks like this:\n{_snippet(settings)}"
             raise _refused(file, str(error), next_step) from error
         kept = FileChange(
-            file, before, before, others=tuple(entries.foreign(document, settings.entries)), vaults=_vaults(spots)
+            file, before, before, others=tuple(settings_edit.foreign(document, settings.entries)), vaults=_vaults(spots)
         )
         if not spots:
             return kept
         if document.extension and not settings.comments:
-            shown = entries.snippet((spot.entry, document.value(spot.node)) for spot in spots)
+            shown = settings_edit.snippet((spot.entry, document.value(spot.node)) for spot in spots)
             refused = _refused(file, document.extension, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
             left = tuple(dict.fromkeys(spot.entry.label for spot in spots))
             return kept._replace(left=left, unread=document.extension, refused=refused)
@@ -200,7 +200,7 @@ class Installer:
         is_as_written = record.is_known and record.written == _hash(before)
         rest = record.before if is_as_written or (record.was_blank and is_empty) else after.text
         return kept._replace(
-            after=None if rest is None else rest.encode("utf-8"), added=tuple(entries.added(document, spots))
+            after=None if rest is None else rest.encode("utf-8"), added=tuple(settings_edit.added(document, spots))
         )
 
     # --- scripts -------------------------------------------------------------------------------------------------
@@ -282,10 +282,10 @@ def _inspect_settings(settings: SettingsFile, within: Path | None) -> FileState:
     with contextlib.suppress(VaultMemoryError):
         text = _text(*_read(settings.file, within))
         try:
-            document = entries.parse(text if text.strip() else _EMPTY)
+            document = settings_edit.parse(text if text.strip() else _EMPTY)
         except NotJsonError as error:
             return FileState(settings.file, {}, labels, str(error))
-        commands = {spot.entry.label: spot.words for spot in entries.find(document, settings.entries)}
+        commands = {spot.entry.label: spot.words for spot in settings_edit.find(document, settings.entries)}
         problem = "" if settings.comments else document.extension
         return FileState(settings.file, commands, [label for label in labels if label not in commands], problem)
     return FileState(settings.file, {}, labels)
@@ -296,7 +296,7 @@ def _script_words(script: Script, within: Path | None) -> list[str]:
     with contextlib.suppress(VaultMemoryError, ValueError, RecursionError):
         match = _SCRIPT_COMMAND.search(_text(*_read(script.file, within)))
         words = json.loads(match[1]) if match else []
-        return words if entries.is_program(words) else []
+        return words if settings_edit.is_program(words) else []
     return []
 
 
@@ -307,7 +307,7 @@ def switched_off(target: InstallTarget) -> list[Path]:
 
 def _is_switched_off(file: Path, within: Path | None) -> bool:
     with contextlib.suppress(VaultMemoryError, NotJsonError):
-        document = entries.parse(_text(*_read(file, within)))
+        document = settings_edit.parse(_text(*_read(file, within)))
         node = document.find((HOOKS_OFF,))
         return node is not None and document.value(node) is True
     return False
@@ -329,11 +329,11 @@ def _refused(file: Path, why: str, next_step: str) -> RefusedError:
 
 
 def _snippet(settings: SettingsFile) -> str:
-    return entries.snippet((entry, entry.value) for entry in settings.entries)
+    return settings_edit.snippet((entry, entry.value) for entry in settings.entries)
 
 
 def _vaults(spots: Iterable[Spot]) -> frozenset[str]:
-    return frozenset(vault for spot in spots if (vault := entries.vault(spot.words)))
+    return frozenset(vault for spot in spots if (vault := settings_edit.vault(spot.words)))
 
 
 def fill_template(name: str, values: Mapping[str, str]) -> str:

@@ -25,7 +25,7 @@ from vault_memory.reflect.model import Fact
 from vault_memory.text.languages import STOP_WORDS
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.servers import ModelServer
+    from vault_memory.embedding.model_clients import ModelServer
 
 TRIES = 2
 """What does not pass the checks is asked for once more, with what was wrong."""
@@ -448,7 +448,7 @@ class ModelWriter:
 
     def _reply(self, server: "ModelServer", asked: list[dict[str, str]], form: Mapping[str, Any], until: float) -> str:
         """What the model says; raises RemoteError, "unusable" for more than anybody should read."""
-        from vault_memory.embedding.servers import retry, within
+        from vault_memory.embedding.model_clients import retry, within
 
         def ask() -> str:
             left = self._budget.left(until)
@@ -471,7 +471,7 @@ def configured_writer(
         return None
 
     def connect() -> "ModelServer":
-        from vault_memory.embedding.servers import server_of
+        from vault_memory.embedding.model_clients import server_of
 
         return server_of(to, to.key(environ), config.reflect_deadline_seconds)
 

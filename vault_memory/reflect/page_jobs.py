@@ -40,7 +40,7 @@ from vault_memory.reflect.user_feedback import Feedback
 from vault_memory.search.names import Names
 from vault_memory.startup import REFLECTED
 from vault_memory.store import reflect_rows
-from vault_memory.store.lanes import Lexicon
+from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
 

@@ -17,7 +17,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.store import journal, queries
+from vault_memory.store import journal, note_queries
 from vault_memory.store.view import Candidate, NoteInfo, View
 
 DEADLINE_SECONDS = 3.0
@@ -73,7 +73,7 @@ class AsOf:
         asked = [p for place in places for p in place]
         fresh = [p for p in asked if p.id not in self._known]
         # What answered a question by then was there.
-        seen = queries.used_by(self._store, [(p.id, journal.passage_key(p.text)) for p in fresh], self._day)
+        seen = note_queries.used_by(self._store, [(p.id, journal.passage_key(p.text)) for p in fresh], self._day)
         for passage in fresh:
             known = self._by_git(passage)
             self._known[passage.id] = True if known is None and passage.id in seen else known

@@ -16,7 +16,15 @@ from vault_memory.search.decay import importance_of
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
 from vault_memory.store.caches import TermCache
-from vault_memory.store.lanes import SCATTER, SCATTER_OVER, SHORT_TOKENS, DatedPassage, Lexicon, Search, TermCounts
+from vault_memory.store.search_queries import (
+    SCATTER,
+    SCATTER_OVER,
+    SHORT_TOKENS,
+    DatedPassage,
+    Lexicon,
+    Search,
+    TermCounts,
+)
 from vault_memory.store.view import Candidate, NoteFacts, Totals, View
 from vault_memory.text.spans import Span, plus
 

@@ -14,7 +14,7 @@ from unicodedata import normalize
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, naming_slots, successors
-from vault_memory.store import queries
+from vault_memory.store import note_queries
 from vault_memory.store.rows import KINDS
 from vault_memory.store.view import Filters, View
 
@@ -38,14 +38,14 @@ class Names:
     @cached_property
     def _rows(self) -> list[tuple[Any, ...]]:
         """(path, slug, name, whether it is the page's own) of each name of a page."""
-        rows = queries.page_names(self._store, self.with_private)
+        rows = note_queries.page_names(self._store, self.with_private)
         copies = _copies(rows)
         return [row for row in rows if row[0] not in copies] if copies else rows
 
     @property
     def copies(self) -> dict[str, str]:
         """The copies of pages, which name nobody, each with the page it is one of."""
-        return _copies(queries.page_names(self._store, self.with_private))
+        return _copies(note_queries.page_names(self._store, self.with_private))
 
     @property
     def claimed(self) -> dict[str, list[str]]:
@@ -92,7 +92,7 @@ class Names:
         names = self._pages[2].get(slug)
         if names:
             return entities.link_name(self.pages[slug]) if slug in self.pages else names[0]
-        return queries.spelling(self._store, slug, self.with_private)
+        return note_queries.spelling(self._store, slug, self.with_private)
 
     @cached_property
     def pages(self) -> dict[str, str]:
@@ -101,14 +101,14 @@ class Names:
 
     def in_question(self, slugs: Sequence[str]) -> list[str]:
         """Which of these candidate slugs name an entity, as canonical slugs in the same order, each once."""
-        known = queries.known_slugs(self._store, slugs)
+        known = note_queries.known_slugs(self._store, slugs)
         return list(dict.fromkeys(self.canonical(slug) for slug in known))
 
     def near(self, name: str) -> list[str]:
         """Names that look alike, for a suggestion: never used to resolve."""
         import difflib
 
-        known = queries.spellings(self._store)
+        known = note_queries.spellings(self._store)
         close = difflib.get_close_matches(entities.slug(name), list(known), n=3, cutoff=0.75)
         return [known[slug] for slug in close]
 
@@ -175,7 +175,7 @@ def listing(store: View, with_private: bool = True) -> list[EntityRow]:
     """Every entity with a page or a mention, most mentioned first; without what is private to some scope on wish."""
     names = Names(store, with_private)
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
-    for slug, count, first, last in queries.mentions(store, with_private):
+    for slug, count, first, last in note_queries.mentions(store, with_private):
         found[names.canonical(slug)].append((count, first, last))
     for slug in names.pages:
         found.setdefault(slug, [])
@@ -196,7 +196,7 @@ def _row(names: Names, slug: str, parts: list[tuple[int, str | None, str | None]
 
 
 def fact_line(row: Sequence[object]) -> FactLine:
-    """A row of `queries.facts_about` as a value."""
+    """A row of `note_queries.facts_about` as a value."""
     kind, text, path, start, end, day, since, until, confidence, by = row
     occurred = since if since == until else f"{since}/{until}"
     return FactLine(
@@ -226,13 +226,13 @@ def profile(store: View, name: str) -> EntityProfile | None:
         return None
     slugs = names.slugs(name)
     together: dict[str, int] = defaultdict(int)
-    for other, count in queries.mentioned_with(store, slugs):
+    for other, count in note_queries.mentioned_with(store, slugs):
         if names.canonical(other) != slug:
             together[names.canonical(other)] += count
     best = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))
     return EntityProfile(
         row=row,
-        facts=[fact_line(found) for found in queries.facts_about(store, slugs)],
+        facts=[fact_line(found) for found in note_queries.facts_about(store, slugs)],
         related=[(names.shown(other) or other, count) for other, count in best],
     )
 
@@ -240,8 +240,8 @@ def profile(store: View, name: str) -> EntityProfile | None:
 def notes_called(view: View, name: str) -> list[str]:
     """The paths of notes that a link with this name would open, else of those with such a title or alias."""
     wanted = _plain(name)
-    files = [path for path in queries.note_paths(view) if _plain(path) == wanted]
-    titles = (path for path, title in queries.note_titles(view) if _plain(title) == wanted)
+    files = [path for path in note_queries.note_paths(view) if _plain(path) == wanted]
+    titles = (path for path, title in note_queries.note_titles(view) if _plain(title) == wanted)
     return files or list(dict.fromkeys(titles))
 
 
@@ -276,14 +276,14 @@ def superseded(
     that anybody here wrote: a web page retires no fact.
     """
     given = set(ids)
-    asked, named = queries.claimed_slots(store, given), _named(store, given)
+    asked, named = note_queries.claimed_slots(store, given), _named(store, given)
     if not asked and not named:
         return {}
     subjects = {subject: _meaning(names, subject) for subject, _ in asked}
     pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
     pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
-    rows = [*queries.claims_about(store, pairs, last, filters.scopes), *named]
+    rows = [*note_queries.claims_about(store, pairs, last, filters.scopes), *named]
     outside = {row[0] for row in rows if not provenance.is_trusted(row[-1])}
     notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
     told = [_dated(names, row, notes) for row in rows]
@@ -299,7 +299,7 @@ def superseded(
             successors(own, last.toordinal(), given - outside)
         )
     found = {old: new for old, new in after.items() if old in given}
-    places = {row[0]: Successor(*row) for row in queries.places(store, found.values())}
+    places = {row[0]: Successor(*row) for row in note_queries.places(store, found.values())}
     said: dict[int, str] = {}
     for one in told:
         said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
@@ -309,23 +309,23 @@ def superseded(
 def marked(store: View, facts: "Sequence[FactLine]", today: date) -> "list[FactLine]":
     """The same facts in the same order, each with where the fact stands that took its place."""
     places = {(fact.path, fact.start_line) for fact in facts}
-    rows = queries.fact_lines(store, {path for path, _ in places})
+    rows = note_queries.fact_lines(store, {path for path, _ in places})
     ids = {(path, line): passage for path, line, passage in rows if (path, line) in places}
     after = superseded(store, Names(store), ids.values(), today, Filters())
     newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
     return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
 
 
-def _named(store: View, ids: Iterable[int]) -> list[queries.ClaimRow]:
+def _named(store: View, ids: Iterable[int]) -> list[note_queries.ClaimRow]:
     """The facts with a block id among these, under the slots by which others may name them."""
     return [
         (key, "", slot, "", STATES, 1, day, since, path, line, origin)
-        for key, block_id, day, since, path, line, origin in queries.facts_with_block_ids(store, ids)
+        for key, block_id, day, since, path, line, origin in note_queries.facts_with_block_ids(store, ids)
         for slot in naming_slots(path, block_id)
     ]
 
 
-def _dated(names: Names, row: queries.ClaimRow, notes: Mapping[str, int]) -> DatedClaim:
+def _dated(names: Names, row: note_queries.ClaimRow, notes: Mapping[str, int]) -> DatedClaim:
     key, subject, slot, value, how, whole, day, since, path, line, _ = row
     begins = date.fromisoformat(since).toordinal() if since else None
     mentioned = date.fromisoformat(day).toordinal() if day else begins

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from vault_memory.markdown import entities
 from vault_memory.search.answer import Request
 from vault_memory.text import dates, languages, terms
+from vault_memory.text.date_vocabulary import CALENDAR_WORDS
 from vault_memory.text.languages import STOP_WORDS
-from vault_memory.text.timewords import CALENDAR_WORDS
 
 MAX_FILE_WORDS = 8
 """The longest name of a file that is looked for in a question."""

@@ -29,8 +29,8 @@ from vault_memory.search import decay
 from vault_memory.search.candidates import REACH, Candidates, inverse_frequency
 from vault_memory.search.decay import Life, Trace
 from vault_memory.search.names import Names, Successor, superseded
-from vault_memory.store import journal, queries
-from vault_memory.store.lanes import Lexicon, Search
+from vault_memory.store import journal, note_queries
+from vault_memory.store.search_queries import Lexicon, Search
 from vault_memory.store.vectors import combine
 from vault_memory.store.view import FACTS, PAGE, Candidate, View
 
@@ -678,7 +678,7 @@ class Ranker:
         if journal.has_uses(self._store):
             keys = {i: journal.passage_key(p.text) for i, p in aging.items()}
             used = journal.days_of_use(self._store, keys, today.toordinal())
-        known = queries.told_facts(self._store, [i for i, p in aging.items() if p.kind in FACTS], today)
+        known = note_queries.told_facts(self._store, [i for i, p in aging.items() if p.kind in FACTS], today)
         found: dict[int, Life] = {}
         for i, passage in aging.items():
             trace = Trace(days[passage.note_id], used.get(i, ()))

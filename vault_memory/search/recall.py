@@ -16,9 +16,9 @@ from vault_memory.search.names import Names
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranker, Ranking
 from vault_memory.search.relevance_gate import has_footing
-from vault_memory.store import journal, queries
-from vault_memory.store.lanes import Search
+from vault_memory.store import journal, note_queries
 from vault_memory.store.rows import Store
+from vault_memory.store.search_queries import Search
 from vault_memory.store.view import ALL, Candidate, NoteInfo, State, View, tells
 from vault_memory.text import terms
 from vault_memory.vault.vault import Vault
@@ -77,7 +77,7 @@ class _Engine:
     def answer(self, request: Request) -> Answer:
         state = self._store.state()
         if state != self._state:  # this connection or another has changed what was learnt of the index
-            self._has_others = queries.has_others(self._store)
+            self._has_others = note_queries.has_others(self._store)
             self._search.reset()
             self._names.reset()
             self._finder.reset()
@@ -196,7 +196,7 @@ class _Engine:
 
     def _outside(self, ids: Iterable[int]) -> dict[int, str]:
         """Who those of these passages are from that no person wrote."""
-        return queries.origins(self._store, ids) if self._has_others else {}
+        return note_queries.origins(self._store, ids) if self._has_others else {}
 
     # --- citing ------------------------------------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class _Engine:
     ) -> tuple[list[Result], dict[str, int], pack.Packing]:
         """The packed passages as cited results; how many their file does not show now, and what the others cost."""
         firsts = [place[0].id for place in packed.places]
-        facts, outside = queries.facts(self._store, firsts), self._outside(firsts)
+        facts, outside = note_queries.facts(self._store, firsts), self._outside(firsts)
         costs, explains = self._costs(ranking, notes), ranking.candidates.query.request.explain
         ranked = {i: place for place, i in enumerate(ranking.scores, 1)} if explains else {}
         files: dict[int, list[str] | None] = {}

@@ -13,7 +13,7 @@ from typing import Any
 
 from vault_memory.config import Config
 from vault_memory.embedding.endpoints import rerank_endpoint
-from vault_memory.embedding.servers import CoolDown, server_of
+from vault_memory.embedding.model_clients import CoolDown, server_of
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import supersede
 from vault_memory.search.answer import Request

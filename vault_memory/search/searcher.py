@@ -16,7 +16,7 @@ from vault_memory.vault import locations
 
 if TYPE_CHECKING:
     from vault_memory.embedding.backfill import BackfillReport
-    from vault_memory.embedding.remote import RemoteEmbedder
+    from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.indexing.indexer import Progress
     from vault_memory.search.recall import Recall
     from vault_memory.search.rerank import Reranker
@@ -92,7 +92,7 @@ class Searcher:
         """The embedder that the settings name besides the builtin one; kept, so that it knows who did not answer."""
         if self._index.config.embedding_provider == "builtin":
             return None
-        from vault_memory.embedding.remote import RemoteEmbedder
+        from vault_memory.embedding.configured_embedder import RemoteEmbedder
 
         return RemoteEmbedder(self._index.config)
 

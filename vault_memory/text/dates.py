@@ -1,6 +1,6 @@
 """Finds dates in questions, options and facts; must not know notes, files or the clock.
 
-The expressions come from `timewords`; here the words around one decide. Precision comes first: a wrong window
+The expressions come from `date_vocabulary`; here the words around one decide. Precision comes first: a wrong window
 hides the right answer, a missed one only fails to help. Pure; nothing here raises, whatever the text.
 """
 
@@ -10,20 +10,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from vault_memory.text.daily_notes import ordinal
-from vault_memory.text.spans import (
-    MONTH_NAMES,
-    WEEKDAY_NAMES,
-    CalendarPart,
-    Span,
-    day_of,
-    parse_t,
-    plus,
-    readings,
-    resolve,
-    shift,
-    unit_of,
-)
-from vault_memory.text.timewords import (
+from vault_memory.text.date_vocabulary import (
     CALENDAR_WORDS,
     MONTHS,
     NAMES,
@@ -36,6 +23,19 @@ from vault_memory.text.timewords import (
     ranged,
     read,
     tokens_of,
+)
+from vault_memory.text.spans import (
+    MONTH_NAMES,
+    WEEKDAY_NAMES,
+    CalendarPart,
+    Span,
+    day_of,
+    parse_t,
+    plus,
+    readings,
+    resolve,
+    shift,
+    unit_of,
 )
 
 __all__ = [

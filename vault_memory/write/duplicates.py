@@ -15,7 +15,7 @@ from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import of_all_lines
 from vault_memory.search.get import OpenScopes
 from vault_memory.search.names import Names, superseded
-from vault_memory.store import journal, queries
+from vault_memory.store import journal, note_queries
 from vault_memory.store.rows import KINDS, wording_hash
 from vault_memory.store.view import Filters, View
 from vault_memory.vault.vault import Vault
@@ -26,7 +26,7 @@ def fact(store: View, wanted: Fact, today: date) -> str | None:
 
     What was done is done again on another day.
     """
-    rows = queries.same_words(store, wording_hash(wanted.narrative))
+    rows = note_queries.same_words(store, wording_hash(wanted.narrative))
     is_done, trusted = wanted.kind == "B", provenance.is_trusted(wanted.by or provenance.PERSON)
     found = {
         int(passage): (path, int(line))
@@ -41,7 +41,7 @@ def fact(store: View, wanted: Fact, today: date) -> str | None:
     about = set(map(names.canonical, wanted.entities))
     after = superseded(store, names, found, today, Filters())
     for passage, (path, line) in found.items():
-        mentioned = set(map(names.canonical, queries.mentioned_in(store, passage)))
+        mentioned = set(map(names.canonical, note_queries.mentioned_in(store, passage)))
         if passage not in after and about <= mentioned:
             return f"{path}#L{line}"
     return None
@@ -75,7 +75,7 @@ def note(store: View, vault: Vault, text: str, by: str, scopes: Sequence[str]) -
 def _like(store: View, text: str, scopes: Sequence[str]) -> list[str]:
     """The notes that hold the same as far as the index goes: a vault has thousands of one size, too many to read."""
     size, wanted = len(text.encode("utf-8", "replace")), _letters(text)
-    rows = queries.notes_of_size(store, size, _HEAD_BYTES + size // 2, scopes)
+    rows = note_queries.notes_of_size(store, size, _HEAD_BYTES + size // 2, scopes)
     return [path for path, texts in rows if _ends_with(texts, wanted)]
 
 

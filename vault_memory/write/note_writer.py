@@ -14,7 +14,7 @@ from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemo
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
-from vault_memory.store import journal, queries, schema
+from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.rows import Store
 from vault_memory.store.view import ALL
 from vault_memory.vault import locations
@@ -233,7 +233,9 @@ class NoteWriter:
         try:
             self._index_own(done.path)
             with closing(Store.open(self._index.path)) as store:
-                others = [f"{path}#L{line}" for _, path, line, *_ in queries.same_words(store.view(ALL), done.wording)]
+                others = [
+                    f"{path}#L{line}" for _, path, line, *_ in note_queries.same_words(store.view(ALL), done.wording)
+                ]
                 links = list(_links_to(store, done))
             if others:
                 yield f"The same words still stand at {', '.join(others)}."
@@ -261,7 +263,7 @@ class NoteWriter:
             closing(Store.open(self._index.path)) as store,
             store.writing(),
         ):
-            own = queries.note_hash(store.view(ALL), path)
+            own = note_queries.note_hash(store.view(ALL), path)
             if own:
                 store.set_meta(f"own:{path}", own.hex())
         return bool(own)
@@ -280,7 +282,7 @@ class NoteWriter:
     def _is_known(self, path: str) -> bool:
         """Whether the index has that note."""
         with suppress(*schema.UNREADABLE), closing(Store.open(self._index.path)) as store:
-            return queries.note_hash(store.view(ALL), path) is not None
+            return note_queries.note_hash(store.view(ALL), path) is not None
         return False
 
     def _own_hash(self, path: str) -> bytes | None:
@@ -328,6 +330,8 @@ class _Word:
 def _links_to(store: Store, gone: "Removal") -> Iterator[str]:
     """Where the block that was taken out is linked to."""
     name = link_name(gone.path).casefold()
-    for path, line, target in queries.links_to_anchor(store.view(ALL), f"^{gone.block_id}") if gone.block_id else ():
+    for path, line, target in (
+        note_queries.links_to_anchor(store.view(ALL), f"^{gone.block_id}") if gone.block_id else ()
+    ):
         if link_name(target).casefold() == name:
             yield f"{path}#L{line}"

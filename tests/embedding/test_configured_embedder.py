@@ -11,9 +11,9 @@ import pytest
 from model_server import Model, ModelServer, model_server, vector
 
 from vault_memory.config import Config
+from vault_memory.embedding.configured_embedder import RemoteEmbedder, fit, quantised
 from vault_memory.embedding.endpoints import embedding_endpoint, ollama_address, parse_address, usual_prefixes
-from vault_memory.embedding.remote import RemoteEmbedder, fit, quantised
-from vault_memory.embedding.servers import COOL_DOWN_SECONDS, server_of, within
+from vault_memory.embedding.model_clients import COOL_DOWN_SECONDS, server_of, within
 from vault_memory.errors import RemoteError
 from vault_memory.store.vectors import bit_code
 

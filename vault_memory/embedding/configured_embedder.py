@@ -18,7 +18,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.store.vectors import scaled
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.servers import CoolDown, ModelInfo, ModelServer
+    from vault_memory.embedding.model_clients import CoolDown, ModelInfo, ModelServer
 
 TEXT_VERSION = 1
 """What is embedded for a passage (store/embedding_rows.py). Raise it when that changes: it makes a new vector space."""
@@ -116,19 +116,19 @@ class RemoteEmbedder:
 
     @cached_property
     def _cool_down(self) -> "CoolDown":
-        from vault_memory.embedding.servers import CoolDown
+        from vault_memory.embedding.model_clients import CoolDown
 
         return CoolDown(self._clock)
 
     def _server(self, seconds: float) -> "ModelServer":
-        from vault_memory.embedding.servers import server_of
+        from vault_memory.embedding.model_clients import server_of
 
         key = self.endpoint.key(self._environ)
         return server_of(self.endpoint, key, seconds, self._config.embedding_keep_alive)
 
     def look(self) -> "ModelInfo":
         """Whether server, model and key are there; raises RemoteError."""
-        from vault_memory.embedding.servers import retry
+        from vault_memory.embedding.model_clients import retry
 
         found = retry(self._patient.look, self._sleep)
         self._context_tokens = self._config.embedding_context_tokens or found.context_tokens or 0
@@ -167,7 +167,7 @@ class RemoteEmbedder:
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
         """Ask for a batch of passages; one that takes too long in halves, and later batches are smaller."""
-        from vault_memory.embedding.servers import retry
+        from vault_memory.embedding.model_clients import retry
 
         try:
             return retry(lambda: self._patient.embed(texts), self._sleep)

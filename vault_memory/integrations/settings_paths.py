@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory.errors import UsageError
-from vault_memory.integrations.entries import NAME, Entry, is_program
+from vault_memory.integrations.settings_edit import NAME, Entry, is_program
 
 NAMES = {
     "claude-code": "Claude Code", "opencode": "opencode", "claude-desktop": "Claude Desktop", "cursor": "Cursor",
