@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vault_memory.errors import UsageError
 from vault_memory.markdown import entities, facts, scopes
-from vault_memory.markdown.facts import Fact
+from vault_memory.markdown.facts import RetainFact
 from vault_memory.markdown.note import BLANK, Note, Problem
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import passages
@@ -17,13 +17,13 @@ from vault_memory.write.retain import Bullet, check
 DAY = date(2025, 11, 27)
 
 
-def read(text: str, path: str = "memory/2025-11-27.md") -> tuple[Note, list[Fact], list[Problem]]:
+def read(text: str, path: str = "memory/2025-11-27.md") -> tuple[Note, list[RetainFact], list[Problem]]:
     note = parse(path, text.encode("utf-8", "replace"))
     problems: list[Problem] = []
     return note, list(facts.facts(note, DAY, problems)), problems
 
 
-def one(bullet: str) -> tuple[Fact | None, list[str]]:
+def one(bullet: str) -> tuple[RetainFact | None, list[str]]:
     """The fact of one line (or one bullet of several) under Retain, and what lint says of it."""
     note, found, problems = read(f"## Retain\n{bullet}\n")
     assert len(found) <= 1, found

@@ -16,7 +16,7 @@ from vault_memory.reflect import opinion_page
 from vault_memory.reflect.beliefs import MAX_RELATED, ConfidenceByHand, HeldOpinion, OpinionInputs, held
 from vault_memory.reflect.blocks import short
 from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP
-from vault_memory.reflect.model import Citations, Fact
+from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.sections import PageContext
 from vault_memory.text.languages import STOP_WORDS
 

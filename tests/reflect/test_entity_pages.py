@@ -14,7 +14,7 @@ from vaults import fill, put
 from vault_memory.reflect import entity_page
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import Profile
-from vault_memory.reflect.model import Citations, Fact
+from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.sections import PageContext
 from vault_memory.text import tokens
 from vault_memory.text.languages import STOP_WORDS

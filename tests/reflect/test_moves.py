@@ -10,7 +10,7 @@ from vault_memory.reflect import opinion_page
 from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.confidence import confidence
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.opinion_page import ANEW, BY_HAND, GONE, Move, MoveContext, summarize_moves
 
 _KEYS = count(1)

@@ -8,8 +8,8 @@ import pytest
 from reflecting import NORA, reflected, rewrite, small_vault
 from vaults import put
 
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.job import ReflectReport
-from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.plan import Edit, FactChanges, Orphan, SkippedPage
 from vault_memory.reflect.plan_run import ProposalCounts

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from vault_memory.reflect import select
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.select import Turn, Weights, chosen, is_decided
 
 DAY = date(2025, 11, 3)

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import pytest
 
 from vault_memory.reflect import summaries
-from vault_memory.reflect.model import LINE_NUMBER, Citations, Fact
+from vault_memory.reflect.fact import LINE_NUMBER, Citations, Fact
 from vault_memory.reflect.periods import KINDS, period_of
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.summaries import SummaryDraft, TooLittle, summary

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown.fact_text import readable
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.reflect import facts
+from vault_memory.reflect.fact_set import FactSet
 from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
 from vault_memory.reflect.page_jobs import Options
 from vault_memory.reflect.periods import KINDS as PERIODS
@@ -122,7 +122,7 @@ class Tally:
     inferred: int = 0
 
 
-def tally(told: facts.FactSet) -> Tally:
+def tally(told: FactSet) -> Tally:
     """Count facts."""
     return Tally(
         total=len(told.facts),

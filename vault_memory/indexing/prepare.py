@@ -197,7 +197,7 @@ def _passage_row(passage: chunk.Passage, found: tuple[int, Context, int], lines:
     )
 
 
-def _claims(fact: retain.Fact, day: dates.date | None) -> list[tuple[str, str, str, str, bool, str | None]]:
+def _claims(fact: retain.RetainFact, day: dates.date | None) -> list[tuple[str, str, str, str, bool, str | None]]:
     """(subject, slot, value, how, whole, start) of each thing a fact claims; its subject stands before the colon."""
     subject = "&".join(sorted({entities.slug(name) for name in fact.heads}))
     day = fact.occurred.start if fact.occurred else day
@@ -206,7 +206,7 @@ def _claims(fact: retain.Fact, day: dates.date | None) -> list[tuple[str, str, s
     return [*said, ("", *claims.replaces(fact.supersedes)[:4], None)] if fact.supersedes else said
 
 
-def _fact_columns(fact: retain.Fact, passage: chunk.Passage) -> FactColumns:
+def _fact_columns(fact: retain.RetainFact, passage: chunk.Passage) -> FactColumns:
     return FactColumns(
         confidence=fact.confidence,
         importance=fact.importance,

@@ -26,7 +26,7 @@ OPINIONS_NOTE = "bank/opinions.md"
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class RetainFact:
     """One Retain bullet; lines are 1-based, `confidence` and `importance` in 0..1 or None where not given."""
 
     kind: str
@@ -87,7 +87,7 @@ _NAMED = re.compile(r"\[\[(?P<note>[^\[\]#|]*)#\^(?P<id>[\w-]+)\]\]|\^(?P<own>[\
 _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a day; it does not say when it happened
 
 
-def facts(note: Note, mentioned: dates.date | None, problems: list[Problem] | None = None) -> Iterator[Fact]:
+def facts(note: Note, mentioned: dates.date | None, problems: list[Problem] | None = None) -> Iterator[RetainFact]:
     """Yield the note's facts in order; problems are appended to `problems` as they are met.
 
     `mentioned` is the note's day: relative dates in a narrative are read against it.
@@ -152,7 +152,7 @@ def _continues(note: Note, number: int, indent: int) -> bool:
     return not (inner and _MEANT.match(inner[2]))
 
 
-def _fact(note: Note, bullet: ListItem, mentioned: dates.date | None, problems: list[Problem]) -> Fact | None:
+def _fact(note: Note, bullet: ListItem, mentioned: dates.date | None, problems: list[Problem]) -> RetainFact | None:
     """Read one bullet; None when it is plain text, with a problem when it was meant as a fact."""
     match = HEAD.match(bullet.text)
     reason = _malformed(bullet.text, match)
@@ -167,7 +167,7 @@ def _fact(note: Note, bullet: ListItem, mentioned: dates.date | None, problems: 
     head = list(entities.mentions(match[3]))
     for message in _notices(match[4].strip(), head, keys):
         problems.append(Problem(note.path, bullet.start_line, message))
-    return Fact(
+    return RetainFact(
         kind=match[1],
         start_line=bullet.start_line,
         end_line=bullet.end_line,

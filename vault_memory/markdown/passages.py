@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
 
-from vault_memory.markdown.facts import KINDS, Fact
+from vault_memory.markdown.facts import KINDS, RetainFact
 from vault_memory.markdown.note import ASIDE, BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
 from vault_memory.text import languages, terms
 
@@ -35,7 +35,7 @@ class Passage(NamedTuple):
     text: str
     from_char: int | None = None
     to_char: int | None = None
-    fact: Fact | None = None
+    fact: RetainFact | None = None
     part: int = 0
     is_heading: bool = False
     is_aside: bool = False
@@ -54,7 +54,7 @@ class Chunk(NamedTuple):
     tokens: int
 
 
-def passages(note: Note, facts: Iterable[Fact]) -> Iterator[Passage]:
+def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
     """Yield the note's passages in order; together they hold every line that is text, each once.
 
     The marks around a block that reflect owns say nothing and are in none.
@@ -180,7 +180,7 @@ def _flush(note: Note, window: list[int]) -> Iterator[Passage]:
         window.clear()
 
 
-def _lines(note: Note, start: int, end: int, fact: Fact | None) -> Iterator[Passage]:
+def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterator[Passage]:
     """The passages of lines `start`..`end`: one, unless a line is too long to hand over whole."""
     kind = KINDS[fact.kind] if fact else _kind(note, start)
     if not any(_is_long(note.lines[n - 1]) for n in range(start, end + 1)):

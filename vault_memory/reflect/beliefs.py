@@ -24,7 +24,7 @@ from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOT
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import short
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.stance import CONTRADICTS, RELATED, RELATIONS, SUPPORTS, Sentence, sentence
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from vault_memory.errors import ConflictError
 from vault_memory.markdown.note import OwnedBlock
 from vault_memory.markdown.parse import parse
-from vault_memory.reflect.model import LINE_NUMBER
+from vault_memory.reflect.fact import LINE_NUMBER
 
 _ENDS = re.compile(r"(\r\n|\n|\r)")
 _VALUE = re.compile(r"\b(sha|cites|yours|instead|by)=([^\s>]*)")

@@ -21,7 +21,7 @@ from itertools import chain
 
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
+from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import long, page_of, period_of
 from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Turn, Weights, in_order, in_turns, lately

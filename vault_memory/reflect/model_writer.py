@@ -21,7 +21,7 @@ from vault_memory.config import Config
 from vault_memory.embedding.endpoints import reflect_endpoint
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, one_line, traced
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.text.languages import STOP_WORDS
 
 if TYPE_CHECKING:

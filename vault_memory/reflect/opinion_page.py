@@ -22,7 +22,7 @@ from vault_memory.markdown import fact_text
 from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line, confidence, short, text_name
 from vault_memory.reflect.confidence import shown
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.periods import long
 from vault_memory.reflect.sections import PageContext, unlinked
 from vault_memory.reflect.select import in_order

@@ -10,9 +10,9 @@ from datetime import date
 from itertools import chain
 from typing import NamedTuple
 
-from vault_memory.reflect import beliefs, facts
+from vault_memory.reflect import beliefs, fact_set
 from vault_memory.reflect.confidence import shown
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.page_jobs import Options, PageJobs
 from vault_memory.reflect.plan_run import RunPlanner
 from vault_memory.search.names import FactLine, Names, marked
@@ -110,7 +110,7 @@ def _private(jobs: PageJobs, asking: Asking, about: str | None) -> Iterator[_Bel
     if not scopes:
         return
     options = asking.options
-    everything = facts.read(asking.store, options.today, options.entity_days, with_private=True).facts
+    everything = fact_set.read(asking.store, options.today, options.entity_days, with_private=True).facts
     for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}

@@ -20,7 +20,7 @@ from vault_memory.reflect import (
     beliefs,
     core,
     entity_page,
-    facts,
+    fact_set,
     opinion_page,
     periods,
     proposals,
@@ -31,8 +31,8 @@ from vault_memory.reflect import (
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import weighed
+from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.merge import LINKED
-from vault_memory.reflect.model import Citations, Fact
 from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.proposals import PassedOver
 from vault_memory.reflect.sections import PageContext, counted
@@ -80,7 +80,7 @@ class Options:
     force: bool = False
     only_core: bool = False
     """Only what was ticked in the proposals is done."""
-    entity_days: int = facts.PAGE_DAYS
+    entity_days: int = fact_set.PAGE_DAYS
     """A new page is made for what is mentioned on so many days."""
     has_model: bool = True
     """Whether what a model said of opinions counts: not where none is configured any more."""
@@ -108,7 +108,7 @@ class PageJobs:
         self._lexicon = Lexicon(store)
         self.unmade: list[str] = []
         """The pages that would be made, had nobody removed them."""
-        self.fact_set = facts.read(store, options.today, options.entity_days)
+        self.fact_set = fact_set.read(store, options.today, options.entity_days)
         known = {period.path for period in self._periods}  # of others there is nothing to tell, whatever stands there
         self._made = {link_name(path) for path in self._open_paths if path in known}
 
@@ -521,7 +521,7 @@ class PageJobs:
 
     def _context_of(self, about: Sequence[Fact]) -> PageContext:
         """The context of one page: how rare a stem is, is told by the facts that belong there and by no others."""
-        return replace(self._context, rarity=facts.rarity(weighed(about), self._stems, self._lexicon.idle))
+        return replace(self._context, rarity=fact_set.rarity(weighed(about), self._stems, self._lexicon.idle))
 
     def _name(self, slug: str) -> str:
         return self._names.shown(slug) or self.fact_set.speakers.get(slug) or slug

@@ -20,7 +20,7 @@ from vault_memory.markdown.fact_text import without_evidence
 from vault_memory.reflect.beliefs import HeldOpinion, is_doubt
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, Item
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.periods import long, period_of
 from vault_memory.reflect.sections import PageContext

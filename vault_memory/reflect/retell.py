@@ -15,7 +15,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.markdown import fact_text
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
-from vault_memory.reflect.model import Citations, Fact
+from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.model_writer import USUAL, About, CitedSentence, ModelWriter, fact_line, ungrounded
 from vault_memory.reflect.plan import Draft
 

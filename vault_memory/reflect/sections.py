@@ -12,7 +12,7 @@ from functools import cached_property
 
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.model import LONG_SPAN_DAYS, Citations, Fact
+from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact
 from vault_memory.reflect.periods import Period, short, short_span
 from vault_memory.reflect.select import in_order, is_decided
 from vault_memory.text.languages import STOP_WORDS

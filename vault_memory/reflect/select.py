@@ -24,7 +24,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.periods import period_of
 
 SCALE = 0.7

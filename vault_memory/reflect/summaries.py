@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.model import Citations, Fact
+from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.periods import Period, finer, page_of
 from vault_memory.reflect.plan import EXTRACTIVE
 from vault_memory.reflect.sections import Body, PageContext, counted

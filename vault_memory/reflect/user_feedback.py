@@ -14,8 +14,8 @@ from vault_memory.reflect import proposals
 from vault_memory.reflect.beliefs import ConfidenceByHand
 from vault_memory.reflect.blocks import Block, Line, confidence, text_name
 from vault_memory.reflect.core import REMOVE, CoreChange
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.merge import edited
-from vault_memory.reflect.model import Fact
 from vault_memory.reflect.proposals import ProposalLine
 from vault_memory.store import journal
 from vault_memory.store.view import View

@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import date
 
 from vault_memory.markdown import provenance
-from vault_memory.markdown.facts import Fact
+from vault_memory.markdown.facts import RetainFact
 from vault_memory.markdown.note import FRONT, Note, folded, folded_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import of_all_lines
@@ -21,7 +21,7 @@ from vault_memory.store.view import Filters, View
 from vault_memory.vault.vault import Vault
 
 
-def fact(store: View, wanted: Fact, today: date) -> str | None:
+def fact(store: View, wanted: RetainFact, today: date) -> str | None:
     """The citation of a fact that says the same in the same words, of all whom this one is about, and still counts.
 
     What was done is done again on another day.

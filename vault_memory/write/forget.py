@@ -171,7 +171,7 @@ def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
     return Removal(note.path, first, last, text, key(note, first), said, data, after, identifier)
 
 
-def _told(note: Note, but: int) -> Iterator[tuple[retain.Fact, str]]:
+def _told(note: Note, but: int) -> Iterator[tuple[retain.RetainFact, str]]:
     """The facts of a note with their text, wherever they stand, but the one that begins in line `but`."""
     for fact in retain.facts(note, None):
         if fact.start_line != but:

@@ -87,7 +87,7 @@ def check(bullet: Bullet) -> None:
         )
 
 
-def _states(fact: facts.Fact, bullet: Bullet) -> bool:
+def _states(fact: facts.RetainFact, bullet: Bullet) -> bool:
     text = " ".join(bullet.text.split())
     names = {entities.slug(name) for name in fact.entities}
     return (

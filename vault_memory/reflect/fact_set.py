@@ -15,7 +15,7 @@ from functools import lru_cache
 from vault_memory.markdown import entities, fact_text, provenance
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect import proposals
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.search import decay
 from vault_memory.search.names import Names, superseded
 from vault_memory.store import journal, reflect_rows
