@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from tests.benchmarks.known import known_items
 from tests.benchmarks.quality import Judged, gathered, ndcg, opened, questions
-from vault_memory.search.ranking import WEIGHTS, Features
+from vault_memory.search.ranking import WEIGHTS
 from vault_memory.store.view import Candidate
 
 Floats = npt.NDArray[np.float64]
@@ -39,7 +39,7 @@ GRADED = 0.25
 """How much all questions of graded notes count against all questions of evidence lines."""
 
 
-NEUTRAL = Features(*(-1.0 if name in ("question", "aside", "page") else 1.0 for name in Features._fields))
+NEUTRAL = [-1.0 if name in ("question", "aside", "page") else 1.0 for name in WEIGHTS]
 """Weights that know nothing but which way each feature points."""
 
 
@@ -73,10 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     asked = [row for folder in options.vaults for row in read(folder)]
     told = [row for row in asked if not row.is_known]
-    present = np.array(WEIGHTS)
+    present = np.array(list(WEIGHTS.values()))
     print(_line("present weights", asked, present))
     if options.without:
-        for number, name in enumerate(Features._fields):
+        for number, name in enumerate(WEIGHTS):
             print(_line(f"without {name}", asked, np.where(np.arange(len(present)) == number, 0.0, present)))
         return
     fitted = fit(told, present)
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # From NEUTRAL: the present weights were fitted to the vault left out, too.
         others = fit([row for row in told if row.vault != vault], np.array(NEUTRAL))
         print(_line(f"{vault}, fitted to the others", [row for row in told if row.vault == vault], others))
-    for name, old, new in zip(Features._fields, present, fitted, strict=True):
+    for name, old, new in zip(WEIGHTS, present, fitted, strict=True):
         print(f"{name:14} {old:6.2f} -> {new:6.2f}")
 
 
@@ -100,14 +100,14 @@ def read(folder: Path) -> list[Asked]:
                 question,
                 list(found.passages.values()),
                 paths,
-                [*map(scorer.features, found.passages)],
+                [[scorer.features(i).get(name, 0.0) for name in WEIGHTS] for i in found.passages],
             )
             for question, found, scorer in gathered(memory, [*asked, *known_items(memory)])
         ]
 
 
 def _asked(
-    vault: str, question: Judged, passages: list[Candidate], paths: dict[int, str], features: list[Features]
+    vault: str, question: Judged, passages: list[Candidate], paths: dict[int, str], features: list[list[float]]
 ) -> Asked:
     where = [paths[p.note_id] for p in passages]
     pieces = sorted(question.evidence)

@@ -17,15 +17,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.embedding.query_vector import QueryEmbedder
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request, Result
 from vault_memory.search.candidates import Candidates, Finder
-from vault_memory.search.names import Names
 from vault_memory.search.query import understand
-from vault_memory.search.ranking import Ranker, Scorer
+from vault_memory.search.ranking import Scorer, feedback
 from vault_memory.search.request import build
-from vault_memory.store.search_queries import Search
 from vault_memory.store.view import ALL
 from vault_memory.text import tokens
 
@@ -111,13 +108,12 @@ def request(question: Judged, budget: int, memory: Memory) -> Request:
 def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, Candidates, Scorer]]:
     """Each question with its candidates ranked, before packing: for fitting weights."""
     with memory.index_file.reading() as (store, _):
-        search, names = Search(store.view(ALL)), Names(store.view(ALL))
-        finder = Finder(store.view(ALL), search, names, QueryEmbedder(store.view(ALL), memory.index_file.embedder))
-        ranker = Ranker(store.view(ALL), search, names, finder.lexicon)
+        finder = Finder(store.view(ALL), memory.index_file.embedder)
+        finder.refresh()
         for question in asked:
             found = finder.find(understand(request(question, 0, memory)))
             scorer = Scorer(found)
-            scorer.score(ranker.feedback(scorer, found))
+            scorer.score(*feedback(scorer, found, finder))
             yield question, found, scorer
 
 

@@ -14,7 +14,6 @@ from vault_memory.search.ranking import (
     FEEDBACK_TERMS,
     NOTE_SHARE,
     WEIGHTS,
-    RelevanceFeedback,
     Scorer,
     longest_run,
 )
@@ -34,7 +33,7 @@ def evidence(*passages: Candidate, **found: object) -> Candidates:
 
 
 def scores(found: Candidates) -> dict[int, float]:
-    return Scorer(found).score(RelevanceFeedback())
+    return Scorer(found).score({}, {})
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def test_a_short_note_is_judged_as_a_whole() -> None:
     found = evidence(passage(1, note=1), passage(2, note=2), lexical={1: 1.0, 2: 1.0})
     short = found._replace(notes={1: NoteFacts(50, 10), 2: NoteFacts(5000, 1000)})
     scorer = Scorer(short)
-    scorer.score(RelevanceFeedback())
+    scorer.score({}, {})
     assert scorer.explain(1)["note_share"] == NOTE_SHARE
     assert scorer.explain(2)["note_share"] == pytest.approx(NOTE_SHARE * 400 / 5000)
 
@@ -149,16 +148,16 @@ def test_a_score_is_the_sum_of_what_explains_it(
         asks_when=asks,
     )
     scorer = Scorer(found)
-    ranked = scorer.score(RelevanceFeedback())
+    ranked = scorer.score({}, {})
     assert list(ranked) == sorted(ranked, key=lambda n: -ranked[n])
     assert set(ranked) == {p.id for p in passages}
     for number, score in ranked.items():
         parts = scorer.explain(number)
         assert 0 < parts["note_share"] <= NOTE_SHARE
-        assert set(parts["boosts"]) <= {*WEIGHTS._fields, "section"}
+        assert set(parts["boosts"]) <= {*WEIGHTS, "section"}
         assert score == pytest.approx(sum(parts["boosts"].values()), abs=0.002)  # each is rounded to 4 digits
     backwards = found._replace(passages=dict(reversed(found.passages.items())))
-    assert Scorer(backwards).score(RelevanceFeedback()) == ranked
+    assert Scorer(backwards).score({}, {}) == ranked
 
 
 # --- whole notes -----------------------------------------------------------------------------------------------------
@@ -180,9 +179,9 @@ def notes(*texts: str, asked: str = "boat", words: int = 10) -> Scorer:
 
 def similar(scorer: Scorer, rarity: dict[str, float], number: int) -> tuple[float, float]:
     """What a note scores, and what those most like it score."""
-    scorer.score(RelevanceFeedback(rarity))
+    scorer.score(rarity, {})
     features = scorer.features(number)
-    return features.note, features.similar
+    return features["note"], features["similar"]
 
 
 def test_the_best_notes_teach_their_telling_stems() -> None:

@@ -235,10 +235,10 @@ def _tier(row: FactRow, day: date | None, importance: float, used: tuple[int, ..
     ordinal = day.toordinal() if day else None
     if not used and ordinal is not None:
         age = today.toordinal() - ordinal
-        if age > decay.OLD_DAYS or age <= 0:  # as tier_of would find, without reading its words
+        if age > decay.OLD_DAYS or age <= 0:  # as tier_of would find
             return "peripheral" if age > 0 else "working"
     confidence = 1.0 if row.confidence is None else row.confidence
-    trace = decay.Trace(ordinal, used, importance, confidence, decay.is_dynamic(row.whole))
+    trace = decay.Trace(ordinal, used, importance, confidence)
     return decay.tier_of(trace, today.toordinal())
 
 

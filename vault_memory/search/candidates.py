@@ -7,15 +7,19 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.embedding.query_vector import QueryEmbedder, QueryVector
+from vault_memory.embedding.builtin_embedder import StaticEmbedder
+from vault_memory.errors import IndexUnusableError
 from vault_memory.markdown.entities import slug
 from vault_memory.search.decay import importance_of
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
+from vault_memory.store import note_queries, schema
 from vault_memory.store.caches import TermCache
+from vault_memory.store.embedding_rows import Space, find_space
 from vault_memory.store.search_queries import (
     SCATTER,
     SCATTER_OVER,
@@ -25,8 +29,12 @@ from vault_memory.store.search_queries import (
     Search,
     TermCounts,
 )
-from vault_memory.store.view import Candidate, NoteFacts, Totals, View
+from vault_memory.store.view import Candidate, NoteFacts, State, Totals, View
 from vault_memory.text.spans import Span, plus
+
+if TYPE_CHECKING:
+    from vault_memory.embedding.configured_embedder import RemoteEmbedder
+    from vault_memory.embedding.query_vector import SpaceCoverage
 
 LEXICAL_POOL, SEMANTIC_POOL = 150, 50
 """Candidates of the two main lanes, or as many as are asked for; more of them changed nothing when measured."""
@@ -125,8 +133,9 @@ class Candidates(NamedTuple):
     """The question's terms that tell something, with where they stand."""
     words: Mapping[str, int] = {}
     """All of its terms that stand anywhere, with the number of passages that hold each."""
-    direction: QueryVector | None = None
-    """Where the question points, in the space of one embedder."""
+    space: Space | None = None
+    vector: bytes = b""
+    """Where the question points, in the space of one embedder: vectors of two models mean nothing to each other."""
     beyond_pool: int = 0
     """How many passages that match are no candidates."""
     totals: Totals = Totals(0, 0, 0)
@@ -143,7 +152,7 @@ class Candidates(NamedTuple):
     hits: Mapping[str, Mapping[int, int]] = {}
     """By term: how often it stands in which candidate."""
     embeddings: Mapping[int, int] = {}
-    """The embedding ids of the candidates in the space of `direction`."""
+    """The embedding ids of the candidates in `space`."""
     cosine: Mapping[int, float] = {}
     days: Mapping[int, float] = {}
     """How well its day fits the question's time, 0..1."""
@@ -152,64 +161,67 @@ class Candidates(NamedTuple):
 
 
 class Finder:
-    """Runs the lanes over one open store."""
+    """Runs the lanes over what one view of an open index shows, and keeps what it learns of it."""
 
-    def __init__(self, store: View, search: Search, names: Names, query_embedder: QueryEmbedder) -> None:
-        self._store, self._search, self._names, self._query_embedder = store, search, names, query_embedder
-        self.lexicon, self._postings = Lexicon(store), TermCache(store)
-        self.totals = store.totals()
+    def __init__(self, view: View, embedder: StaticEmbedder, remote: "RemoteEmbedder | None" = None) -> None:
+        self.store, self._embedder, self._remote = view, embedder, remote
+        self.search, self.names, self.lexicon = Search(view), Names(view), Lexicon(view)
+        self._postings = TermCache(view)
+        self._state: State | None = None
 
-    def reset(self) -> None:
-        """Forget what was known of the whole index: it has changed."""
-        self.totals = self._store.totals()
-        self.lexicon.reset()
-        self._postings.clear()
+    def refresh(self) -> None:
+        """Forget what was learnt of the index where it has changed, by this connection or another."""
+        state = self.store.state()
+        if state != self._state:
+            self._state, self.totals = state, self.store.totals()
+            self.has_others = note_queries.has_others(self.store)
+            for learnt in (self.search, self.names, self.lexicon):
+                learnt.reset()
+            self._postings.clear()
 
     def find(self, query: Query) -> Candidates:
         """Find candidates for a question by every lane its mode allows, and what scoring must know of them."""
-        found = self._from_lanes(*self._in_time(query)) if query.window else self._from_lanes(query)
-        return self._with_features(found._replace(passages=self._passages(found)))
-
-    def _from_lanes(self, query: Query, temporal: Sequence[int] = (), beyond: int = 0) -> Candidates:
-        """What each lane finds by itself, and what could not be used."""
-        mode, degraded = query.request.mode, list[tuple[str, str]]()
+        temporal: Sequence[int] = ()
+        beyond, mode, degraded = 0, query.request.mode, list[tuple[str, str]]()
+        if query.window:
+            query, temporal, beyond = self._in_time(query)
         with_words = mode != "semantic"
-        entities = self._names.in_question(query.entity_slugs)
+        entities = self.names.in_question(query.entity_slugs)
         counts = {phrase: self.lexicon.count(phrase) for phrase in query.phrases}
         present = {phrase: held for phrase, held in counts.items() if held.passages}
         terms = {p: held for p, held in present.items() if held.passages * COMMON <= self.totals.passages} or present
-        title = self._titles(query)  # a word may stand in a title alone
+        title = self._titles(query)  # a word may stand in a title alone: that counts as one passage
+        in_titles = [p for p, held in counts.items() if title and not held.passages and self.search.titles((p,), 1)]
+        words = {p: held.passages for p, held in present.items()} | dict.fromkeys(in_titles, 1)
         is_unmet = with_words and not (terms or title or entities)
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
         only_time = query.window is not None and (not query.phrases or (is_unmet and bool(temporal)))
-        direction = self._query_embedder.embed(query.text, degraded) if mode != "lexical" and not only_time else None
+        space, vector = self._embedded(query.text, degraded) if mode != "lexical" and not only_time else (None, b"")
+        pool = max(SEMANTIC_POOL, query.request.wanted)
         about, naming = self._about(query, entities, terms)
         found = Candidates(
             query,
-            mode=("hybrid" if mode == "auto" else mode) if direction or only_time else "lexical",
+            mode=("hybrid" if mode == "auto" else mode) if space or only_time else "lexical",
             only_meaning=not with_words,
             only_time=only_time,
             lexical=self._lexical(query, terms) if with_words else {},
-            semantic=self._semantic(query, direction) if direction else (),
+            semantic=[i for i, _ in self.search.semantic(space, vector, pool * RESCORE, pool)] if space else (),
             about=about,
             temporal=temporal,
             title=title,
             entities=entities,
             naming=naming,
             terms=terms,
-            words=self._words(counts, bool(title)) if with_words else {},
-            direction=direction,
+            words=words if with_words else {},
+            space=space,
+            vector=vector,
             beyond_pool=beyond if only_time else 0,
             totals=self.totals,
         )
-        return found._replace(degraded=[*degraded, *_unmet(found)])
+        found = found._replace(degraded=[*degraded, *_unmet(found)])
+        return self._with_features(found._replace(passages=self._passages(found)))
 
     # --- words -------------------------------------------------------------------------------------------------------
-
-    def _words(self, counts: Mapping[str, TermCounts], titled: bool) -> dict[str, int]:
-        """In how many passages each phrase stands that stands anywhere: what a title alone has counts as one."""
-        in_titles = (p for p, held in counts.items() if titled and not held.passages and self._search.titles((p,), 1))
-        return {p: held.passages for p, held in counts.items() if held.passages} | dict.fromkeys(in_titles, 1)
 
     def _lexical(self, query: Query, terms: Mapping[str, TermCounts]) -> dict[int, float]:
         """The score of each of the best passages by BM25, best first."""
@@ -217,49 +229,92 @@ class Finder:
         if not terms:
             # Of nothing but punctuation the only way is to read.
             is_mute = not (query.phrases or query.window) and query.text.strip()
-            return dict.fromkeys(self._search.substring(query.text.strip(), pool), 1.0) if is_mute else {}
+            return dict.fromkeys(self.search.substring(query.text.strip(), pool), 1.0) if is_mute else {}
         phrases = _searched(terms)
         stems = [self.lexicon.stems(phrase.strip('"')) for phrase in phrases]
         found = None
-        if not (self._search.allowed.is_filtered or any(len(s) != 1 for s in stems) or any("*" in p for p in phrases)):
+        if not (self.search.allowed.is_filtered or any(len(s) != 1 for s in stems) or any("*" in p for p in phrases)):
             found = self._postings.best([stem for (stem,) in stems], pool)
-        return dict(self._search.lexical(phrases, pool) if found is None else self._search.in_order(found, pool))
+        return dict(self.search.lexical(phrases, pool) if found is None else self.search.in_order(found, pool))
 
     def _beyond(self, terms: Mapping[str, TermCounts], hits: Mapping[str, Mapping[int, int]]) -> int:
         """How many passages that hold a searched word are no candidates: counted, or at least so many."""
         counts = {phrase: terms[phrase].passages for phrase in _searched(terms)}
-        if self._search.allowed.is_filtered or sum(counts.values()) <= COUNTED_POSTINGS:
-            return self._search.matching(" OR ".join(counts)) - len(set().union(*(hits.get(p, ()) for p in counts)))
+        if self.search.allowed.is_filtered or sum(counts.values()) <= COUNTED_POSTINGS:
+            return self.search.matching(" OR ".join(counts)) - len(set().union(*(hits.get(p, ()) for p in counts)))
         return max(max(count - len(hits.get(phrase, ())) for phrase, count in counts.items()), 1)
 
     def _hits(self, phrases: Sequence[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:
         """How often each phrase stands in each candidate, by FTS5's own tokenizer."""
-        wanted = {phrase: self.lexicon.stems(phrase.strip('"*')) for phrase in phrases}
-        single = {found[0]: phrase for phrase, found in wanted.items() if len(found) == 1 and not phrase.endswith("*")}
-        hits: dict[str, dict[int, int]] = {}
+        hits: dict[str, dict[int, int]] = {phrase: {} for phrase in phrases}
+        single: dict[str, list[str]] = defaultdict(list)
+        for phrase in phrases:
+            wanted = self.lexicon.stems(phrase.strip('"*'))
+            width, is_prefix = len(wanted), phrase.endswith("*")
+            if width == 1 and not is_prefix:
+                single[wanted[0]].append(phrase)
+                continue
+            for passage_id, found in stems.items() if wanted else ():
+                if is_prefix:
+                    count = sum(stem.startswith(wanted[0]) for stem in found)
+                else:
+                    count = sum(list(found[i : i + width]) == wanted for i in range(len(found) - width + 1))
+                if count:
+                    hits[phrase][passage_id] = count
         for passage_id, found in stems.items():
             for stem in single.keys() & found:
-                hits.setdefault(single[stem], {})[passage_id] = found.count(stem)
-        for phrase in wanted.keys() - single.values():
-            counted = ((i, occurrences(found, wanted[phrase], phrase.endswith("*"))) for i, found in stems.items())
-            hits[phrase] = {i: count for i, count in counted if count}
+                for phrase in single[stem]:
+                    hits[phrase][passage_id] = found.count(stem)
         return hits
 
     def _titles(self, query: Query) -> dict[int, float]:
         """How well the title, names, path and tags of notes match, and which of them the question names by its file."""
-        found = self._search.titles(query.phrases, OTHER_POOL) if query.phrases else []
+        found = self.search.titles(query.phrases, OTHER_POOL) if query.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found}
         whole = slug(query.text)
-        notes = self._search.notes(list(titles)[:NAMESAKES]).values()
+        notes = self.search.notes(list(titles)[:NAMESAKES]).values()
         named = [n.id for n in notes if whole in map(slug, (n.title, n.path.rpartition("/")[2].removesuffix(".md")))]
-        return titles | dict.fromkeys(named, NAMED) | dict.fromkeys(self._search.files(query.files), FILE)
+        return titles | dict.fromkeys(named, NAMED) | dict.fromkeys(self.search.files(query.files), FILE)
 
     # --- meaning and entities ----------------------------------------------------------------------------------------
 
-    def _semantic(self, query: Query, direction: QueryVector) -> list[int]:
-        pool = max(SEMANTIC_POOL, query.request.wanted)
-        return [i for i, _ in self._search.semantic(direction.space, direction.vector, pool * RESCORE, pool)]
+    def _embedded(self, text: str, degraded: list[tuple[str, str]]) -> tuple[Space | None, bytes]:
+        """The direction of a question, in the configured embedder's space when it can be used, else in the builtin one.
+
+        `degraded` gets what could not be used, and why.
+        """
+        builtin, lacking = self._builtin
+        if not builtin or not text.strip():
+            return None, b""
+        if lacking:
+            degraded.append(("semantic", lacking))
+            return None, b""
+        if self._remote:
+            from vault_memory.embedding.query_vector import configured_vector
+
+            found = configured_vector(self.store, self._remote, self._coverage, text, degraded)
+            if found:
+                return found
+        (vector,) = self._embedder.embed([text])
+        return (builtin, vector) if any(vector) else (None, b"")
+
+    @cached_property
+    def _builtin(self) -> tuple[Space | None, str]:
+        """The builtin space, if this index has it; and why its vectors cannot be compared, or ""."""
+        space = find_space(self.store, self._embedder.id)
+        try:
+            if space:
+                schema.load_vector_functions(self.store.connection)
+        except IndexUnusableError as error:
+            return space, f"sqlite-vec cannot be loaded ({error}); searched by words only"
+        return space, ""
+
+    @cached_property
+    def _coverage(self) -> "SpaceCoverage":
+        from vault_memory.embedding.query_vector import coverage
+
+        return coverage(self.store, self._remote.id if self._remote else "")
 
     def _about(
         self, query: Query, entities: Sequence[str], terms: Collection[str]
@@ -267,12 +322,12 @@ class Finder:
         """Passages on the pages of these entities and facts that mention them; which of the terms only name them."""
         if not entities:
             return {}, frozenset()
-        slugs = [slug for name in entities for slug in self._names.slugs(name)]
-        forms = [*entities, *(form for slug in entities for form in self._names.forms(slug))]
+        slugs = [slug for name in entities for slug in self.names.slugs(name)]
+        forms = [*entities, *(form for slug in entities for form in self.names.forms(slug))]
         named = {word for form in forms for word in form.casefold().replace("-", " ").split()}
         weight = ABOUT_ONLY if named.issuperset(query.words) else 1.0  # "tell me about The Castle"
-        on_pages = self._search.on_pages(slugs, OTHER_POOL // 4)
-        about = dict.fromkeys((*on_pages, *self._search.mentioning(slugs, OTHER_POOL)), weight)
+        on_pages = self.search.on_pages(slugs, OTHER_POOL // 4)
+        about = dict.fromkeys((*on_pages, *self.search.mentioning(slugs, OTHER_POOL)), weight)
         naming = frozenset(phrase for phrase in terms if phrase.strip('"*').casefold() in named)
         return about | dict.fromkeys(on_pages[:OPENING], PAGE * weight), naming
 
@@ -284,14 +339,14 @@ class Finder:
         A heading alone answers nothing, unless its words were asked for; what stands below it comes with it. Where only
         a time is asked for, what stands beside a line of that time was found itself, or is counted as beyond the pool.
         """
-        titled = self._search.opening([note for note, score in found.title.items() if score >= TITLED], SEMANTIC_POOL)
+        titled = self.search.opening([note for note, score in found.title.items() if score >= TITLED], SEMANTIC_POOL)
         lanes: tuple[Sequence[int], ...] = (
             list(found.lexical), found.semantic, list(found.about), found.temporal, titled,
         )  # fmt: skip
         reach = range(1 - len(REACH), len(REACH))
         ids = set().union(*lanes)
         best = {i for lane in lanes for i in lane[:SEEDS]}
-        loaded = self._search.passages({i + distance for i in best for distance in reach} | ids)
+        loaded = self.search.passages({i + distance for i in best for distance in reach} | ids)
         kept: set[int] = set()
         for i, here in loaded.items():
             if i not in ids or (here.is_heading and i not in found.lexical):
@@ -307,24 +362,26 @@ class Finder:
 
     def _with_features(self, found: Candidates) -> Candidates:
         """What the candidates' own text, vectors, day and note tell."""
-        query, passages, direction = found.query, found.passages, found.direction
+        query, passages, space = found.query, found.passages, found.space
         stems = {i: self.lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
         terms = {} if found.only_meaning else found.terms
         hits = self._hits(list(terms), stems)
         ids = dict.fromkeys(p.note_id for p in passages.values())
         near: Mapping[int, float] = {}
-        if direction:
-            near = self._search.note_cosines(direction.space, ids, direction.vector)
-            embeddings = self._search.embeddings(direction.space, passages)
-            cosine = self._search.cosines(direction.space, embeddings, direction.vector)
+        if space:
+            near = self.search.note_cosines(space, ids, found.vector)
+            embeddings = self.search.embeddings(space, passages)
+            cosine = self.search.cosines(space, embeddings, found.vector)
             found = found._replace(embeddings=embeddings, cosine=cosine)
         if terms and not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, query.request.wanted):
             found = found._replace(beyond_pool=self._beyond(terms, hits))
-        notes = self._search.notes(ids)
+        notes, total = self.search.notes(ids), found.totals.notes
+        held_by = {p: min(held.notes, total) for p, held in terms.items()}
         return found._replace(
             notes={n: NoteFacts(notes[n].tokens, notes[n].words, near.get(n, 0.0)) for n in ids},
             rarity={p: inverse_frequency(found.totals.passages, held.passages) for p, held in terms.items()},
-            note_rarity={p: note_frequency(found.totals.notes, held.notes) for p, held in terms.items()},
+            # Above 0 even for a term in all notes: a vault may be a few.
+            note_rarity={p: math.log(1 + (total - n + 0.5) / (n + 0.5)) for p, n in held_by.items()},
             stems=stems,
             hits=hits,
             days=self._fits(found) if query.window else {},
@@ -352,7 +409,7 @@ class Finder:
         anything is known of that time."""
         if not query.window:
             return [], 0, False
-        lying, total = self._search.within(query.window.span, pool)
+        lying, total = self.search.within(query.window.span, pool)
         order = spread(lying, query.window.middle)[:pool]
         naming = self._naming(query, query.window.span.start)
         # A note without a day that names one ("rent is due on the 7th of November") may mean that of any year, or
@@ -365,9 +422,9 @@ class Finder:
         """Passages that name the question's day or month, each with its own day; without a year, of the nearest."""
         if not query.named:
             return {}
-        naming = dict(self._search.lexical(query.named, NAMING_POOL))
-        days = {i: day for i, day, _ in self._search.days(naming) if not day or abs((day - start).days) <= HALF_A_YEAR}
-        by_path = self._search.passages(days)  # equal scores in the same order in every index
+        naming = dict(self.search.lexical(query.named, NAMING_POOL))
+        days = {i: day for i, day, _ in self.search.days(naming) if not day or abs((day - start).days) <= HALF_A_YEAR}
+        by_path = self.search.passages(days)  # equal scores in the same order in every index
         return {i: days[i] for i in sorted(by_path, key=lambda i: -naming[i])}
 
     def _fits(self, found: Candidates) -> dict[int, float]:
@@ -384,7 +441,7 @@ class Finder:
         if window.middle:
             start = end = window.middle
         fits: dict[int, float] = {}
-        for passage_id, day, occurred in self._search.days(found.passages):
+        for passage_id, day, occurred in self.search.days(found.passages):
             told = _fit((day, day), start, end, soft) if day else 0.0
             happened = _fit(occurred, start, end, soft) if occurred else 1.0
             told *= 1.0 if happened == 1.0 else OCCURRED
@@ -399,7 +456,7 @@ class Finder:
         """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0."""
         query, passages = found.query, found.passages
         note_of = {i: passages[i].note_id for i in found.lexical if i in passages}
-        day_of = {note.id: note.day for note in self._search.notes(set(note_of.values())).values() if note.day}
+        day_of = {note.id: note.day for note in self.search.notes(set(note_of.values())).values() if note.day}
         days = sorted(set(day_of.values()), reverse=query.wants_earliest)
         place = {day: (i + 1) / len(days) for i, day in enumerate(days)}
         return {i: place[day_of[note]] for i, note in note_of.items() if note in day_of}
@@ -493,23 +550,7 @@ def _unmet(found: Candidates) -> Iterator[tuple[str, str]]:
         yield "temporal", f"no notes are dated {_dated(query.window.span)}"
 
 
-def occurrences(stems: Sequence[str], phrase: Sequence[str], is_prefix: bool) -> int:
-    """How often a phrase stands in a passage, both as stems."""
-    if not phrase:
-        return 0
-    if is_prefix:
-        return sum(stem.startswith(phrase[0]) for stem in stems)
-    width = len(phrase)
-    return sum(list(stems[i : i + width]) == list(phrase) for i in range(len(stems) - width + 1))
-
-
 def inverse_frequency(total: int, holding: int) -> float:
     """BM25's inverse document frequency, never below a trace: a term everywhere tells next to nothing."""
     holding = min(holding, total)  # a count kept from when there was more
     return max(math.log((total - holding + 0.5) / (holding + 0.5)), 1e-6)
-
-
-def note_frequency(total: int, holding: int) -> float:
-    """Inverse document frequency among notes, above 0 even for a term in all of them: a vault may be a few notes."""
-    holding = min(holding, total)
-    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))

@@ -1,17 +1,16 @@
-"""How memories age: recency, frequency, worth, tiers, and what all that takes off a score. Pure.
+"""How memories age: recency, frequency, worth and tiers, as in DESIGN.md §8. Pure.
 
-DESIGN.md §8. Days are ordinals (`date.toordinal()`), so that a replay of a journal costs no date objects. Old and
-quiet is not obsolete: nothing here deletes, and `sway` moves near ties only.
+Days are ordinals (`date.toordinal()`), so that a replay of a journal costs no date objects. Old and quiet is not
+obsolete: nothing here deletes, and SWAY moves near ties only.
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-HALF_LIFE_DAYS, STRETCH, DYNAMIC_SHARE = 30.0, 1.5, 1 / 3
-"""Half-life of what has no importance, how importance stretches it, and the share of it that a passing state gets."""
+HALF_LIFE_DAYS, STRETCH = 30.0, 1.5
+"""Half-life of what has no importance, and how importance stretches it."""
 
 BETA: Mapping[str, float] = {"core": 0.8, "working": 1.0, "peripheral": 1.3}
 FLOORS: Mapping[str, float] = {"core": 0.9, "working": 0.7, "peripheral": 0.5}
@@ -25,24 +24,15 @@ DOWN_WORTH, OLD_DAYS = 0.15, 60
 CORE_DOWN_WORTH, CORE_DOWN_DAYS = 0.35, 90
 
 SWAY = 0.1
-"""What a multiplier of 0 would take off a score (ranking.py); as none is below LEAST_MULTIPLIER, 0.07 is the most.
+"""What a multiplier of 0 would take off a score (ranking.py): 0.07 is the most, and an exact hit is worth 2.0.
 
-An exact hit is worth 2.0 there and a full phrase 4.0: decay orders what is about equally fit and buries nothing.
+Subtracted, not multiplied: those scores are sums that may be negative, and a multiplier would then raise them.
 """
 
 IMPORTANCE: Mapping[str, float] = {"world": 0.5, "experience": 0.4, "opinion": 0.5, "observation": 0.4}
 """Where no `i=` is given: what happened once, or was merely seen, matters less than how things are."""
 
 DECIDED, REPEATED, REPEATED_DAYS = 0.2, 0.15, 3
-
-REMEMBERED_FACTS = 1 << 12
-"""Of so many facts it is remembered what their words say, in a process that answers many questions."""
-
-_PASSING = re.compile(
-    r"\b(?:currently|at the moment|right now|for now|for the time being|temporar(?:y|ily)|this (?:week|month|morning)"
-    r"|today|tonight|tomorrow|on call|is away|in progress|under review|so far|not yet)\b",
-    re.I,
-)
 
 
 class Trace(NamedTuple):
@@ -52,7 +42,10 @@ class Trace(NamedTuple):
     uses: Sequence[int] = ()
     importance: float = 0.5
     confidence: float = 1.0
-    dynamic: bool = False
+
+    def age(self, today: int) -> int | None:
+        """Days since it was last of use, or since its own day; None without a day."""
+        return None if self.day is None else max(today - max((self.day, *self.uses)), 0)
 
 
 class Life(NamedTuple):
@@ -69,9 +62,9 @@ class Life(NamedTuple):
 # --- the formulas ----------------------------------------------------------------------------------------------------
 
 
-def half_life(importance: float, dynamic: bool = False) -> float:
-    """Days until half is left: 30·e^(1.5·importance), a third of it for a passing state; importance in 0..1."""
-    return HALF_LIFE_DAYS * math.exp(STRETCH * importance) * (DYNAMIC_SHARE if dynamic else 1.0)
+def half_life(importance: float) -> float:
+    """Days until half is left: 30·e^(1.5·importance); importance in 0..1."""
+    return HALF_LIFE_DAYS * math.exp(STRETCH * importance)
 
 
 def recency(age_days: float | None, half_life_days: float, beta: float = 1.0) -> float:
@@ -81,22 +74,9 @@ def recency(age_days: float | None, half_life_days: float, beta: float = 1.0) ->
     return math.exp(-math.log(2) * (age_days / half_life_days) ** beta)
 
 
-# --- what is inferred ------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=REMEMBERED_FACTS)
 def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
     """The importance of a fact without `i=`: by its kind, more with a decision in it or told on several days; 0..1."""
-    value = IMPORTANCE.get(kind, 0.5)
-    value += DECIDED if decided else 0.0
-    value += REPEATED if told_days >= REPEATED_DAYS else 0.0
-    return min(value, 1.0)
-
-
-@lru_cache(maxsize=REMEMBERED_FACTS)
-def is_dynamic(text: str) -> bool:
-    """Whether a fact tells of a passing state ("currently", "on call", "this week")."""
-    return _PASSING.search(text) is not None
+    return min(IMPORTANCE.get(kind, 0.5) + DECIDED * decided + REPEATED * (told_days >= REPEATED_DAYS), 1.0)
 
 
 # --- tiers -----------------------------------------------------------------------------------------------------------
@@ -109,8 +89,8 @@ def life(trace: Trace, today: int, is_fact: bool = True) -> Life:
     tier = tier_of(trace, today) if is_fact else None
     worth = worth_of(trace, today, tier or "working")
     left = max(FLOORS[tier] if tier else LEAST_MULTIPLIER, LEAST_MULTIPLIER + (1 - LEAST_MULTIPLIER) * worth)
-    halved = half_life(trace.importance, trace.dynamic)
-    return Life(tier, _age(trace, today), trace.importance, worth, 1.0 if trace.day is None else left, halved)
+    multiplier, half = 1.0 if trace.day is None else left, half_life(trace.importance)
+    return Life(tier, trace.age(today), trace.importance, worth, multiplier, half)
 
 
 def tier_of(trace: Trace, today: int) -> str:
@@ -121,17 +101,14 @@ def tier_of(trace: Trace, today: int) -> str:
     tier = "working"
     for position, day in enumerate(trace.uses):
         tier = _fallen(trace._replace(uses=trace.uses[:position]), day, tier)
-        tier = _risen(trace._replace(uses=trace.uses[: position + 1]), day, tier)
+        used = trace._replace(uses=trace.uses[: position + 1])
+        count = position + 1
+        if tier == "peripheral" and count >= UP_RECALLS and worth_of(used, day, tier) >= UP_WORTH:
+            tier = "working"
+        often = count >= CORE_RECALLS and trace.importance >= CORE_IMPORTANCE
+        if tier == "working" and often and worth_of(used, day, tier) >= CORE_WORTH:
+            tier = "core"
     return _fallen(trace, today, tier)
-
-
-def _risen(trace: Trace, today: int, tier: str) -> str:
-    if tier == "peripheral" and len(trace.uses) >= UP_RECALLS and worth_of(trace, today, tier) >= UP_WORTH:
-        tier = "working"
-    often = len(trace.uses) >= CORE_RECALLS and trace.importance >= CORE_IMPORTANCE
-    if tier == "working" and often and worth_of(trace, today, tier) >= CORE_WORTH:
-        tier = "core"
-    return tier
 
 
 def _fallen(trace: Trace, today: int, tier: str) -> str:
@@ -153,22 +130,7 @@ def worth_of(trace: Trace, today: int, tier: str) -> float:
     days between the days of use.
     """
     uses, count = trace.uses, len(trace.uses)
-    recent = recency(_age(trace, today), half_life(trace.importance, trace.dynamic), BETA[tier])
+    recent = recency(trace.age(today), half_life(trace.importance), BETA[tier])
     gap = (uses[-1] - uses[0]) / (count - 1) if count > 1 else 0.0
     frequent = (1 - math.exp(-count / 5)) * (0.5 + 0.5 * math.exp(-gap / 30))
     return 0.4 * recent + 0.3 * frequent + 0.3 * (trace.importance * trace.confidence)
-
-
-def _age(trace: Trace, today: int) -> int | None:
-    return None if trace.day is None else max(today - max((trace.day, *trace.uses)), 0)
-
-
-# --- what it does to a ranking ---------------------------------------------------------------------------------------
-
-
-def sway(left: float) -> float:
-    """What is added to a score of ranking.py for a multiplier: 0 for 1, down to -0.07 for 0.3.
-
-    Subtracted, not multiplied: those scores are sums that may be negative, and a multiplier would then raise them.
-    """
-    return SWAY * (left - 1.0)

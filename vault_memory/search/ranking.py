@@ -26,13 +26,13 @@ from vault_memory.markdown import supersede
 from vault_memory.markdown.conversation import speaker
 from vault_memory.markdown.note import ASIDE
 from vault_memory.search import decay
-from vault_memory.search.candidates import REACH, Candidates, inverse_frequency
+from vault_memory.search.candidates import REACH, Candidates, Finder, inverse_frequency
 from vault_memory.search.decay import Life, Trace
-from vault_memory.search.names import Names, Successor, superseded
+from vault_memory.search.names import Successor, superseded
 from vault_memory.store import journal, note_queries
-from vault_memory.store.search_queries import Lexicon, Search
 from vault_memory.store.vectors import combine
-from vault_memory.store.view import FACTS, PAGE, Candidate, View
+from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
+from vault_memory.text.date_vocabulary import CALENDAR_WORDS
 
 _REACHED = tuple((distance, REACH[abs(distance)]) for distance in range(1 - len(REACH), len(REACH)))
 
@@ -71,91 +71,39 @@ _PLAIN = re.compile(r"\w+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
-_TIME_WORDS = frozenset(
-    """yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years day days since
-    recently just monday tuesday wednesday thursday friday saturday sunday january february march april may june july
-    august september october november december morning summer winter spring autumn fall""".split()  # noqa: SIM905 - long
-).union(map(str, range(1900, 2100)))
-
-
-class Features(NamedTuple):
-    """What is known of one passage for one question, each 0..1 unless said otherwise; also what each of it weighs.
-
-    The first six are blended by the note's length: the more the note is one thought, the more its own features count.
-    """
-
-    coverage: float
-    """The share of the question's terms, by rarity, in the passage and, less, around it."""
-    semantic: float
-    """Cosine of question and passage, -1..1."""
-    note_coverage: float
-    """The coverage of the note's best passage."""
-    note: float
-    """BM25 of the note, against the best."""
-    similar: float
-    """The mean of that of the notes most like it."""
-    note_semantic: float
-    """Cosine of question and note, -1..1."""
-    feedback: float
-    """Cosine of the passage and where the best passages of the first round point, -1..1."""
-    form: float
-    """The share of the question's words that stand there as they were written, for a question of one word; an eighth of
-    it for one of two, a 27th for one of three: in a long one no word decides."""
-    phrase: float
-    """The longest run of the question's words, as a share of them."""
-    fact: float
-    """1 for what someone wrote down to be remembered."""
-    speaker: float
-    """1 when the one speaker asked about says it."""
-    reply: float
-    """The lexical score of the question just before it."""
-    question: float
-    """1 for what is itself a question, or quotes the one asked."""
-    time: float
-    """1 for a word of time where the question asks when."""
-    date: float
-    """How well its day fits the question's time."""
-    entity: float
-    """How much it is about an entity of the question; above 1 for the entity's own page."""
-    title: float
-    """How well its note's title, aliases, path and tags match."""
-    titled: float
-    """The same, for a short question likewise."""
-    exact: float
-    """1 when it holds a quoted part, path, option or version of the question to the letter."""
-    order: float
-    """1 for the newest (or oldest) where the question asks for the last (or first), down to 0."""
-    aside: float
-    """1 for frontmatter and comments, and for code that holds the very question: it is an example of asking it."""
-    page: float
-    """1 for what reflect wrote: the line that it was told from says it too, and comes first."""
-
-
-WEIGHTS = Features(
-    coverage=6.5,
-    semantic=5.5,
-    note_coverage=3.0,
-    note=1.0,
-    similar=2.8,
-    note_semantic=1.6,
-    feedback=3.8,
-    form=4.0,
-    phrase=2.5,
-    fact=0.5,
-    speaker=3.6,
-    reply=2.0,
-    question=-0.7,
-    time=2.3,
-    date=3.8,
-    entity=1.5,
-    title=1.0,
-    titled=3.0,
-    exact=2.0,
-    order=7.0,
-    aside=-3.0,
-    page=-2.0,
+_TIME_WORDS = frozenset(word for word in CALENDAR_WORDS if len(word) > 3 and word != "night").union(
+    ("may", "day", "ago", "last", "next", "since", "recently", "just"), map(str, range(1900, 2100))
 )
-"""What each feature adds to a passage's score; rounded, since none is certain.
+
+WEIGHTS: Mapping[str, float] = {
+    # The share of the question's terms, by rarity, in the passage and, less, around it. This and the next five are
+    # blended by the note's length: the more the note is one thought, the more its own features count.
+    "coverage": 6.5,
+    "semantic": 5.5,  # cosine of question and passage, -1..1
+    "note_coverage": 3.0,  # the coverage of the note's best passage
+    "note": 1.0,  # BM25 of the note, against the best
+    "similar": 2.8,  # the mean of that of the notes most like it
+    "note_semantic": 1.6,  # cosine of question and note, -1..1
+    "feedback": 3.8,  # cosine of the passage and where the best passages of the first round point, -1..1
+    # The share of the question's words that stand there as they were written, for a question of one word; an eighth of
+    # it for one of two, a 27th for one of three: in a long one no word decides.
+    "form": 4.0,
+    "phrase": 2.5,  # the longest run of the question's words, as a share of them
+    "fact": 0.5,  # 1 for what someone wrote down to be remembered
+    "speaker": 3.6,  # 1 when the one speaker asked about says it
+    "reply": 2.0,  # the lexical score of the question just before it
+    "question": -0.7,  # 1 for what is itself a question, or quotes the one asked
+    "time": 2.3,  # 1 for a word of time where the question asks when
+    "date": 3.8,  # how well its day fits the question's time
+    "entity": 1.5,  # how much it is about an entity of the question; above 1 for the entity's own page
+    "title": 1.0,  # how well its note's title, aliases, path and tags match
+    "titled": 3.0,  # the same, for a short question likewise
+    "exact": 2.0,  # 1 when it holds a quoted part, path, option or version of the question to the letter
+    "order": 7.0,  # 1 for the newest (or oldest) where the question asks for the last (or first), down to 0
+    "aside": -3.0,  # 1 for frontmatter and comments, and for code that holds the very question: an example of asking it
+    "page": -2.0,  # 1 for what reflect wrote: the line that it was told from says it too, and comes first
+}
+"""What each feature of a passage, 0..1 unless said otherwise, adds to its score; rounded, since none is certain.
 
 Those that conversations and graded notes tell something of are fitted (tests/benchmarks/fit.py); note_coverage, form,
 phrase, title, titled, exact and order are chosen by known-item questions (tests/benchmarks/known.py); fact, entity,
@@ -174,13 +122,6 @@ class Shape(NamedTuple):
     is_code: bool
 
 
-class RelevanceFeedback(NamedTuple):
-    """What the first round adds: the rarity of telling stems, and each candidate's cosine to where the best point."""
-
-    rarity: Mapping[str, float] = {}
-    cosine: Mapping[int, float] = {}
-
-
 class Scorer:
     """Scores one question's candidates, in two rounds."""
 
@@ -188,8 +129,7 @@ class Scorer:
         self._found = found
         self._ids, passages = list(found.passages), list(found.passages.values())
         self._notes = [passage.note_id for passage in passages]
-        best = max(found.lexical.values(), default=0.0) or 1.0
-        self._lexical = {i: score / best for i, score in found.lexical.items()}
+        self._lexical = over_best(found.lexical)
         self._sections = {i: (p.section, p.note_id) for i, p in found.passages.items()}
         self._reached: dict[int, list[tuple[int, float]]] = {}
         self._coverage = self._covered(found.rarity)
@@ -228,15 +168,18 @@ class Scorer:
 
     # --- second round --------------------------------------------------------------------------------------------
 
-    def score(self, feedback: RelevanceFeedback) -> dict[int, float]:
-        """The score of every passage, best first; ties keep the candidates' order, so that answers repeat."""
-        self._features = self._columns(feedback)
+    def score(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[int, float]:
+        """The score of every passage, best first; ties keep the candidates' order, so that answers repeat.
+
+        `rarity` is the inverse document frequency of those stems of `near_stems` that tell something, `feedback` each
+        candidate's cosine to where the best passages of the first round point.
+        """
+        self._features = self._columns(rarity, feedback)
         if self._found.only_meaning and self._found.cosine:  # a question of nothing but a time has no meaning
             self._features = {"semantic": _column(self._found.cosine, self._ids)}
         totals = [0.0] * len(self._ids)
         for name, column in self._features.items():
-            weight: float = getattr(WEIGHTS, name)
-            totals = list(map(add, totals, map(weight.__mul__, column)))  # half the time of a loop
+            totals = list(map(add, totals, map(WEIGHTS[name].__mul__, column)))  # half the time of a loop
         scores = self._lent(dict(zip(self._ids, totals, strict=True)))
         return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
 
@@ -258,38 +201,45 @@ class Scorer:
                 self._lent_to |= {below: scores[heading] - scores[below], heading: scores[below] - scores[heading]}
         return {i: score + self._lent_to.get(i, 0.0) for i, score in scores.items()}
 
-    def features(self, passage_id: int) -> Features:
-        """What is known of one candidate, after `score`."""
+    def features(self, passage_id: int) -> dict[str, float]:
+        """The features of one candidate that are not 0 for all, after `score`."""
         row = self._ids.index(passage_id)
-        known = {name: float(column[row]) for name, column in self._features.items()}
-        return Features._make(known.get(name, 0.0) for name in Features._fields)
+        return {name: float(column[row]) for name, column in self._features.items()}
 
-    def _columns(self, feedback: RelevanceFeedback) -> dict[str, Sequence[float]]:
+    def _columns(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[str, Sequence[float]]:
         """By feature, its value for every passage in order; without those that are 0 for all.
 
         A column at a time: at some 350 candidates that is a quarter of the work of one candidate after another.
         """
         found, passages = self._found, self._found.passages.values()
         ids, notes, query = self._ids, self._notes, found.query
-        scores, similar = self._score_notes(feedback.rarity)
-        share = self._shares = self._note_shares()
+        scores, similar = self._score_notes(rarity)
+        of_note = {
+            is_item: {n: NOTE_SHARE * min(1.0, most / max(facts.tokens, 1)) for n, facts in found.notes.items()}
+            for is_item, most in ((True, NOTE_TOKENS_LIST), (False, NOTE_TOKENS_PROSE))
+        }
+        share = self._shares = [of_note[s.is_item][n] for n, s in zip(notes, self._shapes, strict=True)]
+        covered = _column(self._coverage, ids)
+        best = dict(sorted(zip(notes, covered, strict=False), key=itemgetter(1)))  # the last of a note counts
+        asks = {i: self._lexical.get(i, 0.0) for i, s in zip(ids, self._shapes, strict=True) if s.asks}
+        sections = self._sections
         words = [self._in_words(p) if p.id in self._lexical else (0.0, 0.0, False) for p in passages]
         # Code that holds the very question shows how to ask it.
         examples = [quotes and s.is_code for s, (_, _, quotes) in zip(self._shapes, words, strict=True)]
         title = _column(found.title, notes)
         columns: dict[str, Sequence[float]] = {
-            "coverage": self._own(_column(self._coverage, ids), share),
+            "coverage": self._own(covered, share),
             "semantic": self._own(_column(found.cosine, ids), share),
-            "note_coverage": _times([part / len(found.rarity or "1") for part in share], self._best_covered()),
+            "note_coverage": _times([part / len(found.rarity or "1") for part in share], _column(best, notes)),
             "note": _times(share, _column(scores, notes)),
             "similar": _times(share, _column(similar, notes)),
             "note_semantic": _times(share, [found.notes[note].cosine for note in notes]),
-            "feedback": _times(share, _column(feedback.cosine, ids)),
+            "feedback": _times(share, _column(feedback, ids)),
             "form": [form for form, _, _ in words],
             "phrase": [phrase for _, phrase, _ in words],
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._speaks(),
-            "reply": self._replies(),
+            "reply": [asks.get(i - 1, 0.0) if sections.get(i - 1) == place else 0.0 for i, place in sections.items()],
             "question": [quotes or s.ends_asking for s, (_, _, quotes) in zip(self._shapes, words, strict=True)],
             "time": [tells_time(p.text) for p in passages] if query.asks_when else (),
             "date": _column(found.days, ids),
@@ -319,24 +269,14 @@ class Scorer:
             for i, value in zip(ids, about, strict=True)
         ]
 
-    def _best_covered(self) -> Sequence[float]:
-        """The coverage of the best passage of each candidate's note."""
-        covered = _column(self._coverage, self._ids)
-        best: dict[int, float] = {}
-        for note, value in zip(self._notes, covered, strict=False):
-            if value > best.get(note, 0.0):
-                best[note] = value
-        return [best.get(note, 0.0) for note in self._notes]
-
     def _own(self, values: Sequence[float], shares: Sequence[float]) -> Sequence[float]:
         """Each value less what its note decides, and in a short note less how far it stays behind the best there.
 
         The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
         """
-        best: dict[int, float] = {}
-        for note, value, (section, _) in zip(self._notes, values, self._sections.values(), strict=False):
-            if 0 <= section < ASIDE and value > best.get(note, -1.0):
-                best[note] = value
+        placed = zip(self._notes, values, self._sections.values(), strict=False)
+        standing = ((note, value) for note, value, (section, _) in placed if 0 <= section < ASIDE)
+        best = dict(sorted(standing, key=itemgetter(1)))  # the last of a note counts
         # No values, no column.
         rows = zip(self._notes, values, shares, strict=False)
         return [(1 - s) * value - CONTRAST * s * s * max(best.get(n, value) - value, 0.0) for n, value, s in rows]
@@ -350,12 +290,6 @@ class Scorer:
         held = sum([word in folded for word in query.words])
         quotes = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
         return self._short * held / max(len(query.words), 1), longest_run(query.spoken, folded), quotes
-
-    def _replies(self) -> list[float]:
-        """The lexical score of the question that stands just before each passage in its section."""
-        asks = {i: self._lexical.get(i, 0.0) for i, shape in zip(self._ids, self._shapes, strict=True) if shape.asks}
-        sections = self._sections
-        return [asks.get(i - 1, 0.0) if sections.get(i - 1) == place else 0.0 for i, place in sections.items()]
 
     def _speaks(self) -> Sequence[float]:
         """1 for what the one speaker says whom the question names; with two of them named, nothing."""
@@ -371,34 +305,21 @@ class Scorer:
 
     def _covered(self, terms: Mapping[str, float]) -> dict[int, float]:
         """The share of these terms, by rarity, in each passage and, less, around it in its section."""
-        total = sum(terms.values()) or 1.0
+        total, sections = sum(terms.values()) or 1.0, self._sections
         covered: dict[int, float] = {}
         for term, rarity in terms.items():
             best: dict[int, float] = {}
             for hit in self._found.hits.get(term, ()):
-                for passage_id, weight in self._around(hit):
+                if hit not in self._reached:  # the candidates near it in its section, itself among them
+                    place = sections[hit]
+                    reached = [(hit + d, weight) for d, weight in _REACHED if sections.get(hit + d) == place]
+                    self._reached[hit] = reached
+                for passage_id, weight in self._reached[hit]:
                     if weight > best.get(passage_id, 0.0):
                         best[passage_id] = weight
             for passage_id, weight in best.items():
                 covered[passage_id] = covered.get(passage_id, 0.0) + weight * rarity / total
         return covered
-
-    def _around(self, passage_id: int) -> list[tuple[int, float]]:
-        """The candidates within reach of one in its section, itself among them, each with what a term there counts."""
-        found = self._reached.get(passage_id)
-        if found is None:
-            sections = self._sections
-            place = sections[passage_id]
-            found = [(passage_id + d, weight) for d, weight in _REACHED if sections.get(passage_id + d) == place]
-            self._reached[passage_id] = found
-        return found
-
-    def _note_shares(self) -> list[float]:
-        """How much of each passage's score its note as a whole decides: 0.9 in a short note, less in a longer one."""
-        notes = self._found.notes.items()
-        lists = {note: NOTE_SHARE * min(1.0, NOTE_TOKENS_LIST / max(facts.tokens, 1)) for note, facts in notes}
-        prose = {note: NOTE_SHARE * min(1.0, NOTE_TOKENS_PROSE / max(facts.tokens, 1)) for note, facts in notes}
-        return [(lists if s.is_item else prose)[n] for n, s in zip(self._notes, self._shapes, strict=True)]
 
     # --- whole notes -----------------------------------------------------------------------------------------------
 
@@ -422,12 +343,13 @@ class Scorer:
         return sorted(worth, key=worth.__getitem__, reverse=True)[:count]
 
     def _score_notes(self, rarity: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
-        """The score of each note, and the mean score of those most like it, both against the best score.
-
-        `rarity` is the inverse document frequency of those stems of `near_stems` that tell something.
-        """
-        learnt = self.learnt(rarity)
-        scores = over_best({note: asked + self._by_terms(note, learnt) for note, asked in self._asked.items()})
+        """The score of each note, and the mean score of those most like it, both against the best score."""
+        learnt, scores, most = self.learnt(rarity), dict(self._asked), K1 + 1
+        for note, counts in self._counts.items():  # BM25 of the learnt stems
+            held = [(weight, counts[stem]) for stem, weight in learnt.items() if stem in counts]
+            norm = self._norms[note]
+            scores[note] += sum([weight * count * most / (count + norm) for weight, count in held])
+        scores = over_best(scores)
         likeness = similarities({n: self._gains(n, rarity) for n in self._best_notes(scores, COMPARED_NOTES)})
         similar: dict[int, float] = {}
         for note, like in likeness.items():
@@ -446,12 +368,6 @@ class Scorer:
         share = FEEDBACK_SHARE * max(len(self._found.note_rarity), 1)
         return {stem: share * rarity[stem] * gain / total for gain, stem in sorted(kept, key=itemgetter(1))}
 
-    def _by_terms(self, note: int, weights: Mapping[str, float]) -> float:
-        """BM25 of weighted stems for a note."""
-        counts, norm, most = self._counts[note], self._norms[note], K1 + 1
-        held = [(weight, counts[stem]) for stem, weight in weights.items() if stem in counts]
-        return sum([weight * count * most / (count + norm) for weight, count in held])
-
     def _gains(self, note: int, rarity: Mapping[str, float]) -> dict[str, float]:
         """What each telling stem of a note is worth in it."""
         norm, most = self._norms[note], K1 + 1
@@ -462,15 +378,14 @@ class Scorer:
     def explain(self, passage_id: int) -> dict[str, Any]:
         """Why a passage has its score, after `score`: raw score and rank in each lane, and what each feature added."""
         found, row = self._found, self._ids.index(passage_id)
-        features = self.features(passage_id)._asdict()
-        added = {name: getattr(WEIGHTS, name) * value for name, value in features.items()}
+        added = {name: WEIGHTS[name] * value for name, value in self.features(passage_id).items()}
         added["section"] = self._lent_to.get(passage_id, 0.0)  # a heading changed places with what stands below it
         lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.about, "temporal": found.days}
         return {
             "lanes": {
-                lane: {"score": round(scores[passage_id], 4), "rank": _place(scores, passage_id)}
+                lane: {"score": round(own, 4), "rank": 1 + sum(score > own for score in scores.values())}
                 for lane, scores in lanes.items()
-                if scores.get(passage_id)
+                if (own := scores.get(passage_id))
             },
             "note_share": round(self._shares[row], 3),
             "boosts": {name: round(value, 4) for name, value in added.items() if value},
@@ -481,21 +396,12 @@ def longest_run(spoken: Sequence[str], text: str) -> float:
     """The longest run of at least three of the question's words that stands in a text, as a share of all its words."""
     if len(spoken) < MIN_RUN or sum([word in text for word in spoken]) < MIN_RUN:
         return 0.0
-    written, longest = _written(text), 0
-    for runs in _runs(tuple(spoken)):
-        if not any(run in written for run in runs):
-            break  # a longer run would hold one of these
-        longest = runs[0].count(" ") - 1
-    return longest / len(spoken)
-
-
-@lru_cache(maxsize=4)  # the same for all candidates of a question
-def _runs(spoken: Sequence[str]) -> list[list[str]]:
-    """The runs of words as `_written` has them, by length from MIN_RUN on."""
-    return [
-        [f" {' '.join(spoken[start : start + length])} " for start in range(len(spoken) - length + 1)]
-        for length in range(MIN_RUN, len(spoken) + 1)
-    ]
+    written, longest, start = _written(text), 0, 0
+    for end in range(1, len(spoken) + 1):
+        while f" {' '.join(spoken[start:end])} " not in written and start < end:
+            start += 1
+        longest = max(longest, end - start)
+    return longest / len(spoken) if longest >= MIN_RUN else 0.0
 
 
 def _column(values: Mapping[int, float], keys: Sequence[int]) -> Sequence[float]:
@@ -504,11 +410,6 @@ def _column(values: Mapping[int, float], keys: Sequence[int]) -> Sequence[float]
 
 def _times(shares: Sequence[float], values: Sequence[float]) -> Sequence[float]:
     return list(map(mul, shares, values))  # to the shorter: no values, no column
-
-
-def _place(scores: Mapping[int, float], key: int) -> int:
-    """The rank of one score among all, 1 for the best."""
-    return 1 + sum(score > scores[key] for score in scores.values())
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -562,11 +463,6 @@ AGED = 100
 FEEDBACK_SPREAD = 5
 """No term is learnt that stands in more than one of so many notes, nor one that stands in only one."""
 
-_DATED = frozenset(("note", "session"))
-"""What ages without being a fact, where its note has a day."""
-
-_UNFOUND: dict[str, Any] = {"lanes": {}, "note_share": 0.0, "boosts": {}}
-
 Explain = Callable[[int], Mapping[str, Any]]
 
 
@@ -585,114 +481,110 @@ class Ranking(NamedTuple):
     behind: Mapping[int, int] = {}
     """Which of them come right behind which, since they were superseded."""
     below_threshold: int = 0
+    notes: Mapping[int, NoteInfo] = {}
+    origins: Mapping[int, str] = {}
+    """Who those are from that no person wrote; this and `notes` are looked up once the order is settled."""
     judgeable: Sequence[int] = ()
     """Whom a second look may judge, best first, where that is before the end of the pipeline, and what follows then."""
     rejudged: "Callable[[Mapping[int, float]], Ranking] | None" = None
 
 
-class Ranker:
-    """Ranks the candidates of a question, over one open store."""
+def rank(found: Candidates, finder: Finder) -> Ranking:
+    """Score the candidates of a question by the preset that was asked for, over the index they were found in."""
+    request, passages = found.query.request, found.passages
+    today = min(request.today, request.filters.as_of or request.today)
+    followed = superseded(finder.store, finder.names, passages, today, request.filters)
+    # In a time that is asked for, the older holds.
+    behind = {} if found.days else {o: n.id for o, n in followed.items() if not _is_wanted(found, finder, o, n)}
+    ranking = Ranking(found, passages, successors=followed, behind=behind)
+    if request.preset != "tuned":
+        return _by_preset(ranking._replace(lives=_lives(finder, passages, today)))
+    scorer = Scorer(found)
+    scores = scorer.score(*feedback(scorer, found, finder))
+    alive = _lives(finder, {i: passages[i] for i in list(scores)[: max(AGED, request.wanted)]}, today)
+    # Who asks for a time asks for what is old, or says himself that the newest is wanted.
+    ages = {} if found.days or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in alive.items()}
+    aged = {i: score + ages.get(i, 0.0) for i, score in scores.items()}
+    brought = finder.search.passages({new for old, new in behind.items() if new not in aged and old in alive})
+    behind = {old: new for old, new in behind.items() if new in aged or new in brought}
+    least = min(aged.values(), default=0.0)
+    ranking = ranking._replace(passages={**passages, **brought}, lives=alive, behind=behind)
 
-    def __init__(self, store: View, search: Search, names: Names, lexicon: Lexicon) -> None:
-        self._store, self._search, self._names, self._lexicon = store, search, names, lexicon
+    def explain(passage_id: int) -> Mapping[str, Any]:
+        # What no lane found took the place of one that a lane found.
+        unfound: dict[str, Any] = {"lanes": {}, "note_share": 0.0, "boosts": {}}
+        why = scorer.explain(passage_id) if passage_id in found.passages else unfound
+        age = {"age": round(ages[passage_id], 4)} if passage_id in ages else {}
+        return {**why, "boosts": {**why["boosts"], **age}} | _history(ranking, passage_id)
 
-    def rank(self, found: Candidates) -> Ranking:
-        """Score by the preset that was asked for."""
-        request, passages = found.query.request, found.passages
-        today = min(request.today, request.filters.as_of or request.today)
-        followed = superseded(self._store, self._names, passages, today, request.filters)
-        # In a time that is asked for, the older holds.
-        behind = {} if found.days else {o: n.id for o, n in followed.items() if not self._is_wanted(found, o, n)}
-        ranking = Ranking(found, passages, successors=followed, behind=behind)
-        if request.preset != "tuned":
-            return _by_preset(ranking._replace(lives=self._lives(passages, today)))
-        scorer = Scorer(found)
-        scores = scorer.score(self.feedback(scorer, found))
-        alive = self._lives({i: passages[i] for i in list(scores)[: max(AGED, request.wanted)]}, today)
-        # Who asks for a time asks for what is old, or says himself that the newest is wanted.
-        ages = {} if found.days or found.order else {i: decay.sway(life.multiplier) for i, life in alive.items()}
-        aged = {i: score + ages.get(i, 0.0) for i, score in scores.items()}
-        brought = self._search.passages({new for old, new in behind.items() if new not in aged and old in alive})
-        behind = {old: new for old, new in behind.items() if new in aged or new in brought}
-        least = min(aged.values(), default=0.0)
-        ranking = ranking._replace(passages={**passages, **brought}, lives=alive, behind=behind)
+    return ranking._replace(scores=supersede.reordered(aged | dict.fromkeys(brought, least), behind), explain=explain)
 
-        def explain(passage_id: int) -> Mapping[str, Any]:
-            # What no lane found took the place of one that a lane found.
-            why = scorer.explain(passage_id) if passage_id in found.passages else _UNFOUND
-            age = {"age": round(ages[passage_id], 4)} if passage_id in ages else {}
-            return {**why, "boosts": {**why["boosts"], **age}} | _history(ranking, passage_id)
 
-        return ranking._replace(
-            scores=supersede.reordered(aged | dict.fromkeys(brought, least), behind), explain=explain
-        )
+def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> bool:
+    """Whether a question asks for what the older of two says and the newer does not: "Malmö" wants that line.
 
-    def _is_wanted(self, found: Candidates, old: int, new: Successor) -> bool:
-        """Whether a question asks for what the older of two says and the newer does not: "Malmö" wants that line.
+    Words for what is asked do not count: "where does he live" is answered by "moved to Lund".
+    """
+    stems = finder.lexicon.stems
+    lost = [term for term, hits in found.hits.items() if old in hits and new.id not in hits]
+    said = set(stems(new.instead_of)) if lost else set()
+    return any(said.intersection(stems(term.strip('"*'))) for term in lost)
 
-        Words for what is asked do not count: "where does he live" is answered by "moved to Lund".
-        """
-        lost = [term for term, hits in found.hits.items() if old in hits and new.id not in hits]
-        said = set(self._lexicon.stems(new.instead_of)) if lost else set()
-        return any(said.intersection(self._lexicon.stems(term.strip('"*'))) for term in lost)
 
-    # --- feedback ----------------------------------------------------------------------------------------------------
+def feedback(scorer: Scorer, found: Candidates, finder: Finder) -> tuple[dict[str, float], Mapping[int, float]]:
+    """What the best of the first round teach (pseudo-relevance feedback), as `Scorer.score` takes it.
 
-    def feedback(self, scorer: Scorer, found: Candidates) -> RelevanceFeedback:
-        """What the best of the first round teach: other words, and a better direction (pseudo-relevance feedback).
+    Nothing when nothing was asked that any passage could be best at.
+    """
+    space, cosine = found.space, dict[int, float]()
+    if not found.rarity and not space:
+        return {}, cosine
+    if space and (best := scorer.best_passages()):
+        # A direction halfway to the mean direction of the best.
+        vectors = [v for v in finder.search.vectors(space, best) if any(v)]
+        middle = combine(list(map(_unit, vectors))) if vectors else found.vector
+        cosine = finder.search.cosines(space, found.embeddings, combine([_unit(found.vector), _unit(middle)]))
+    # Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
+    near, notes, frequent = scorer.near_stems(), found.totals.notes, finder.lexicon.frequent
+    counts = near | {stem: frequent[stem].notes for stem in near.keys() & frequent.keys()}
+    rarity = {count: inverse_frequency(notes, count) for count in set(counts.values())}
+    return {
+        stem: rarity[count]
+        for stem, count in counts.items()
+        if 1 < count <= notes // FEEDBACK_SPREAD
+        and len(stem) > 2
+        and stem not in finder.lexicon.idle
+        and not stem.isdigit()
+    }, cosine
 
-        Nothing when nothing was asked that any passage could be best at.
-        """
-        direction = found.direction
-        if not found.rarity and not direction:
-            return RelevanceFeedback()
-        cosine: Mapping[int, float] = {}
-        if direction and (best := scorer.best_passages()):
-            vectors = [v for v in self._search.vectors(direction.space, best) if any(v)]
-            moved = _halfway(direction.vector, vectors)
-            cosine = self._search.cosines(direction.space, found.embeddings, moved)
-        return RelevanceFeedback(self._telling(scorer.near_stems(), found.totals.notes), cosine)
 
-    def _telling(self, near: dict[str, int], notes: int) -> dict[str, float]:
-        """The inverse document frequency, in notes, of those stems of the best notes that tell something.
+def _unit(vector: bytes) -> tuple[bytes, float]:
+    """A vector with the weight that makes its length 1."""
+    return vector, 1 / (sum(x * x for x in memoryview(vector).cast("b")) ** 0.5 or 1.0)
 
-        Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
-        """
-        frequent, idle, most = self._lexicon.frequent, self._lexicon.idle, notes // FEEDBACK_SPREAD
-        counts = near | {stem: frequent[stem].notes for stem in near.keys() & frequent.keys()}
-        rarity = {count: inverse_frequency(notes, count) for count in set(counts.values())}
-        return {
-            stem: rarity[count]
-            for stem, count in counts.items()
-            if 1 < count <= most and len(stem) > 2 and stem not in idle and not stem.isdigit()
-        }
 
-    # --- age ---------------------------------------------------------------------------------------------------------
-
-    def _lives(self, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
-        """How the facts and the lines of dated notes among these passages stand on a day; nothing else ages."""
-        notes = self._search.notes({p.note_id for p in passages.values()})
-        days = {note.id: date.fromisoformat(note.day).toordinal() if note.day else None for note in notes.values()}
-        aging = {i: p for i, p in passages.items() if p.kind in FACTS or (p.kind in _DATED and days[p.note_id])}
-        used: dict[int, tuple[int, ...]] = {}
-        if journal.has_uses(self._store):
-            keys = {i: journal.passage_key(p.text) for i, p in aging.items()}
-            used = journal.days_of_use(self._store, keys, today.toordinal())
-        known = note_queries.told_facts(self._store, [i for i, p in aging.items() if p.kind in FACTS], today)
-        found: dict[int, Life] = {}
-        for i, passage in aging.items():
-            trace = Trace(days[passage.note_id], used.get(i, ()))
-            if is_fact := passage.kind in FACTS:
-                confidence, importance, decided, told_days = known.get(i, (None, None, False, 1))
-                if importance is None:
-                    importance = decay.importance_of(passage.kind, decided, told_days)
-                trace = trace._replace(
-                    importance=importance,
-                    confidence=1.0 if confidence is None else confidence,
-                    dynamic=decay.is_dynamic(passage.text),
-                )
-            found[i] = decay.life(trace, today.toordinal(), is_fact)
-        return found
+def _lives(finder: Finder, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
+    """How the facts and the lines of dated notes among these passages stand on a day; nothing else ages."""
+    notes = finder.search.notes({p.note_id for p in passages.values()})
+    days = {note.id: date.fromisoformat(note.day).toordinal() if note.day else None for note in notes.values()}
+    facts = [i for i, p in passages.items() if p.kind in FACTS]
+    dated = [i for i, p in passages.items() if p.kind in ("note", "session") and days[p.note_id]]
+    used: dict[int, tuple[int, ...]] = {}
+    if journal.has_uses(finder.store):
+        keys = {i: journal.passage_key(passages[i].text) for i in (*facts, *dated)}
+        used = journal.days_of_use(finder.store, keys, today.toordinal())
+    traces = {i: Trace(days[passages[i].note_id], used.get(i, ())) for i in dated}
+    found = {i: decay.life(trace, today.toordinal(), is_fact=False) for i, trace in traces.items()}
+    known = note_queries.told_facts(finder.store, facts, today)
+    for i in facts:
+        passage = passages[i]
+        confidence, importance, decided, told_days = known.get(i, (None, None, False, 1))
+        if importance is None:
+            importance = decay.importance_of(passage.kind, decided, told_days)
+        confidence = 1.0 if confidence is None else confidence
+        trace = Trace(days[passage.note_id], used.get(i, ()), importance, confidence)
+        found[i] = decay.life(trace, today.toordinal())
+    return found
 
 
 def _by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ranking:
@@ -718,17 +610,6 @@ def _by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> R
         return done
     best = presets.judgeable(found, request.wanted)
     return done._replace(judgeable=best, rejudged=lambda judgement: _by_preset(ranking, judgement))
-
-
-def _halfway(vector: bytes, best: Sequence[bytes]) -> bytes:
-    """A direction, halfway to the mean direction of some vectors in the same space."""
-    middle = combine(list(map(_unit, best))) if best else vector
-    return combine([_unit(vector), _unit(middle)])
-
-
-def _unit(vector: bytes) -> tuple[bytes, float]:
-    """A vector with the weight that makes its length 1."""
-    return vector, 1 / (sum(x * x for x in memoryview(vector).cast("b")) ** 0.5 or 1.0)
 
 
 def _history(ranking: Ranking, passage_id: int) -> dict[str, Any]:

@@ -2,44 +2,44 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from vault_memory.embedding.query_vector import QueryEmbedder
+from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, decode, heading_path, split_lines
 from vault_memory.search import pack
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import ONLY_MEANING, Finder, inverse_frequency
-from vault_memory.search.names import Names
 from vault_memory.search.query import understand
-from vault_memory.search.ranking import Ranker, Ranking
+from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import has_footing
 from vault_memory.store import journal, note_queries
 from vault_memory.store.rows import Store
-from vault_memory.store.search_queries import Search
-from vault_memory.store.view import ALL, Candidate, NoteInfo, State, View, tells
+from vault_memory.store.view import ALL, Candidate, tells
 from vault_memory.text import terms
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
+    from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.search.rerank import Reranker
-
 
 MAX_ASKERS = 4
 """For so many sets of scopes what was learnt of the index is kept."""
 
 
 class Recall:
-    """Answers questions from one open store."""
+    """Answers questions from one open store, about one vault."""
 
     def __init__(
-        self, store: Store, vault: Vault, query_embedder: QueryEmbedder, reranker: "Reranker | None" = None
-    ) -> None:
-        self._store, self._vault, self._query_embedder, self._reranker = store, vault, query_embedder, reranker
-        self._everything = _Engine(store.view(ALL), vault, query_embedder, reranker)
-        self._narrowed: dict[tuple[tuple[str, ...], tuple[str, ...]], _Engine] = {}
+        self, store: Store, vault: Vault, embedder: StaticEmbedder, remote: "RemoteEmbedder | None" = None,
+        reranker: "Reranker | None" = None,
+    ) -> None:  # fmt: skip
+        self._store, self._vault, self._embedder = store, vault, embedder
+        self._remote, self._reranker = remote, reranker
+        self._everything = Finder(store.view(ALL), embedder, remote)
+        self._narrowed: dict[tuple[tuple[str, ...], tuple[str, ...]], Finder] = {}
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -48,66 +48,52 @@ class Recall:
         """
         started = time.perf_counter()
         with self._store.snapshot():
-            view = self._store.view(request.filters.scopes)
-            engine = self._for(request.filters.scopes, view) if view.is_narrowed else self._everything
-            return engine.answer(request)._replace(seconds=time.perf_counter() - started)
+            finder, view = self._everything, self._store.view(request.filters.scopes)
+            if view.is_narrowed:  # what is learnt of the index is learnt of what its asker sees
+                key = (request.filters.scopes, self._store.outdated)
+                known = self._narrowed.pop(key, None)
+                finder = known or Finder(view, self._embedder, self._remote)
+                self._narrowed[key] = finder
+                for oldest in list(self._narrowed)[:-MAX_ASKERS]:
+                    del self._narrowed[oldest]
+            finder.refresh()
+            try:
+                answer = self._compose(finder, self._ranking(finder, request))
+            finally:
+                finder.search.allowed.release()
+            return answer._replace(seconds=time.perf_counter() - started)
 
-    def _for(self, scopes: tuple[str, ...], view: View) -> "_Engine":
-        """What answers those who see only a part: what it learns of the index is learnt of that part."""
-        key = (scopes, self._store.outdated)
-        known = self._narrowed.pop(key, None) or _Engine(
-            view, self._vault, self._query_embedder.for_view(view), self._reranker
-        )
-        self._narrowed[key] = known
-        for oldest in list(self._narrowed)[:-MAX_ASKERS]:
-            del self._narrowed[oldest]
-        return known
-
-
-class _Engine:
-    """Answers questions from what one view shows."""
-
-    def __init__(self, view: View, vault: Vault, query_embedder: QueryEmbedder, reranker: "Reranker | None") -> None:
-        self._store, self._vault, self._reranker = view, vault, reranker
-        self._search, self._names = Search(view), Names(view)
-        self._finder = Finder(view, self._search, self._names, query_embedder)
-        self._ranker = Ranker(view, self._search, self._names, self._finder.lexicon)
-        self._state: State | None = None
-
-    def answer(self, request: Request) -> Answer:
-        state = self._store.state()
-        if state != self._state:  # this connection or another has changed what was learnt of the index
-            self._has_others = note_queries.has_others(self._store)
-            self._search.reset()
-            self._names.reset()
-            self._finder.reset()
-            self._state = state
-        filters = request.filters._replace(scopes=())  # what they hide is not seen
-        names = {name: self._names.canonical(name) for name in filters.entities}
-        unknown = [name for name, slug in names.items() if self._names.shown(slug) is None]
+    def _ranking(self, finder: Finder, request: Request) -> Ranking:
+        filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen
+        if filters:
+            slugs = [slug for name in filters.entities for slug in names.slugs(name)]
+            forms = [form for name in filters.entities for form in names.forms(name)]
+            finder.search.allowed.restrict(filters, slugs, forms)
+        found = finder.find(understand(request))
+        unknown = [name for name in filters.entities if names.shown(names.canonical(name)) is None]
         why = "there is no entity called {}; only notes containing that word were searched"
-        try:
-            if filters:
-                slugs = [slug for name in filters.entities for slug in self._names.slugs(name)]
-                forms = [form for name in filters.entities for form in self._names.forms(name)]
-                self._search.allowed.restrict(filters, slugs, forms)
-            found = self._finder.find(understand(request))
-            unmet = [*(("entity", why.format(name)) for name in unknown), *found.degraded]
-            ranking = self._ranker.rank(found._replace(degraded=unmet))
-            if self._reranker:
-                try:
-                    ranking = self._reranker.reordered(request, ranking)
-                except RemoteError as error:
-                    unmet.append(("rerank", f"{error}; kept the order of the ranking"))
-            return self._compose(ranking)
-        finally:
-            self._search.allowed.release()
+        unmet = [*(("entity", why.format(name)) for name in unknown), *found.degraded]
+        ranking = rank(found._replace(degraded=unmet), finder)
+        if self._reranker:
+            try:
+                ranking = self._reranker.reordered(request, ranking)
+            except RemoteError as error:
+                unmet.append(("rerank", f"{error}; kept the order of the ranking"))
+        return ranking._replace(
+            notes=finder.search.notes({ranking.passages[i].note_id for i in ranking.scores}),
+            origins=note_queries.origins(finder.store, ranking.scores) if finder.has_others else {},
+        )
 
-    def _compose(self, ranking: Ranking) -> Answer:
+    def _compose(self, finder: Finder, ranking: Ranking) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
-        notes = self._search.notes({ranking.passages[i].note_id for i in ranking.scores})
-        packed, omitted, unsure = self._pack(ranking, notes)
-        results, lost, tokens = self._cite(ranking, packed, notes)
+        # What is printed behind a passage: superseded, or from outside.
+        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ranking.successors.items()}
+        for i, by in ranking.origins.items():
+            if not provenance.is_trusted(by):
+                marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
+        costs = pack.Costs({note.id: note.header_tokens for note in ranking.notes.values()}, marks)
+        packed, omitted, unsure = self._pack(finder, ranking, costs)
+        results, lost, tokens = self._cite(finder, ranking, costs, packed)
         said = list(found.degraded)
         if not results:  # nothing that could be called a guess
             said = [(what, why.removesuffix(f"; {ONLY_MEANING}")) for what, why in said]
@@ -117,9 +103,9 @@ class _Engine:
             mode=found.mode,
             lanes={"lexical": len(found.lexical), "semantic": len(found.semantic), "entity": len(found.about),
                    "temporal": len(found.temporal)},
-            embedder=found.direction.space.name if found.direction else None,
+            embedder=found.space.name if found.space else None,
             understood=Understanding(
-                tuple(self._names.shown(slug) or slug for slug in found.entities),
+                tuple(finder.names.shown(slug) or slug for slug in found.entities),
                 query.window and (query.window.span.start, query.window.span.end),
                 query.kinds,
                 query.unknown(found.words) if found.mode != "semantic" else (),
@@ -133,42 +119,30 @@ class _Engine:
                 **({"beyond_pool": found.beyond_pool} if found.beyond_pool else {}),
             },
             degraded=[*said, *unsure],
-            generation=self._store.generation,
+            generation=finder.store.generation,
             notes=found.totals.notes,
             words=found.words,
             passages=found.totals.passages,
             vault=self._vault.root.name,
-            has_footing=not query.request.unasked or self._has_footing(ranking),
+            has_footing=not query.request.unasked or _has_footing(finder, ranking),
         )  # fmt: skip
-
-    def _has_footing(self, ranking: Ranking) -> bool:
-        """Whether a question that nobody asked has to do with the notes."""
-
-        found, query, lexicon = ranking.candidates, ranking.candidates.query, self._finder.lexicon
-        if terms.has_runs(query.text):  # asked for by pairs of characters, most of which are no words
-            return True
-        # What has parts (`tile-server`) is known by them.
-        words = (phrase for phrase in query.phrases if len(lexicon.stems(phrase.strip('"*'))) == 1)
-        unknown = sum(not lexicon.count(word).passages for word in words)
-        return has_footing(found, unknown, inverse_frequency(found.totals.passages, 0))
 
     # --- packing -----------------------------------------------------------------------------------------------------
 
     def _pack(
-        self, ranking: Ranking, notes: Mapping[int, NoteInfo]
+        self, finder: Finder, ranking: Ranking, costs: pack.Costs
     ) -> tuple[pack.Packing, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
         query, scores = ranking.candidates.query, ranking.scores
         request = query.request
         scored = [ranking.passages[i] for i in scores]
         if request.telling:
-            scored = [each for each in scored if tells(each, notes[each.note_id].path)]
+            scored = [each for each in scored if tells(each, ranking.notes[each.note_id].path)]
         least = request.floor * max(scores.values(), default=0.0)
         strong = [each for each in scored if not least or scores[each.id] >= least]
         wanted = strong
         if request.without:
             wanted = [each for each in strong if journal.passage_key(each.text) not in request.without]
-        costs = self._costs(ranking, notes)
         asks_when = query.asks_when or query.window is not None
         limits = pack.Limits(request.k, request.budget_tokens, request.rendered, asks_when, request.told)
         packed = pack.pack(wanted, costs, limits, scores)
@@ -178,7 +152,7 @@ class _Engine:
         if request.filters.as_of:
             from vault_memory.search.as_of import AsOf
 
-            written, count = AsOf(self._store, self._vault.root, request.filters.as_of, notes), len(wanted)
+            written, count = AsOf(finder.store, self._vault.root, request.filters.as_of, ranking.notes), len(wanted)
             while out := written.later(packed.places):
                 wanted = [passage for passage in wanted if passage.id not in out]
                 packed = pack.pack(wanted, costs, limits, scores)
@@ -186,27 +160,14 @@ class _Engine:
             unsure += written.unsure(packed.places)
         return packed, omitted, unsure
 
-    def _costs(self, ranking: Ranking, notes: Mapping[int, NoteInfo]) -> pack.Costs:
-        """What naming each note costs, and what is printed behind a passage: superseded, or from outside."""
-        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ranking.successors.items()}
-        for i, by in self._outside(ranking.scores).items():
-            if not provenance.is_trusted(by):
-                marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
-        return pack.Costs({note.id: note.header_tokens for note in notes.values()}, marks)
-
-    def _outside(self, ids: Iterable[int]) -> dict[int, str]:
-        """Who those of these passages are from that no person wrote."""
-        return note_queries.origins(self._store, ids) if self._has_others else {}
-
     # --- citing ------------------------------------------------------------------------------------------------------
 
     def _cite(
-        self, ranking: Ranking, packed: pack.Packing, notes: Mapping[int, NoteInfo]
+        self, finder: Finder, ranking: Ranking, costs: pack.Costs, packed: pack.Packing
     ) -> tuple[list[Result], dict[str, int], pack.Packing]:
         """The packed passages as cited results; how many their file does not show now, and what the others cost."""
-        firsts = [place[0].id for place in packed.places]
-        facts, outside = note_queries.facts(self._store, firsts), self._outside(firsts)
-        costs, explains = self._costs(ranking, notes), ranking.candidates.query.request.explain
+        facts = note_queries.facts(finder.store, [place[0].id for place in packed.places])
+        names, explains = finder.names, ranking.candidates.query.request.explain
         ranked = {i: place for place, i in enumerate(ranking.scores, 1)} if explains else {}
         files: dict[int, list[str] | None] = {}
         left_out = {"changed": 0, "unreadable": 0}
@@ -214,7 +175,7 @@ class _Engine:
         shown: list[Candidate] = []
         for place in packed.places:
             first = place[0]
-            note = notes[first.note_id]
+            note = ranking.notes[first.note_id]
             if first.note_id not in files:
                 files[first.note_id] = self._lines(note.path)
             lines = files[first.note_id]
@@ -226,13 +187,13 @@ class _Engine:
             content, truncated = pack.content(place, lines[start - 1] if first.from_char is not None else None)
             occurred, confidence = facts.get(first.id, (None, None))
             life, successor = ranking.lives.get(first.id), ranking.successors.get(first.id)
-            mentioned = (self._names.canonical(name) for name in entities.mentions(content))
-            by = outside.get(first.id, provenance.PERSON)
+            mentioned = (names.canonical(name) for name in entities.mentions(content))
+            by = ranking.origins.get(first.id, provenance.PERSON)
             # What put it there; `ranked` is its place before repeats and what did not fit went out.
             why = {**ranking.explain(first.id), "diversity": {"ranked": ranked[first.id]}} if explains else None
             results.append(Result(
                 rank=len(results) + 1, score=ranking.scores[first.id], kind=first.kind, date=note.day,
-                occurred=occurred, entities=tuple(dict.fromkeys(self._names.shown(s) or s for s in mentioned)),
+                occurred=occurred, entities=tuple(dict.fromkeys(names.shown(s) or s for s in mentioned)),
                 confidence=confidence, tier=life.tier if life else None, content=content, path=note.path,
                 start_line=start, end_line=start + first.end_line - first.start_line,
                 heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
@@ -276,3 +237,14 @@ def _stands(place: Sequence[Candidate], lines: list[str], start: int) -> bool:
         line = lines[start - 1] if 0 < start <= len(lines) else ""
         return all(line[p.from_char : p.to_char] == p.text for p in place)
     return "\n".join(lines[start - 1 : start + first.end_line - first.start_line]) == first.text
+
+
+def _has_footing(finder: Finder, ranking: Ranking) -> bool:
+    """Whether a question that nobody asked has to do with the notes."""
+    found, query, lexicon = ranking.candidates, ranking.candidates.query, finder.lexicon
+    if terms.has_runs(query.text):  # asked for by pairs of characters, most of which are no words
+        return True
+    # What has parts (`tile-server`) is known by them.
+    words = (phrase for phrase in query.phrases if len(lexicon.stems(phrase.strip('"*'))) == 1)
+    unknown = sum(not lexicon.count(word).passages for word in words)
+    return has_footing(found, unknown, inverse_frequency(found.totals.passages, 0))

@@ -11,7 +11,6 @@ from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import journal, schema
 from vault_memory.store.rows import Store
-from vault_memory.store.view import ALL
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:
@@ -36,56 +35,50 @@ class Searcher:
 
         `keep` notes them in the journal, by the clock, but for those asked as if it were another time.
         """
-        try:
-            yield from self._answers(requests, progress, keep)
-        finally:
-            self.close()
-
-    def _answers(self, requests: Iterable[Request], progress: "Progress | None", keep: bool) -> Iterator[Answer]:
         waiting = iter(requests)
         request = next(waiting, None)
         repaired: tuple[tuple[str, str], ...] = ()
-        while request:
-            try:
-                with self._index.reading(progress) as (store, freshness):
-                    engine = self.engine(store)
-                    while request:
-                        answer = engine.answer(request)
-                        degraded = (*answer.degraded, *repaired, *freshness.degraded(request.filters.scopes))
-                        answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
-                        if keep and self._index.config.journal and not request.is_pinned:
-                            self._note(answer)
-                        yield answer
-                        request, repaired = next(waiting, None), ()
-            except schema.DAMAGED as error:
-                if repaired:
-                    raise
-                self._index.repair(error, progress)
-                repaired = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
-
-    def _note(self, answer: Answer) -> None:
-        cited = [journal.CitedPassage(result.source, result.key) for result in answer.results]
-        journal.note_recall(self._index.vault.root, answer.request.query, datetime.now(UTC), cited)
+        keep = keep and self._index.config.journal
+        try:
+            while request:
+                try:
+                    with self._index.reading(progress) as (store, freshness):
+                        engine = self.engine(store)
+                        while request:
+                            answer = engine.answer(request)
+                            degraded = (*answer.degraded, *repaired, *freshness.degraded(request.filters.scopes))
+                            answer = answer._replace(
+                                fresh=freshness.fresh, pending=freshness.pending, degraded=degraded
+                            )
+                            if keep and not request.is_pinned:
+                                cited = [journal.CitedPassage(result.source, result.key) for result in answer.results]
+                                journal.note_recall(self._index.vault.root, request.query, datetime.now(UTC), cited)
+                            yield answer
+                            request, repaired = next(waiting, None), ()
+                except schema.DAMAGED as error:
+                    if repaired:
+                        raise
+                    self._index.repair(error, progress)
+                    repaired = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
+        finally:
+            self.close()
 
     def engine(self, store: Store) -> "Recall":
         """What answers questions from an open index; as long as that stays open, with all it has learnt of it."""
-        from vault_memory.embedding.query_vector import QueryEmbedder
         from vault_memory.search.recall import Recall
 
         if self._engine is None or self._engine[0] is not store:
-            meaning = QueryEmbedder(store.view(ALL), self._index.embedder, self.remote)
-            self._engine = store, Recall(store, self._index.vault, meaning, self.reranker)
+            recall = Recall(store, self._index.vault, self._index.embedder, self.remote, self.reranker)
+            self._engine = store, recall
         return self._engine[1]
 
     def engine_without_models(self, store: Store, may_ask: bool) -> "Recall":
         """The same without a reranker, and without any model's server where nothing may be waited for."""
         if not (self.remote or self.reranker):
             return self.engine(store)
-        from vault_memory.embedding.query_vector import QueryEmbedder
         from vault_memory.search.recall import Recall
 
-        meaning = QueryEmbedder(store.view(ALL), self._index.embedder, self.remote if may_ask else None)
-        return Recall(store, self._index.vault, meaning)
+        return Recall(store, self._index.vault, self._index.embedder, self.remote if may_ask else None)
 
     @cached_property
     def remote(self) -> "RemoteEmbedder | None":
