@@ -13,19 +13,18 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vault_memory import startup
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.integrations import settings_edit
-from vault_memory.integrations.settings_edit import MisshapenError, NotJsonError, Spot, TakenError
+from vault_memory.integrations.settings_edit import Entry, MisshapenError, NotJsonError, Spot, TakenError
 from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallTarget, Script, SettingsFile
 from vault_memory.vault import safe_files
-from vault_memory.vault.safe_files import make_private
 
 MAX_BACKUPS = 50
 
@@ -38,39 +37,15 @@ SEAL = re.compile(r"^(?://|#|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MU
 _SCRIPT_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.M)
 
 
-@dataclass(frozen=True)
-class InstallRecord:
+class InstallRecord(NamedTuple):
     """A file as it was before an install: its text (None for no file), and which folders were made for it.
 
-    `written` is the hash of what the last install wrote, "" where the file was changed before that. `is_known` is False
-    where the record was lost. `containers` and `tails` are of an earlier version, which kept no text but a blank one:
-    what it made around our entries, and what it put behind one for a closing bracket, by their paths.
+    `written` is the hash of what the last install wrote, "" where the file was changed before that.
     """
 
-    before: str | None = None
+    before: str | None
     written: str = ""
     folders: tuple[str, ...] = ()
-    is_known: bool = True
-    containers: frozenset[tuple[str, ...]] | None = None
-    tails: tuple[tuple[tuple[str, ...], str], ...] = ()
-
-    @property
-    def was_blank(self) -> bool:
-        return self.is_known and not (self.before or "").strip() and self.containers is None
-
-    def inside_before(self, path: tuple[str, ...], inside: str) -> str | None:
-        """What a container that is empty now had between its brackets before the install; None: it was not there."""
-        if self.containers is not None:
-            tail = next((tail for at, tail in self.tails if at[:-1] == path and inside.startswith(tail)), "")
-            return None if path in self.containers else inside.removeprefix(tail)
-        if not self.is_known:
-            return None if path else inside
-        document = settings_edit.parse(_EMPTY if self.was_blank else self.before or _EMPTY)
-        node = document.find(path)
-        if node is None or node.kind == "scalar":
-            return None
-        earlier = document.inside(node)
-        return inside if earlier.strip() else earlier
 
 
 class FileChange(NamedTuple):
@@ -127,31 +102,30 @@ class Installer:
     def apply(self, changes: Sequence[FileChange]) -> None:
         """Write the changes; raises ConflictError where a file is not as it was looked at."""
         for change in changes:
-            if change.before == change.after:
+            file, before, after, record = change.file, change.before, change.after, change.record
+            if before == after:
                 continue
-            self._back_up(change)
-            record, earlier = change.record, self._record(change.file)
+            if before is not None:
+                self._back_up(file, before)
+            record_file, folders = self._record_file(file), self._record(file).folders
             if record:  # first: an entry without its record could not be taken out exactly
-                made = _missing_folders(change.file.parent) if change.before is None else []
-                record = replace(record, folders=(*record.folders, *made))
-                containers = None if record.containers is None else sorted(record.containers)
-                document = asdict(record) | {"file": str(change.file), "containers": containers}
-                _write_private(self._record_file(change.file), json.dumps(document).encode("ascii"))
-            _write(change.file, change.before, change.after)
-            if record is None:
-                with _plain_errors(change.file):
-                    self._record_file(change.file).unlink(missing_ok=True)
-            if change.after is None:
-                _remove_folders(earlier.folders)
-
-    def _read(self, named: Path) -> tuple[Path, bytes | None, str]:
-        file, data = _read(named, self.target.within)
-        return file, data, _text(file, data)
+                missing = [str(place) for place in file.parents if before is None and not place.exists()]
+                kept = record._replace(folders=(*record.folders, *missing))._asdict() | {"file": str(file)}
+                _write_private(record_file, json.dumps(kept).encode("ascii"))
+            _write(file, before, after)
+            if not record:
+                with _plain_errors(file):
+                    record_file.unlink(missing_ok=True)
+            if after is None:
+                with contextlib.suppress(OSError):  # one is gone, or not empty
+                    for folder in folders:
+                        os.rmdir(folder)
 
     # --- settings ------------------------------------------------------------------------------------------------
 
     def _with_settings(self, settings: SettingsFile) -> FileChange:
-        file, before, text = self._read(settings.file)
+        file, before = _read(settings.file, self.target.within)
+        text = _text(file, before)
         source = text if text.strip() else _EMPTY
         try:
             document = settings_edit.parse(source)
@@ -167,41 +141,40 @@ class Installer:
             refused = _refused(file, document.extension, next_step) if after != source else None
             return FileChange(file, before, before, unread=document.extension, refused=refused)
         # Without ours in it, what was recorded of this file was never written, or was taken out since.
-        record = self._record(file) if spots else InstallRecord(None if before is None else text, _hash(before))
-        written = _hash(after.encode("utf-8")) if record.written == _hash(before) else ""
-        return FileChange(
-            file, before, after.encode("utf-8"), replace(record, written=written) if record.is_known else None,
-            vaults=_vaults(spots),
-        )  # fmt: skip
+        record = InstallRecord(None if before is None else text, _hash(before))
+        if spots:
+            record = self._record(file, settings.entries)
+        data = after.encode("utf-8")
+        record = record._replace(written=_hash(data) if record.written == _hash(before) else "")
+        return FileChange(file, before, data, record, vaults=_vaults(spots))
 
     def _without_settings(self, settings: SettingsFile) -> FileChange:
-        file, before, text = self._read(settings.file)
+        file, before = _read(settings.file, self.target.within)
+        text = _text(file, before)
         if not text.strip():
             return FileChange(file, before, before)
-        record = self._record(file)
+        record = self._record(file, settings.entries)
+        blank = not (record.before or "").strip()
         try:
             document = settings_edit.parse(text)
             spots = settings_edit.find(document, settings.entries)
-            after = settings_edit.parse(settings_edit.take(text, settings.entries, record.inside_before))
+            after = settings_edit.take(text, settings.entries, _EMPTY if blank else record.before or "")
         except NotJsonError as error:
             next_step = f"Take out of it yourself what looks like this:\n{_snippet(settings)}"
             raise _refused(file, str(error), next_step) from error
-        kept = FileChange(
-            file, before, before, others=tuple(settings_edit.foreign(document, settings.entries)), vaults=_vaults(spots)
-        )
+        others = tuple(settings_edit.foreign(document, settings.entries))
+        kept = FileChange(file, before, before, others=others, vaults=_vaults(spots))
         if not spots:
             return kept
         if document.extension and not settings.comments:
-            shown = settings_edit.snippet((spot.entry, document.value(spot.node)) for spot in spots)
+            shown = settings_edit.snippet((spot.entry, spot.node.value) for spot in spots)
             refused = _refused(file, document.extension, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
             left = tuple(dict.fromkeys(spot.entry.label for spot in spots))
             return kept._replace(left=left, unread=document.extension, refused=refused)
-        is_empty = after.text.strip() == "{}"
-        is_as_written = record.is_known and record.written == _hash(before)
-        rest = record.before if is_as_written or (record.was_blank and is_empty) else after.text
-        return kept._replace(
-            after=None if rest is None else rest.encode("utf-8"), added=tuple(settings_edit.added(document, spots))
-        )
+        is_as_written = record.written == _hash(before)
+        rest = record.before if is_as_written or (blank and after.strip() == "{}") else after
+        added = tuple(name for spot in spots for name in spot.added)
+        return kept._replace(after=None if rest is None else rest.encode("utf-8"), added=added)
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
@@ -209,15 +182,13 @@ class Installer:
         file, before = _read(script.file, self.target.within)
         if before is not None and not _is_unchanged(before):
             return FileChange(file, before, before, is_theirs=True)
-        return FileChange(
-            file, before, _filled(script).encode("utf-8"), InstallRecord() if before is None else self._record(file)
-        )
+        record = InstallRecord(None) if before is None else self._record(file)
+        return FileChange(file, before, _filled(script).encode("utf-8"), record)
 
     def _without_script(self, script: Script) -> FileChange:
         file, before = _read(script.file, self.target.within)
-        if before is not None and not _is_unchanged(before):
-            return FileChange(file, before, before, is_theirs=True)
-        return FileChange(file, before, None)
+        is_theirs = before is not None and not _is_unchanged(before)
+        return FileChange(file, before, before if is_theirs else None, is_theirs=is_theirs)
 
     # --- backups and records -------------------------------------------------------------------------------------
 
@@ -226,11 +197,8 @@ class Installer:
         """Where files lie as they were before a change."""
         return Path(startup.user_folder("data", self.environ)) / "backups"
 
-    def _back_up(self, change: FileChange) -> None:
-        if change.before is None:
-            return
-        stamp = datetime.now().strftime("%Y%m%dT%H%M%S%f")
-        _write_private(self.backups / f"{stamp}-{change.file.name}", change.before)
+    def _back_up(self, file: Path, data: bytes) -> None:
+        _write_private(self.backups / f"{datetime.now():%Y%m%dT%H%M%S%f}-{file.name}", data)
         with _plain_errors(self.backups):
             for old in sorted(self.backups.iterdir())[:-MAX_BACKUPS]:
                 old.unlink(missing_ok=True)
@@ -239,19 +207,27 @@ class Installer:
         name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
         return Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
 
-    def _record(self, file: Path) -> InstallRecord:
-        """What is known of a file that an install changed; a record that is damaged is as good as none."""
+    def _record(self, file: Path, entries: Sequence[Entry] = ()) -> InstallRecord:
+        """What is known of a file that an install changed: nothing but our entries where its record is damaged."""
         try:
             kept = json.loads(self._record_file(file).read_bytes())
-            written, made = str(kept.get("written", "")), tuple(kept["folders"])
-            record = InstallRecord(kept["before"], written, made, bool(kept["is_known"]))
-            if kept["containers"] is None or kept.get("is_new"):
-                return record
-            containers = frozenset(tuple(map(str, path)) for path in kept["containers"])
-            tails = tuple((tuple(map(str, path)), str(tail)) for path, tail in kept["tails"])
-            return replace(record, containers=containers, tails=tails)
+            before, folders = kept["before"], tuple(kept["folders"])
+            if kept.get("containers") is not None and not kept["is_new"]:
+                # An earlier version kept no text, but which containers around the entries it had made.
+                paths = {entry.path[:depth] for entry in entries for depth in range(1, len(entry.path) + 1)}
+                before = _empty_containers(paths - set(map(tuple, kept["containers"])))
+            return InstallRecord(before, str(kept.get("written", "")), folders)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            return InstallRecord(is_known=False)
+            return InstallRecord(_EMPTY)
+
+
+def _empty_containers(paths: Iterable[tuple[str, ...]]) -> str:
+    document: dict[str, Any] = {}
+    for path in paths:
+        holder = document
+        for key in path:
+            holder = holder.setdefault(key, {})
+    return json.dumps(document)
 
 
 class FileState(NamedTuple):
@@ -268,49 +244,38 @@ class FileState(NamedTuple):
 
 def inspect(target: InstallTarget) -> list[FileState]:
     """What an agent's files have of ours; one that cannot be read has nothing."""
-    states = [_inspect_settings(settings, target.within) for settings in target.settings]
-    for script in target.scripts:
-        if "command" in script.values:
-            words = _script_words(script, target.within)
-            name = script.file.name
-            states.append(FileState(script.file, {name: words} if words else {}, () if words else (name,)))
-    return states
-
-
-def _inspect_settings(settings: SettingsFile, within: Path | None) -> FileState:
-    labels = [entry.label for entry in settings.entries]
-    with contextlib.suppress(VaultMemoryError):
-        text = _text(*_read(settings.file, within))
+    states = []
+    for settings in target.settings:
+        labels, text = [entry.label for entry in settings.entries], ""
+        with contextlib.suppress(VaultMemoryError):
+            text = _text(*_read(settings.file, target.within))
         try:
             document = settings_edit.parse(text if text.strip() else _EMPTY)
         except NotJsonError as error:
-            return FileState(settings.file, {}, labels, str(error))
+            states.append(FileState(settings.file, {}, labels, str(error)))
+            continue
         commands = {spot.entry.label: spot.words for spot in settings_edit.find(document, settings.entries)}
-        problem = "" if settings.comments else document.extension
-        return FileState(settings.file, commands, [label for label in labels if label not in commands], problem)
-    return FileState(settings.file, {}, labels)
-
-
-def _script_words(script: Script, within: Path | None) -> list[str]:
-    """The command line that a plugin of ours runs; none where there is none."""
-    with contextlib.suppress(VaultMemoryError, ValueError, RecursionError):
-        match = _SCRIPT_COMMAND.search(_text(*_read(script.file, within)))
-        words = json.loads(match[1]) if match else []
-        return words if settings_edit.is_program(words) else []
-    return []
+        missing = [label for label in labels if label not in commands]
+        states.append(FileState(settings.file, commands, missing, "" if settings.comments else document.extension))
+    for script in target.scripts:
+        if "command" in script.values:
+            name, words = script.file.name, list[str]()
+            with contextlib.suppress(VaultMemoryError, ValueError, RecursionError):
+                match = _SCRIPT_COMMAND.search(_text(*_read(script.file, target.within)))
+                words = json.loads(match[1]) if match else []
+            is_ours = settings_edit.is_program(words)
+            states.append(FileState(script.file, {name: words} if is_ours else {}, () if is_ours else (name,)))
+    return states
 
 
 def switched_off(target: InstallTarget) -> list[Path]:
     """The files that switch an agent's hooks off."""
-    return [file for file in target.switch_files if _is_switched_off(file, target.within)]
-
-
-def _is_switched_off(file: Path, within: Path | None) -> bool:
-    with contextlib.suppress(VaultMemoryError, NotJsonError):
-        document = settings_edit.parse(_text(*_read(file, within)))
-        node = document.find((HOOKS_OFF,))
-        return node is not None and document.value(node) is True
-    return False
+    found = []
+    for file in target.switch_files:
+        with contextlib.suppress(VaultMemoryError, NotJsonError):
+            node = settings_edit.parse(_text(*_read(file, target.within))).find([HOOKS_OFF])
+            found += [file] if node is not None and node.value is True else []
+    return found
 
 
 def _checked(changes: list[FileChange]) -> list[FileChange]:
@@ -448,27 +413,9 @@ def _write(file: Path, before: bytes | None, after: bytes | None) -> None:
 
 
 def _write_private(file: Path, data: bytes) -> None:
-    """Write a file of our own whole, for its user alone."""
     with _plain_errors(file):
-        make_private(file.parent)
-        part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(part, file)
-
-
-def _missing_folders(folder: Path) -> list[str]:
-    """The folders that are missing, innermost first."""
-    return [str(place) for place in (folder, *folder.parents) if not place.exists()]
-
-
-def _remove_folders(made: Sequence[str]) -> None:
-    """Remove the folders that were made and are empty again."""
-    with contextlib.suppress(OSError):
-        for folder in made:
-            os.rmdir(folder)
+        safe_files.make_private(file.parent)
+        safe_files.replace_durably(file, data)
 
 
 @contextlib.contextmanager

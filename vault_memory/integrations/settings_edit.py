@@ -7,7 +7,7 @@ by its command line, of whatever version; members that its owner has added to it
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,21 +17,19 @@ NAME = "vault-memory"
 _HOOKS = "hooks"
 """The array in a group of Claude Code's hooks."""
 
-KeyPath = tuple[str, ...]
-
-DEEPEST = 200
-"""No settings file nests so deep; one that does is not worth the stack."""
-
 BOM = "\ufeff"
 
 PLAIN = "Make it plain JSON (no comment, no comma behind the last entry)"
 """What makes a text one that every program reads."""
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.S)
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
-_SCALAR = re.compile(_STRING.pattern + r"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+_SPACE = " \t\r\n"
+_STRING = r'"(?:[^"\\]|\\.)*+"'
+_COMMENT = re.compile(_STRING + r"|//[^\r\n]*|/\*.*?\*/", re.S)
+_LAST_COMMA = re.compile(_STRING + r"|,(?=[ \t\r\n]*([}\]]))", re.S)
 _LINE_END = re.compile(r"\r\n|\n|\r")
+
+# Python reads no integer of more than 4,300 digits.
+_DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 300 else float(digits))
 
 
 class NotJsonError(ValueError):
@@ -39,191 +37,144 @@ class NotJsonError(ValueError):
 
 
 class Node(NamedTuple):
-    """One value: `kind` is "object", "array" or "scalar", its text is `text[start:end]`."""
+    """One value: its text is `text[start:end]`. A member of an object has a `key`, which begins `at` another place."""
 
-    kind: str
     start: int
     end: int
-    children: tuple["Child", ...] = ()
-
-
-class Child(NamedTuple):
-    """A member (with a `key`) or an item of a container; `start` is where its key or value begins.
-
-    `gap` is where the white space before it begins, `comma` where the comma behind it stands (-1: none).
-    `is_below_comment` tells that the white space ends a line comment, and must stay for it.
-    """
-
-    start: int
-    node: Node
-    gap: int
-    comma: int
+    value: Any
+    at: int
     key: str | None = None
-    is_below_comment: bool = False
 
 
 @dataclass(frozen=True)
 class Document:
-    """A text with the places of all that is in it."""
+    """A text, and the same of equal length without comments, and without commas behind a last child as well."""
 
     text: str
-    root: Node
+    uncommented: str
+    plain: str
     extension: str
     """The first thing in it that is no plain JSON (`line 2: a comment, which its program does not read`), or ""."""
 
-    def find(self, path: tuple[str, ...]) -> Node | None:
+    @property
+    def root(self) -> Node:
+        return self.node(self._next(0))
+
+    def node(self, start: int) -> Node:
+        """The value that begins at a place."""
+        value, end = _DECODER.raw_decode(self.plain, start)
+        return Node(start, end, value, start)
+
+    def children(self, node: Node) -> list[Node]:
+        """The members of an object, or the items of an array; none of any other value."""
+        found: list[Node] = []
+        at = self._next(node.start + 1)
+        while isinstance(node.value, dict | list) and self.plain[at] not in "}]":
+            begin, key = at, None
+            if isinstance(node.value, dict):
+                key, at = _DECODER.raw_decode(self.plain, at)
+                at = self._next(self._next(at) + 1)  # behind the colon
+            found.append(self.node(at)._replace(at=begin, key=key))
+            at = self._next(found[-1].end)
+            if self.plain[at] == ",":
+                at = self._next(at + 1)
+        return found
+
+    def find(self, path: Sequence[str]) -> Node | None:
         """The value at a path of keys; of a doubled key the last counts, as it does for those who read the file."""
         node = self.root
         for key in path:
-            named = [child.node for child in node.children if child.key == key]
+            named = [child for child in self.children(node) if child.key == key]
             if not named:
                 return None
             node = named[-1]
         return node
 
-    def value(self, node: Node) -> Any:  # noqa: ANN401 - it can be anything
-        """The value as Python has it; an integer that is longer than Python reads as a float."""
-        if node.kind == "object":
-            return {child.key: self.value(child.node) for child in node.children}
-        if node.kind == "array":
-            return [self.value(child.node) for child in node.children]
-        return json.loads(self.text[node.start : node.end], parse_int=_integer)
-
     def inside(self, node: Node) -> str:
         """What stands between the brackets of a container."""
         return self.text[node.start + 1 : node.end - 1]
 
-
-def _integer(digits: str) -> float:
-    return int(digits) if len(digits) < 300 else float(digits)
+    def _next(self, at: int) -> int:
+        return len(self.plain) - len(self.plain[at:].lstrip(_SPACE))
 
 
 def parse(text: str) -> Document:
     """Read a text, in which comments and a comma behind the last child may stand. Raises NotJsonError."""
-    return _Parser(text).document()
+    extensions: list[tuple[int, str]] = []
+
+    def without_comment(match: re.Match[str]) -> str:
+        if match[0].startswith('"'):
+            return match[0]
+        extensions.append((match.start(), "a comment"))
+        return " " * len(match[0])
+
+    def without_comma(match: re.Match[str]) -> str:
+        if match[0] != "," or uncommented[: match.start()].rstrip()[-1:] in ("", *"[{,:"):
+            return match[0]
+        extensions.append((match.start(1), "a comma behind the last entry"))
+        return " "
+
+    def at_line(at: int, what: str) -> str:
+        return f"line {len(_LINE_END.findall(text, 0, at)) + 1}: {what}"
+
+    uncommented = _COMMENT.sub(without_comment, text.replace(BOM, " ", 1) if text.startswith(BOM) else text)
+    plain = _LAST_COMMA.sub(without_comma, uncommented)
+    try:
+        _DECODER.decode(plain)
+    except json.JSONDecodeError as error:
+        raise NotJsonError(at_line(error.pos, error.msg)) from error
+    except RecursionError as error:
+        raise NotJsonError("it is nested too deep") from error
+    extension = at_line(*min(extensions)) + ", which its program does not read" if extensions else ""
+    return Document(text, uncommented, plain, extension)
 
 
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 1 if text.startswith(BOM) else 0
-        self.gap, self.is_below_comment = self.at, False
-        self.extension = ""
-
-    def document(self) -> Document:
-        self._skip()
-        root = self._value(0)
-        self._skip()
-        if self.at != len(self.text):
-            raise NotJsonError(self._at_line("more behind the end"))
-        return Document(self.text, root, self.extension)
-
-    def _skip(self) -> None:
-        """Go to the next token; remember where the white space before it begins."""
-        self.gap, self.is_below_comment = self.at, False
-        while True:
-            self.at += len(self._matched(_SPACE))
-            comment = self._matched(_COMMENT)
-            if not comment:
-                return
-            self._note("a comment")
-            self.gap = self.at = self.at + len(comment)
-            self.is_below_comment = comment.startswith("//")
-
-    def _value(self, depth: int) -> Node:
-        start = self.at
-        if depth > DEEPEST:
-            raise NotJsonError(self._at_line(f"more than {DEEPEST} levels"))
-        if self._sees("{"):
-            return self._container("object", "}", depth)
-        if self._sees("["):
-            return self._container("array", "]", depth)
-        self._take(_SCALAR, "no value")
-        return Node("scalar", start, self.at)
-
-    def _container(self, kind: str, closing: str, depth: int) -> Node:
-        start = self.at
-        children: list[Child] = []
-        self.at += 1
-        while True:
-            self._skip()
-            if self._sees(closing):
-                if children and children[-1].comma >= 0:
-                    self._note("a comma behind the last entry")
-                self.at += 1
-                return Node(kind, start, self.at, tuple(children))
-            if children and children[-1].comma < 0:
-                raise NotJsonError(self._at_line(f"no `,` or `{closing}`"))
-            children.append(self._child(kind == "object", depth))
-
-    def _child(self, has_key: bool, depth: int) -> Child:
-        start, gap, is_below_comment = self.at, self.gap, self.is_below_comment
-        key = None
-        if has_key:
-            key = str(json.loads(self._take(_STRING, "no key")))
-            self._skip()
-            self._take(re.compile(":"), "no `:`")
-            self._skip()
-        node = self._value(depth + 1)
-        self._skip()
-        comma = self.at if self._sees(",") else -1
-        self.at += comma >= 0
-        return Child(start, node, gap, comma, key, is_below_comment)
-
-    def _sees(self, mark: str) -> bool:
-        return self.text.startswith(mark, self.at)
-
-    def _matched(self, pattern: re.Pattern[str]) -> str:
-        match = pattern.match(self.text, self.at)
-        return match[0] if match else ""
-
-    def _take(self, pattern: re.Pattern[str], wrong: str) -> str:
-        token = self._matched(pattern)
-        if not token:
-            raise NotJsonError(self._at_line(wrong))
-        self.at += len(token)
-        return token
-
-    def _note(self, what: str) -> None:
-        self.extension = self.extension or self._at_line(f"{what}, which its program does not read")
-
-    def _at_line(self, what: str) -> str:
-        return f"line {len(_LINE_END.findall(self.text, 0, self.at)) + 1}: {what}"
-
-
-def nodes(node: Node) -> Iterator[Node]:
-    """A value and all that is in it."""
-    yield node
-    for child in node.children:
-        yield from nodes(child.node)
-
-
-# --- a child put in --------------------------------------------------------------------------------------------------
+# --- a child put in, renewed, taken out ------------------------------------------------------------------------------
 
 
 def insert_child(document: Document, into: Node, value: Any, key: str | None = None) -> str:  # noqa: ANN401
     """The text with a last child more in a container: a member with `key` in an object, an item in an array."""
     text, layout = document.text, _JsonLayout(document)
-    if into.children:
-        last = into.children[-1]
-        indent = _indentation(text, last.start) if _begins_line(text, last.start) else None
+    name = "" if key is None else f"{_dumped(key)}:{layout.space}"
+    if children := document.children(into):
+        last = children[-1]
+        line = _line_until(text, last.at)
+        indent = None if line.strip() else line
         before = layout.space if indent is None else layout.line_end + indent
-        return _spliced(text, last.node.end, f",{before}{layout.child(key, value, indent)}")
+        return f"{text[: last.end]},{before}{name}{layout.dumped(value, indent)}{text[last.end :]}"
+    head, tail = text[: into.start + 1], text[into.start + 1 :]
     if not layout.is_spread:
-        return _spliced(text, into.start + 1, layout.child(key, value, None))
+        return head + name + layout.dumped(value, None) + tail
     outer = _indentation(text, into.start)
     indent = outer + layout.unit
     after = "" if _LINE_END.search(document.inside(into)) else layout.line_end + outer
-    child = layout.line_end + indent + layout.child(key, value, indent)
-    return _spliced(text, into.start + 1, child + after)
+    return f"{head}{layout.line_end}{indent}{name}{layout.dumped(value, indent)}{after}{tail}"
 
 
 def replace_value(document: Document, node: Node, value: Any) -> str:  # noqa: ANN401
     """The text with another value in the place of one."""
     text = document.text
     is_spread = _LINE_END.search(text, node.start, node.end) is not None
-    new = _JsonLayout(document).value(value, _indentation(text, node.start) if is_spread else None)
+    new = _JsonLayout(document).dumped(value, _indentation(text, node.start) if is_spread else None)
     return text[: node.start] + new + text[node.end :]
+
+
+def remove_child(document: Document, container: Node, index: int) -> str:
+    """The text without a child, and with one comma less; comments around it stay."""
+    text, uncommented = document.text, document.uncommented
+    children = document.children(container)
+    child = children[index]
+    start = len(text[: child.at].rstrip(_SPACE))
+    if uncommented[start - 1] == " ":  # a comment, which may need the end of its line
+        start = child.at
+    comma = len(text) - len(uncommented[child.end :].lstrip(_SPACE))
+    if uncommented[comma] == ",":
+        between = text[child.end : comma]
+        return text[:start] + (between if between.strip() else "") + text[comma + 1 :]
+    if index:
+        comma = uncommented.index(",", children[index - 1].end)
+        return text[:comma] + text[comma + 1 : start] + text[child.end :]
+    return text[:start] + text[child.end :]
 
 
 class _JsonLayout:
@@ -233,18 +184,13 @@ class _JsonLayout:
         text, root = document.text, document.root
         line_end = _LINE_END.search(text)
         self.line_end = line_end[0] if line_end else "\n"
-        self.is_spread = not root.children or _LINE_END.search(text, root.start, root.end) is not None
-        own_line = [child for child in root.children if _begins_line(text, child.start)]
-        self.unit = _indentation(text, own_line[0].start) if own_line else "  "
-        members = (child for node in nodes(root) for child in node.children if child.key is not None)
-        first = next(members, None)
-        self.space = " " if first is None or text[first.node.start - 1] != ":" else ""
+        members = document.children(root)
+        self.is_spread = not members or _LINE_END.search(text, root.start, root.end) is not None
+        lines = (_line_until(text, member.at) for member in members)
+        self.unit = next((line for line in lines if not line.strip()), "  ")
+        self.space = " " if not members or text[members[0].start - 1] != ":" else ""
 
-    def child(self, key: str | None, value: Any, indent: str | None) -> str:  # noqa: ANN401
-        name = "" if key is None else f"{_dumped(key)}:{self.space}"
-        return name + self.value(value, indent)
-
-    def value(self, value: Any, indent: str | None) -> str:  # noqa: ANN401
+    def dumped(self, value: Any, indent: str | None) -> str:  # noqa: ANN401
         """A value on lines of its own, further ones indented; on one line where `indent` is None."""
         if indent is None:
             return _dumped(value, separators=(f",{self.space}", f":{self.space}"))
@@ -256,44 +202,14 @@ def _dumped(value: Any, **layout: Any) -> str:  # noqa: ANN401
     return json.dumps(value, ensure_ascii=False, **layout)
 
 
-def _begins_line(text: str, at: int) -> bool:
-    start = _line_start(text, at)
-    return start > 0 and not text[start:at].strip(" \t")
+def _line_until(text: str, at: int) -> str:
+    """What stands before a place on its line."""
+    return text[max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1 : at]
 
 
 def _indentation(text: str, at: int) -> str:
-    """The white space that the line of a place begins with."""
-    start = _line_start(text, at)
-    return text[start : len(text) - len(text[start:].lstrip(" \t"))] if start else ""
-
-
-def _line_start(text: str, at: int) -> int:
-    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-
-
-def _spliced(text: str, at: int, new: str) -> str:
-    return text[:at] + new + text[at:]
-
-
-# --- a child taken out -----------------------------------------------------------------------------------------------
-
-
-def remove_child(document: Document, container: Node, index: int) -> str:
-    """The text without a child, and with one comma less."""
-    text, child = document.text, container.children[index]
-    start, end = child.start if child.is_below_comment else child.gap, child.node.end
-    if child.comma >= 0:
-        is_near = not text[end : child.comma].strip(" \t\r\n")
-        return text[:start] + text[end : end if is_near else child.comma] + text[child.comma + 1 :]
-    if index:
-        comma = container.children[index - 1].comma
-        return text[:comma] + text[comma + 1 : start] + text[end:]
-    return text[:start] + text[end:]
-
-
-def refill(document: Document, container: Node, inside: str) -> str:
-    """The text with something else between the brackets of a container."""
-    return document.text[: container.start + 1] + inside + document.text[container.end - 1 :]
+    line = _line_until(text, at)
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 # --- our entries in it -----------------------------------------------------------------------------------------------
@@ -314,7 +230,7 @@ class Entry(NamedTuple):
     there are left as they are when the others are renewed, by name and value.
     """
 
-    path: KeyPath
+    path: tuple[str, ...]
     value: Mapping[str, Any]
     words: Callable[[Any], Sequence[str]]
     key: str | None = None
@@ -327,22 +243,17 @@ class Entry(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where something of ours stands, and its command line; a hook's group by its array and place."""
+    """Where something of ours stands, its command line, and what of its owner's goes with it.
+
+    What is to be taken out is a child of `container`: for a hook that is alone in its group, the group.
+    """
 
     entry: Entry
+    node: Node
+    words: Sequence[str]
     container: Node
     place: int
-    words: Sequence[str]
-    group: tuple[Node, int] | None = None
-
-    @property
-    def node(self) -> Node:
-        return self.container.children[self.place].node
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether a hook is all that its group has."""
-        return self.group is not None and len(self.container.children) == 1
+    added: Sequence[str]
 
 
 def is_program(words: Sequence[Any]) -> bool:
@@ -360,46 +271,38 @@ def vault(words: Sequence[str]) -> str:
 
 def find(document: Document, entries: Iterable[Entry]) -> list[Spot]:
     """Everything of ours where the entries belong."""
-    return [spot for entry in entries for spot in _spots(document, entry)]
+    found: list[Spot] = []
+    for entry in entries:
+        holder = document.find(entry.path)
+        for index, child in enumerate(document.children(holder) if holder else ()):
+            assert holder
+            if entry.key is None:
+                found += _hooks_in(document, entry, holder, index, child)
+            elif child.key == entry.key and (words := entry.words(child.value)):
+                added = [f"{entry.label}.{name}" for name in child.value if name not in entry.value]
+                found.append(Spot(entry, child, words, holder, index, added))
+    return found
 
 
-def _spots(document: Document, entry: Entry) -> list[Spot]:
-    holder = document.find(entry.path)
-    places: list[tuple[Node, int, tuple[Node, int] | None]] = []
-    for index, child in enumerate(holder.children if holder else ()):
-        assert holder
-        if entry.key is None:
-            lists = [inner.node for inner in child.node.children if inner.key == _HOOKS]
-            places += [(hooks, place, (holder, index)) for hooks in lists for place in range(len(hooks.children))]
-        elif child.key == entry.key:
-            places.append((holder, index, None))
-    return [
-        Spot(entry, container, index, words, group)
-        for container, index, group in places
-        if (words := entry.words(document.value(container.children[index].node)))
-    ]
+def _hooks_in(document: Document, entry: Entry, holder: Node, index: int, group: Node) -> list[Spot]:
+    """The hooks of ours in a group of them."""
+    found = []
+    for hooks in (member for member in document.children(group) if member.key == _HOOKS):
+        children = document.children(hooks)
+        for place, hook in enumerate(children):
+            if words := entry.words(hook.value):
+                added = [name for name in hook.value if name not in entry.value]
+                where = hooks, place
+                if len(children) == 1:
+                    added, where = [*(name for name in group.value if name != _HOOKS), *added], (holder, index)
+                found.append(Spot(entry, hook, words, *where, [f"{entry.label}.{name}" for name in added]))
+    return found
 
 
 def foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
     """What stands under our name and is not ours: `mcpServers.vault-memory`."""
-    return [entry.label for entry in entries if _is_taken(document, entry)]
-
-
-def _is_taken(document: Document, entry: Entry) -> bool:
-    there = document.find((*entry.path, entry.key)) if entry.key else None
-    return there is not None and not entry.words(document.value(there))
-
-
-def added(document: Document, spots: Iterable[Spot]) -> list[str]:
-    """The members that their owner has given to ours: `mcpServers.vault-memory.env`."""
-    names = []
-    for spot in spots:
-        if spot.group and spot.is_alone:
-            group = spot.group[0].children[spot.group[1]].node
-            names += [f"{spot.entry.label}.{child.key}" for child in group.children if child.key != _HOOKS]
-        extra = (child.key for child in spot.node.children if child.key not in spot.entry.value)
-        names += [f"{spot.entry.label}.{name}" for name in extra]
-    return names
+    found = ((entry, document.find((*entry.path, entry.key))) for entry in entries if entry.key)
+    return [entry.label for entry, there in found if there is not None and not entry.words(there.value)]
 
 
 def snippet(values: Iterable[tuple[Entry, Any]]) -> str:
@@ -413,10 +316,7 @@ def snippet(values: Iterable[tuple[Entry, Any]]) -> str:
             holder[entry.key] = value
         else:
             holder.setdefault(entry.path[-1], []).append({_HOOKS: [value]})
-    return json.dumps(document, indent=2, ensure_ascii=False)
-
-
-# --- putting in ------------------------------------------------------------------------------------------------------
+    return _dumped(document, indent=2)
 
 
 def put(text: str, entries: Iterable[Entry]) -> str:
@@ -426,87 +326,71 @@ def put(text: str, entries: Iterable[Entry]) -> str:
     """
     for entry in entries:
         document = parse(text)
-        if _is_taken(document, entry):
-            raise TakenError(entry.label)
-        spots = _spots(document, entry)
+        for label in foreign(document, [entry]):
+            raise TakenError(label)
+        spots = find(document, [entry])
         text = _renewed(document, spots[-1]) if spots else _with(document, entry)
     return text
 
 
 def _with(document: Document, entry: Entry) -> str:
     """The text with an entry that was not there, and the containers around it that are missing."""
-    known = _deepest(document, entry)
-    into, missing = document.find(known), entry.path[len(known) :]
-    assert into
-    value: Any = entry.value if entry.key else {_HOOKS: [entry.value]}
-    if not missing:
-        return insert_child(document, into, value, entry.key)
-    value = {entry.key: value} if entry.key else [value]
-    for name in reversed(missing[1:]):
-        value = {name: value}
-    return insert_child(document, into, value, missing[0])
-
-
-def _deepest(document: Document, entry: Entry) -> KeyPath:
-    """As much of the entry's path as there is."""
-    if document.root.kind != "object":
+    into = document.root
+    if not isinstance(into.value, dict):
         raise MisshapenError("it holds no object")
-    for depth in range(1, len(entry.path) + 1):
-        path = entry.path[:depth]
-        node = document.find(path)
+    value: Any = entry.value if entry.key else {_HOOKS: [entry.value]}
+    for depth, name in enumerate(entry.path, 1):
+        node = document.find(entry.path[:depth])
+        is_array = depth == len(entry.path) and entry.key is None
         if node is None:
-            return path[:-1]
-        wanted = "array" if path == entry.path and entry.key is None else "object"
-        if node.kind != wanted:
-            raise MisshapenError(f"`{'.'.join(path)}` is no {wanted}")
-    return entry.path
+            value = {entry.key: value} if entry.key else [value]
+            for inner in reversed(entry.path[depth:]):
+                value = {inner: value}
+            return insert_child(document, into, value, name)
+        if not isinstance(node.value, list if is_array else dict):
+            raise MisshapenError(f"`{'.'.join(entry.path[:depth])}` is no {'array' if is_array else 'object'}")
+        into = node
+    return insert_child(document, into, value, entry.key)
 
 
 def _renewed(document: Document, spot: Spot) -> str:
     """The text with each member of ours as it is to be."""
-    start = spot.node.start  # all that is changed lies behind it
     for name, value in spot.entry.value.items():
-        node = next(node for node in nodes(document.root) if node.start == start)
-        there = [child.node for child in node.children if child.key == name]
+        node = document.node(spot.node.start)  # all that is changed lies behind it
+        there = [child for child in document.children(node) if child.key == name]
         if not there:
-            text = insert_child(document, node, value, name)
-        elif document.value(there[-1]) == value or spot.entry.keeps(name, document.value(there[-1])):
-            continue
-        else:
-            text = replace_value(document, there[-1], value)
-        document = parse(text)
+            document = parse(insert_child(document, node, value, name))
+        elif there[-1].value != value and not spot.entry.keeps(name, there[-1].value):
+            document = parse(replace_value(document, there[-1], value))
     return document.text
 
 
-# --- taking out ------------------------------------------------------------------------------------------------------
-
-
-def take(text: str, entries: Sequence[Entry], inside_before: Callable[[KeyPath, str], str | None]) -> str:
+def take(text: str, entries: Sequence[Entry], before: str) -> str:
     """The text without the entries. Raises NotJsonError.
 
-    `inside_before` is asked of each container that is empty then, by its path and what is between its brackets: what
-    was there before ours came, or None where the container was not there.
+    A container that is empty then is as it was in the text before ours came, or goes with ours if it was not there.
     """
+    earlier = parse(before)
     for entry in reversed(entries):
         document = parse(text)
-        while spots := _spots(document, entry):
-            spot = spots[-1]
-            where = spot.group if spot.group and spot.is_alone else (spot.container, spot.place)
-            document = parse(remove_child(document, *where))
+        while spots := find(document, [entry]):
+            document = parse(remove_child(document, spots[-1].container, spots[-1].place))
         for depth in range(len(entry.path), -1, -1):
-            document = _emptied(document, entry.path[:depth], inside_before)
+            document = _emptied(document, entry.path[:depth], earlier)
         text = document.text
     return text
 
 
-def _emptied(document: Document, path: KeyPath, inside_before: Callable[[KeyPath, str], str | None]) -> Document:
-    node = document.find(path)
-    if node is None or node.kind == "scalar" or document.inside(node).strip():
+def _emptied(document: Document, path: tuple[str, ...], earlier: Document) -> Document:
+    node, was = document.find(path), earlier.find(path)
+    if node is None or not isinstance(node.value, dict | list) or document.inside(node).strip():
         return document
-    inside = inside_before(path, document.inside(node))
-    if inside is not None or not path:
-        return parse(refill(document, node, inside or ""))
+    if was is not None and isinstance(was.value, dict | list):
+        inside = earlier.inside(was)
+        if inside.strip():  # what was in it, its owner has taken out since
+            return document
+        return parse(document.text[: node.start + 1] + inside + document.text[node.end - 1 :])
     holder = document.find(path[:-1])
     assert holder
-    index = max(place for place, child in enumerate(holder.children) if child.key == path[-1])
-    return parse(remove_child(document, holder, index))
+    place = max(place for place, child in enumerate(document.children(holder)) if child.key == path[-1])
+    return parse(remove_child(document, holder, place))
