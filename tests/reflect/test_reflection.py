@@ -12,8 +12,7 @@ from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.plan import Edit, FactChanges, Orphan, SkippedPage
-from vault_memory.reflect.plan_run import ProposalCounts
-from vault_memory.reflect.proposals import PassedOver
+from vault_memory.reflect.proposals import PassedOver, ProposalCounts
 from vault_memory.rendering.reflect import reflect_document, reflect_text
 
 

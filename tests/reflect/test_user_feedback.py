@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -154,5 +155,5 @@ def test_lines_that_are_damaged_or_of_other_programs_are_passed_over(root: Path)
     )
     assert reflected(root).edits == ()
     with opened(memory(root)) as store:
-        said = user_feedback.read(store)
+        said = user_feedback.read(store, date(2025, 12, 10))
     assert (said.given, said.refused, dict(said.deleted)) == ({}, set(), {})

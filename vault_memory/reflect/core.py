@@ -4,7 +4,7 @@ Reflect never changes it unasked: only a proposal that a person ticked does (pro
 """
 
 import re
-from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError
@@ -56,22 +56,39 @@ def items(path: str, data: bytes) -> list[Item]:
     """The list items of the core that stand in one line."""
     note = parse(path, data)
     lines = [line if state == TEXT else "" for line, state in zip(note.lines, note.states, strict=True)]
-    found = ((number, _ITEM.match(line)) for number, line in enumerate(lines, 1))
-    alone = ((number, match) for number, match in found if match and not _goes_on(lines[number : number + 1]))
-    return [Item(number, match[2].rstrip()) for number, match in alone]
-
-
-def _goes_on(following: list[str]) -> bool:
-    """Whether the line behind an item is more of its text."""
-    return any(line.strip() and not _STARTS.match(line) for line in following)
+    found: list[Item] = []
+    for number, (line, following) in enumerate(pairwise([*lines, ""]), 1):
+        goes_on = following.strip() and not _STARTS.match(following)
+        if (match := _ITEM.match(line)) and not goes_on:
+            found.append(Item(number, match[2].rstrip()))
+    return found
 
 
 def changed(path: str, data: bytes, change: CoreChange) -> bytes:
-    """The core with one change made; all other bytes stay.
+    """The core with one change made; all other bytes stay, and all where a run that was killed made it already.
 
     Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
     """
-    after = _changed(path, data, change)
+    parts, there = _ENDS.split(text_of(path, data)), items(path, data)
+    found = next((item for item in reversed(there) if item.text == change.old), None)
+    at = 2 * (found.line - 1) if found else 0
+    if change.what == REMOVE:
+        is_done = found is None and change.is_as_asked
+        is_done = is_done or (change.text != "" and sum(item.text == change.old for item in there) == 1)
+    else:
+        is_done = found is None and any(item.text == change.text for item in there)
+    if is_done:
+        return data
+    if change.what == ADD:
+        parts = [_added(parts, change.text)]
+    elif found is None:
+        raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
+    elif change.what == REMOVE:
+        del parts[at : at + 2]
+    else:
+        match = _ITEM.match(parts[at])
+        parts[at] = f"{match[1] if match else '- '}{change.text}"
+    after = "".join(parts).encode("utf-8")
     size = tokens.count(after.decode("utf-8")) if len(after) > len(data) else 0
     if size > TOKENS:
         raise ConflictError(
@@ -97,40 +114,9 @@ def text_of(path: str, data: bytes) -> str:
         ) from error
 
 
-def _changed(path: str, data: bytes, change: CoreChange) -> bytes:
-    parts = _ENDS.split(text_of(path, data))
-    newline = next(iter(parts[1::2]), "\n")
-    if change.what == ADD:
-        if any(item.text == change.text for item in items(path, data)):
-            return data  # a run that was killed put it there already
-        return _added(parts, change.text, newline).encode("utf-8")
-    there = items(path, data)
-    found = next((item for item in reversed(there) if item.text == change.old), None)
-    if _is_done(there, found, change):
-        return data
-    if found is None:
-        raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "CoreChange it by hand.")
-    at = 2 * (found.line - 1)
-    if change.what == REMOVE:
-        del parts[at : at + 2]
-    else:
-        match = _ITEM.match(parts[at])
-        parts[at] = f"{match[1] if match else '- '}{change.text}"
-    return "".join(parts).encode("utf-8")
-
-
-def _is_done(there: Sequence[Item], found: Item | None, change: CoreChange) -> bool:
-    """Whether a run that was killed, or a person, made a change of one item already."""
-    if change.what == CHANGE:
-        return found is None and any(item.text == change.text for item in there)
-    if change.text:
-        return not any(item.text == change.text for item in there if item is not found)
-    return found is None and change.is_as_asked
-
-
-def _added(parts: list[str], text: str, newline: str) -> str:
+def _added(parts: list[str], text: str) -> str:
     """The text with an item at the end of the section for what was learnt, which is made where there is none."""
-    lines = parts[::2]
+    lines, newline = parts[::2], next(iter(parts[1::2]), "\n")
     at = next((i for i, line in enumerate(lines) if line.strip() == HEADING), None)
     if at is None:
         body = "".join(parts)

@@ -20,7 +20,7 @@ from vault_memory.reflect import model_writer, opinion_page, proposals, user_fee
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Options
 from vault_memory.reflect.plan import Edit, Notice, Orphan, SkippedPage, skip
-from vault_memory.reflect.plan_run import Ledger, PlannedRun, ProposalCounts, RunPlanner
+from vault_memory.reflect.plan_run import Ledger, PlannedRun, RunPlanner
 from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
@@ -77,7 +77,7 @@ class ReflectReport:
     """What came of asking the configured model, if there is one; in a dry run it is not asked."""
     moves: tuple[Move, ...] = ()
     """The opinions that moved, came or went since their page was written last."""
-    proposed: ProposalCounts | None = None
+    proposed: proposals.ProposalCounts | None = None
     """What came of the proposals, where they were asked for."""
     added: int = 0
     """How many proposals are new on their page."""

@@ -34,7 +34,6 @@ from vault_memory.reflect.entity_page import weighed
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
-from vault_memory.reflect.proposals import PassedOver
 from vault_memory.reflect.sections import PageContext, counted
 from vault_memory.reflect.user_feedback import Feedback
 from vault_memory.search.names import Names
@@ -310,8 +309,8 @@ class PageJobs:
         return len(self._closed) + len(self._pages) + 3
 
     def proposals(
-        self, items: Sequence[core.Item], feedback: Feedback
-    ) -> tuple[tuple[Line, ...], list[proposals.Proposal], PassedOver]:
+        self, items: Sequence[core.Item], answers: proposals.Answers
+    ) -> tuple[tuple[Line, ...], list[proposals.Proposal], proposals.PassedOver]:
         """The lines of proposals for a core with these items, what is open there, and what is not proposed."""
         # Who is to have a page is called by its name already now: with the page there, nothing is to change.
         pages = self._open_pages.items() if items else ()
@@ -329,10 +328,10 @@ class PageJobs:
             exists=self._exists,
             shown=self._context.shown,
             today=self._options.today,
-            is_forgotten=feedback.is_forgotten,
-            refused=feedback.refused,
-            done=feedback.done,
-            open=feedback.open,
+            is_forgotten=self._feedback.is_forgotten,
+            refused=frozenset(self._feedback.refused),
+            done=frozenset(self._feedback.done) | answers.ticked.keys(),
+            open=frozenset(answers.open),
         )
         open_, passed = proposals.weighed(grounds)
         return proposals.shown(open_, self._context), open_, passed

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultError
@@ -103,15 +103,6 @@ class Ledger:
                     os.utime(entry.path, follow_symlinks=False)  # not to be asked of again with every run
 
 
-class ProposalCounts(NamedTuple):
-    """How many proposals for the core are open, how many of them it has no room for, and why no more are made."""
-
-    open: int
-    full: int
-    passed: proposals.PassedOver
-    gates: proposals.Gates = proposals.Gates()
-
-
 @dataclass(frozen=True)
 class PlannedRun:
     """A plan, how to make an edit anew, and what the next run is to know."""
@@ -122,7 +113,7 @@ class PlannedRun:
     signatures: dict[str, bytes]
     verdicts: Verdicts
     facts: int
-    proposed: ProposalCounts | None = None
+    proposed: proposals.ProposalCounts | None = None
     """What came of the proposals, where they were asked for."""
     untold: dict[str, str] = field(default_factory=dict)
     """The pages of periods with too little to tell, each with the reason."""
@@ -137,13 +128,17 @@ class RunPlanner:
 
     def __init__(self, vault: Vault, store: View, options: Options, retelling: Retelling | None = None) -> None:
         self._vault, self._store, self._options, self._retelling = vault, store, options, retelling
-        self._feedback = user_feedback.read(store)
+        self._feedback = user_feedback.read(store, options.today)
         self._ledger = Ledger(vault.root)
         self._drafts: dict[tuple[str, str], Draft] = {}
         self._signatures: dict[str, bytes] = {}
         self._untold: dict[str, str] = {}
         self._known = reflect_rows.written_pages(store)
-        self._hear_opinions()
+        # Confidences are given by hand on the page of opinions, and on those of entities.
+        changed = (path for path, page in self._known.items() if page.is_there and not page.is_same)
+        pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
+        for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
+            user_feedback.hear_opinions(self._feedback, path, *self._written(path, name))
         ask = retelling.ask if retelling else None
         options = replace(options, holds_block=self._holds_block, removed=self._removed(), ask=ask)
         self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self._feedback)
@@ -156,15 +151,6 @@ class RunPlanner:
             is_linked=self.jobs.is_linked,
         )
 
-    def _hear_opinions(self) -> None:
-        """Take in the confidences given by hand: on the page of opinions, and on those of entities."""
-        changed = (path for path, page in self._known.items() if page.is_there and not page.is_same)
-        pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
-        for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
-            block = self._block(path, name)
-            last = self._ledger.last(block.sha) if block else None
-            user_feedback.hear_opinions(self._feedback, user_feedback.PageBlock(path, block, last), self._options.today)
-
     def planned(self, progress: "Progress | None" = None) -> PlannedRun:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
         core_plan, after = self._core() if self._is_core_wanted else (Plan(()), None)
@@ -173,18 +159,18 @@ class RunPlanner:
         )
         proposed = None
         if after is not None:
-            proposed, page = self._left(after) if self._options.only_core else self._proposals(after)
-            plans += page
+            proposed, page = self._proposals(after)
+            plans.append(page)
         fact_set, unmade = self.jobs.fact_set, sorted(self.jobs.unmade)
         if not self._options.only_core:  # which does not ask whether they were lost
-            tidied = frozenset[str]() if self._options.force else self._gone - self._moved
+            tidied = frozenset[str]() if self._options.force else self._gone
             removed = sorted(tidied.union(unmade) - self._feedback.removed)
             self._feedback.new += (user_feedback.FeedbackNote("removed", path, 1.0) for path in removed)
         plan = replace(_joined([core_plan, *plans]), left_out=fact_set.left_out, removed=tuple(unmade))
         return PlannedRun(
             plan, self._again, self._feedback, self._signatures, self.jobs.verdicts, len(fact_set.facts), proposed,
             self._untold, lambda edit: self.jobs.moved(edit.was, edit.lines),
-            frozenset() if self._options.only_core else self._gone - self._moved,
+            frozenset() if self._options.only_core else self._gone,
         )  # fmt: skip
 
     @property
@@ -236,15 +222,17 @@ class RunPlanner:
         there = {path for path in (*stood, *self._feedback.removed) if self._is_there(path)}
         missing = {link_name(path): path for path in stood if path not in there}
         notes = reflect_rows.paths(self._store) if missing else ()
-        self._moved = frozenset(missing[name] for path in notes if (name := link_name(path)) in missing)
-        pages = user_feedback.Pages(stood, there, self._moved)
-        self._gone = user_feedback.hear_pages(self._feedback, pages)
-        if self._options.only_core:
-            return self._gone.union(self._feedback.removed)
-        if self._options.force:
+        moved = {missing[name] for path in notes if (name := link_name(path)) in missing}
+        user_feedback.hear_pages(self._feedback, there)
+        removed = self._feedback.removed
+        stood = [path for path in stood if path not in removed]
+        gone = frozenset(stood) - there
+        self._gone = gone - moved
+        if self._options.force and not self._options.only_core:
             return frozenset()
-        user_feedback.refuse_lost(self._gone, self._feedback, pages)
-        return self._gone.union(self._feedback.removed)
+        if not self._options.only_core:
+            user_feedback.refuse_lost(stood, self._gone)
+        return gone | removed
 
     def _is_there(self, path: str) -> bool:
         """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
@@ -291,82 +279,61 @@ class RunPlanner:
         A core that cannot be read is told of, and nothing is heard or proposed: no other page hangs on it.
         """
         try:
-            path, before = self._core_page()
+            found = ((path, data) for path in core.PATHS if (data := self._page(path)) is not None)
+            path, before = next(found, (core.PATHS[0], None))
+            core.text_of(path, before or b"")
         except (ConflictError, RefusedError, VaultError) as error:
             return Plan((), (skip(core.PATHS[0], error),)), None
-        self._hear()
-        after, skipped = before or core.START, list[SkippedPage]()
-        notices = (_lost(path, len(self._feedback.lost)),) if self._feedback.lost else ()
-        for name, change in list(self._feedback.ticked.items()):
+        block, last = self._written(proposals.PATH, proposals.BLOCK)
+        self._answers = answers = proposals.read_answers(
+            block, last, self.jobs.fact_set.facts, self._feedback, only_ticks=self._options.only_core
+        )
+        notices = (_dropped(path, answers.dropped),) if answers.dropped else ()
+        skipped, after = list[SkippedPage](), before or core.START
+        for name, change in list(answers.ticked.items()):
             try:
                 after = core.changed(path, after, change)
             except ConflictError as error:
                 skipped.append(skip(path, error))
-                del self._feedback.ticked[name]
-                self._feedback.settled.discard(name)
-                self._feedback.done.discard(name)
-        user_feedback.hear_done(self._feedback)
-        made = self._core_edit(path) if self._feedback.ticked else None
+                answers.fail(name)
+        self._feedback.new += answers.notes()
+        made = self._core_edit(path) if answers.ticked else None
         return Plan((made,) if made else (), tuple(skipped), notices=notices), after if before or made else b""
-
-    def _core_page(self) -> tuple[str, bytes | None]:
-        """Where the core is, and what it holds; raises ConflictError, RefusedError or VaultError if unreadable."""
-        for path in core.PATHS:
-            data = self._page(path)
-            if data is not None:
-                core.text_of(path, data)
-                return path, data
-        return core.PATHS[0], None
-
-    def _hear(self) -> None:
-        """Hear what was said on the page of proposals."""
-        block = self._block(proposals.PATH, proposals.BLOCK)
-        last = self._ledger.last(block.sha) if block else None
-        user_feedback.hear_proposals(self._feedback, block, last, only_ticks=self._options.only_core)
-        user_feedback.hear_facts(self._feedback, self.jobs.fact_set.facts)
 
     def _core_edit(self, path: str) -> Edit | None:
         """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
         before = self._page(path)
         after = before or core.START
-        for change in self._feedback.ticked.values():
+        for change in self._answers.ticked.values():
             after = core.changed(path, after, change)
-        why = f"{counted(len(self._feedback.ticked), 'change')} ticked in {proposals.PATH}"
+        why = f"{counted(len(self._answers.ticked), 'change')} ticked in {proposals.PATH}"
         return Edit(path, before, after, why) if after != before else None
 
-    def _proposals(self, after: bytes) -> tuple[ProposalCounts, list[Plan]]:
-        """What is proposed for the core as it is to be, and the page of it."""
-        lines, open_, passed = self.jobs.proposals(core.items(core.PATHS[0], after), self._feedback)
-        full = sum(one.change.what == core.ADD and not core.has_room(after, one.change.text) for one in open_)
-        is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
-        page = [self._drafted(self._proposals_page(lines))] if is_there or lines != proposals.NOTHING else []
-        return ProposalCounts(len(open_), full, passed), page
-
-    def _left(self, after: bytes) -> tuple[ProposalCounts, list[Plan]]:
-        """What is left on the page of proposals where only what was ticked is done, and the page without that."""
-        try:
-            data = self._page(proposals.PATH)
-            block = blocks.read(proposals.PATH, data, proposals.BLOCK).block if data is not None else None
-        except (ConflictError, RefusedError, VaultError) as error:
-            return ProposalCounts(0, 0, proposals.PassedOver()), [Plan((), (skip(proposals.PATH, error),))]
-        texts = block.lines if block else ()
-        found = filter(None, map(proposals.stated, texts))
-        open_ = [one for one in found if one.name not in self._feedback.settled]
-        full = sum(one.what == core.ADD and not core.has_room(after, one.quoted) for one in open_)
-        last = self._ledger.last(block.sha) if block else None
-        lines = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
-        page = self._proposals_page(proposals.left(lines, self._feedback.settled))
-        return ProposalCounts(len(open_), full, proposals.PassedOver()), [
-            self._drafted(page)
-        ] if self._feedback.settled else []
-
-    def _proposals_page(self, lines: tuple[Line, ...]) -> Draft:
+    def _proposals(self, after: bytes) -> tuple[proposals.ProposalCounts, Plan]:
+        """What is proposed for the core as it is to be, and the page of it; only what is left there if asked for."""
+        block, last = self._written(proposals.PATH, proposals.BLOCK)
+        passed, settled = proposals.PassedOver(), self._answers.settled
+        if self._options.only_core:
+            texts = block.lines if block else ()
+            lines = proposals.left(last or [Line(text, slot=proposals.name_of(text)) for text in texts], settled)
+            stated = filter(None, map(proposals.stated, texts))
+            open_ = [(one.what, one.quoted) for one in stated if one.name not in settled]
+            is_wanted = bool(settled)
+        else:
+            lines, found, passed = self.jobs.proposals(core.items(core.PATHS[0], after), self._answers)
+            open_ = [(one.change.what, one.change.text) for one in found]
+            is_wanted = block is not None or lines != proposals.NOTHING
+        full = sum(what == core.ADD and not core.has_room(after, text) for what, text in open_)
         why = f"{counted(sum(bool(proposals.name_of(line.text)) for line in lines), 'proposal')} open"
-        return Draft(
+        page = Draft(
             proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
-            settled=lambda text: proposals.name_of(text) in self._feedback.settled,
+            settled=lambda text: proposals.name_of(text) in settled,
             account=lambda was, lines: why,
         )  # fmt: skip
+        plan = self._drafted(page)
+        if not is_wanted:
+            plan = Plan((), plan.skipped if self._options.only_core else ())
+        return proposals.ProposalCounts(len(open_), full, passed), plan
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -387,6 +354,11 @@ class RunPlanner:
             return begins and self._block(path, entity_page.BLOCK) is not None
         return False
 
+    def _written(self, path: str, name: str) -> tuple[Block | None, list[Line] | None]:
+        """A block of a page as it stands, and what was written there last."""
+        block = self._block(path, name)
+        return block, self._ledger.last(block.sha) if block else None
+
     def _block(self, path: str, name: str) -> Block | None:
         """A block of a page as it stands; none where it cannot be read, which is said where it is to be written."""
         try:
@@ -396,7 +368,7 @@ class RunPlanner:
             return None
 
 
-def _lost(path: str, count: int) -> Notice:
+def _dropped(path: str, count: int) -> Notice:
     """What is told of proposals that are dropped; never their words, for these may be forgotten."""
     rest, they = ("rests", "it goes") if count == 1 else ("rest", "they go")
     why = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_memory.reflect.job import ReflectReport
     from vault_memory.reflect.opinion_page import Move
     from vault_memory.reflect.plan import Edit
-    from vault_memory.reflect.plan_run import ProposalCounts
+    from vault_memory.reflect.proposals import ProposalCounts
     from vault_memory.vault.undo_history import UndoReport
 
 MAX_ENTITY_PAGES = 20
