@@ -284,7 +284,7 @@ def test_a_server_that_is_gone_leaves_the_builtin_vectors(vault: Path, server: M
     answer = ask(gone, "boat engine")
     assert answer.embedder == BUILTIN_ID
     assert answer.results[0].content == "The boat engine was serviced by the harbour."
-    assert "is not there; used the builtin vectors" in whys(answer)
+    assert "cannot be reached; used the builtin vectors" in whys(answer)
 
 
 def test_a_model_of_another_dimension_is_refused(vault: Path, server: ModelServer) -> None:
@@ -344,7 +344,7 @@ def test_index_with_a_dead_server_ends_well_and_says_what_waits(vault: Path) -> 
     port = free_port()
     done = shell(vault, port, "index")
     assert done.returncode == 0
-    assert f"ollama at 127.0.0.1:{port} is not there: 11 passages still to embed." in done.stdout
+    assert f"ollama at 127.0.0.1:{port} cannot be reached: 11 passages still to embed." in done.stdout
     assert "ollama serve" in done.stdout
     quiet = shell(vault, port, "index", "--quiet")
     assert quiet.stdout == "" and "11 passages still to embed" in quiet.stderr
@@ -352,7 +352,7 @@ def test_index_with_a_dead_server_ends_well_and_says_what_waits(vault: Path) -> 
     assert document["backfill"]["waiting"] == 11
     doctor = shell(vault, port, "doctor")
     assert doctor.returncode == 0
-    assert "is not there" in doctor.stdout
+    assert "cannot be reached" in doctor.stdout
 
 
 def test_an_openai_server_with_a_key_that_is_never_shown(vault: Path) -> None:
@@ -453,9 +453,9 @@ def test_another_model_is_noticed_even_when_nothing_waits(vault: Path, server: M
     server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
     answer = ask(with_ollama(vault, server), "boat engine")
     assert answer.embedder == BUILTIN_ID
-    assert "it is not the model it was" in whys(answer) and "used the builtin vectors" in whys(answer)
+    assert "the model has changed" in whys(answer) and "used the builtin vectors" in whys(answer)
     filled = with_ollama(vault, server).search.backfill()
-    assert filled and filled.stopped and "it is not the model it was" in filled.stopped
+    assert filled and filled.stopped and "the model has changed" in filled.stopped
     server.trouble.vectors = None
     assert ask(with_ollama(vault, server), "boat engine").embedder == "ollama/nomic-embed-text@1"
 
@@ -486,7 +486,7 @@ def test_a_model_known_by_its_digest_is_not_loaded_when_nothing_waits(vault: Pat
         server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
         for _ in range(2):
             again = mine.search.backfill()
-            assert again and again.stopped and "it is not the model it was" in again.stopped
+            assert again and again.stopped and "the model has changed" in again.stopped
         doctor(mine, fix=True)
         again = mine.search.backfill()
         assert again and again.stopped is None and again.embedded == 11

@@ -82,7 +82,7 @@ def test_credentials_are_kept_apart_and_never_shown(server: ModelServer) -> None
 def test_the_query_of_an_address_is_kept(server: ModelServer) -> None:
     """Azure wants `?api-version=…`."""
     mine = remote(server, "openai", embedding_url=f"http://{server.host}/v1?api-version=2024-02-01")
-    assert mine.embed(["a"]).dimensions == 96
+    assert mine.embed(["a"])[0].dimensions == 96
     mine.close()
     assert server.requests[-1][0] == "/v1/embeddings?api-version=2024-02-01"
 
@@ -133,7 +133,7 @@ def test_what_has_no_direction_is_no_vector(floats: list[float] | None) -> None:
 
 
 def test_what_is_no_number_is_refused() -> None:
-    with pytest.raises(RemoteError, match="something else than numbers"):
+    with pytest.raises(RemoteError, match="not made of numbers"):
         quantised(["a", "b"])  # type: ignore[list-item]
 
 
@@ -164,7 +164,7 @@ def test_a_busy_server_is_asked_again(server: ModelServer, provider: str) -> Non
     server.trouble.busy_times, server.trouble.busy_status = 2, 429
     slept = Slept()
     mine = remote(server, provider, slept)
-    assert mine.embed(["a heron"]).dimensions == 96
+    assert mine.embed(["a heron"])[0].dimensions == 96
     mine.close()
     assert slept == [0.5, 1.0]
 
@@ -210,7 +210,7 @@ def test_no_redirect_is_followed(server: ModelServer, provider: str) -> None:
     with model_server() as elsewhere:
         server.trouble.redirect = f"http://{elsewhere.host}/api/embed"
         error = failing(remote(server, provider))
-        assert str(error) == f"{provider} at {server.host} sends elsewhere (307), and no redirect is followed"
+        assert str(error) == f"{provider} at {server.host} redirects elsewhere (307), which is not followed"
         assert elsewhere.requests == []
 
 
@@ -218,7 +218,7 @@ def test_no_redirect_is_followed(server: ModelServer, provider: str) -> None:
 def test_a_key_goes_to_the_server_and_into_no_error(server: ModelServer, provider: str) -> None:
     server.key = "sk-right"
     right = remote(server, provider, environ={"KEY": "sk-right"}, embedding_key_env="KEY")
-    assert right.embed(["a"]).dimensions == 96
+    assert right.embed(["a"])[0].dimensions == 96
     right.close()
     wrong = failing(remote(server, provider, environ={"KEY": "sk-wrong"}, embedding_key_env="KEY"))
     assert "refuses the key" in str(wrong)
@@ -274,9 +274,9 @@ def test_a_text_the_server_finds_too_long_is_cut_and_its_neighbours_are_not(prov
         mine = remote(server, provider)
         made = mine.embed(["one two", "w " * 40, "three"])
         mine.close()
-        assert [e.cut for e in made.vectors] == [False, True, False]
-        assert all(e.vector for e in made.vectors)
-        assert made.vectors[2].vector == quantised(vector("search_document: three", 96))
+        assert [e.cut for e in made] == [False, True, False]
+        assert all(e.vector for e in made)
+        assert made[2].vector == quantised(vector("search_document: three", 96))
 
 
 # --- questions -------------------------------------------------------------------------------------------------------
@@ -295,14 +295,14 @@ def test_a_failed_question_cools_the_server_down(server: ModelServer) -> None:
     with pytest.raises(RemoteError):
         mine.query("heron?")
     now[0] += 0.2
-    assert mine.query("heron?").vector == quantised(vector("search_query: heron?", 96))
+    assert mine.query("heron?")[0].vector == quantised(vector("search_query: heron?", 96))
     mine.close()
 
 
 def test_a_question_longer_than_the_context_is_cut_and_says_so() -> None:
     with model_server(Model(context_tokens=12)) as server:
         mine = remote(server)
-        assert mine.query("w " * 40).cut
+        assert mine.query("w " * 40)[0].cut
         mine.close()
 
 

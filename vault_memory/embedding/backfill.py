@@ -2,6 +2,9 @@
 
 Each batch is kept as it comes, in one short transaction under the writer lock; the server is asked without any lock.
 So readers and writers go on, and whatever ends the run (Ctrl-C, a server that dies, a deadline) loses at most a batch.
+
+Before that it makes sure that the model is still the one the index has vectors of. Its name does not tell (a pull
+brings another version under it), nor do equal dimensions: the vector of one known text does, noted with the first ones.
 """
 
 import time
@@ -10,13 +13,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 
-from vault_memory.embedding.configured_embedder import RemoteEmbedder, VectorBatch
-from vault_memory.embedding.recognise import FORGET, other_model
+from vault_memory.embedding.configured_embedder import RemoteEmbedder
 from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
-from vault_memory.store.embedding_rows import PassageText, Space
+from vault_memory.store.embedding_rows import Space, find_space, get_mark, set_mark
 from vault_memory.store.rows import Store
-from vault_memory.store.view import ALL
+from vault_memory.store.vectors import cosine
+from vault_memory.store.view import ALL, IndexConnection
 
 Progress = Callable[[int, int, int], None]
 """Called with passages done, passages in all, and those embedded by this run."""
@@ -25,6 +28,53 @@ Lock = Callable[[], AbstractContextManager[None]]
 
 USELESS_BATCH = 8
 """A batch of at least so many texts without one usable vector says that the model is broken, not the text."""
+
+SAME_MODEL_COSINE = 0.98
+"""The least cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
+
+AFTER_MODEL_CHANGE = "`memory doctor --fix` deletes the old vectors, then `memory index` makes new ones."
+
+
+# --- is it still the same model? -------------------------------------------------------------------------------------
+
+
+def model_change(store: IndexConnection, space: Space, vector: bytes, where: str, is_probe: bool) -> str:
+    """How the model at `where`, which gave `vector`, differs from the one that `space` was made with, or "".
+
+    Where the vector is that of the known text (`is_probe`), its direction is compared as well.
+    """
+    if len(vector) != space.width:
+        return (
+            f"the model has changed: {where} gives {len(vector)} dimensions, and the index has {space.dimensions}"
+            f" for {space.name}"
+        )
+    known = get_mark(store, space.name, "probe") if is_probe else None
+    if known and cosine(vector, bytes.fromhex(known)) < SAME_MODEL_COSINE:
+        return f"the model has changed: {where} gives other vectors for {space.name} than before"
+    return ""
+
+
+def recognise(store: Store, remote: RemoteEmbedder, digest: str | None = None) -> str:
+    """Ask the server for the known text: how its model differs from the one whose vectors the index has, or "".
+
+    A model whose `digest`, where the server tells it, was seen before is not asked. Raises RemoteError where the server
+    does not answer, or has no usable vector even for this text.
+    """
+    space = find_space(store, remote.id)
+    if space and digest and get_mark(store, remote.id, "digest") == digest:
+        return ""
+    vector = remote.probe()
+    changed = model_change(store, space, vector, remote.where, is_probe=True) if space else ""
+    if not changed:
+        with store.writing():
+            if space is None or not get_mark(store, remote.id, "probe"):
+                set_mark(store, remote.id, "probe", vector.hex())
+            if digest:
+                set_mark(store, remote.id, "digest", digest)
+    return changed
+
+
+# --- the run ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -58,103 +108,86 @@ class Backfill:
 
     def __init__(self, store: Store, remote: RemoteEmbedder, lock: Lock) -> None:
         self._store, self._remote, self._lock = store, remote, lock
-        self._filled = BackfillReport(remote.id)
+        self._report = BackfillReport(remote.id)
 
     def run(self, progress: Progress | None = None, deadline: float = float("inf")) -> BackfillReport:
         """Embed what waits until all is done or `deadline` (time.monotonic) has passed; never raises for a server.
 
         At least one batch is made, whatever the deadline: many small steps come to an end, too.
         """
-        filled = self._filled
+        report = self._report
         try:
             self._count()
-            self._recognise()
-            if filled.waiting:
-                self._fill(progress, deadline)
+            self._check_model()
+            texts = embedding_rows.waiting_texts(self._store, self._space) if report.waiting else iter(())
+            while batch := list(islice(texts, self._remote.batch)):
+                self._embed(batch)
+                if progress:
+                    progress(min(report.done, report.passages), report.passages, report.embedded)
+                if time.monotonic() >= deadline:
+                    break
             with self._lock():
-                filled.removed = embedding_rows.sweep(self._store)
+                report.removed = embedding_rows.sweep(self._store)
                 self._store.checkpoint()
         except (RemoteError, BusyError) as error:
-            filled.stopped, filled.next_step = str(error).rstrip("."), error.next_step
+            report.stopped, report.next_step = str(error).rstrip("."), error.next_step
         finally:
             self._remote.close()
         self._count()
-        if filled.stopped and filled.waiting:
-            filled.next_step += " Then run `memory index` again; what is done is kept."
-        return filled
+        if report.stopped and report.waiting:
+            report.next_step += " Then run `memory index` again; what is done is kept."
+        return report
 
     def elsewhere(self) -> BackfillReport:
         """How things stand while another process makes the vectors; nothing is done."""
         self._count()
-        self._filled.stopped = "Another `memory index` is embedding already"
-        self._filled.next_step = "It goes on by itself. When it is done, run `memory index` again for newer notes."
-        return self._filled
+        self._report.stopped = "Another `memory index` is embedding already"
+        self._report.next_step = "It goes on by itself. When it is done, run `memory index` again for newer notes."
+        return self._report
 
     @property
     def _space(self) -> Space | None:
-        return embedding_rows.find_space(self._store, self._remote.id)
+        return find_space(self._store, self._remote.id)
 
     def _count(self) -> None:
-        space = self._space
-        view = self._store.view(ALL)
-        self._filled.passages = view.totals().passages
-        self._filled.done = embedding_rows.count_placed(view, space) if space else 0
-        self._filled.without = embedding_rows.count_unplaced(view, space) if space else 0
+        space, view = self._space, self._store.view(ALL)
+        self._report.passages = view.totals().passages
+        self._report.done = embedding_rows.count_placed(view, space) if space else 0
+        self._report.without = embedding_rows.count_unplaced(view, space) if space else 0
 
-    def _recognise(self) -> None:
-        """Make sure that the model is the one its vectors are of, also when nothing waits: recall compares with them.
-
-        Raises RemoteError when it is another one or cannot be asked.
-        """
-        if not self._filled.waiting and not self._space:
+    def _check_model(self) -> None:
+        """Raise RemoteError where the model has changed or cannot be asked; also when nothing waits, for recall."""
+        if not self._report.waiting and not self._space:
             return
         try:
-            found = self._remote.look()
-            why = other_model(self._store, self._remote, found.digest)
+            changed = recognise(self._store, self._remote, self._remote.look().digest)
         except RemoteError as error:
-            unseen = "" if self._filled.waiting else "whether it is the model it was could not be seen: "
+            unseen = "" if self._report.waiting else "could not check that the model is still the same: "
             raise RemoteError(f"{unseen}{error}", error.next_step) from None
-        if why:
-            raise RemoteError(why, FORGET)
+        if changed:
+            raise RemoteError(changed, AFTER_MODEL_CHANGE)
 
-    def _fill(self, progress: Progress | None, deadline: float) -> None:
-        waiting = embedding_rows.waiting_texts(self._store, self._space)
-        while batch := list(islice(waiting, self._remote.batch)):
-            texts = self._unknown(batch)
-            made = self._remote.embed([text.text for text in texts]) if texts else VectorBatch((), 0)
-            self._keep(batch, texts, made)
-            if progress:
-                progress(min(self._filled.done, self._filled.passages), self._filled.passages, self._filled.embedded)
-            if time.monotonic() >= deadline:
-                return
-
-    def _unknown(self, batch: list[PassageText]) -> list[PassageText]:
-        """The texts of a batch that have no vector yet, each once: an earlier batch may have had the same."""
-        space = self._space
-        there = embedding_rows.embedded_keys(self._store, space, [text.key for text in batch]) if space else set()
-        self._filled.from_cache += sum(text.key in there for text in batch)
-        return list({text.key: text for text in batch if text.key not in there}.values())
-
-    def _keep(self, batch: list[PassageText], texts: list[PassageText], made: VectorBatch) -> None:
-        """Store what was made for `texts`, and place the whole batch as its passages stand now."""
-        filled = self._filled
-        good = {t.key: e.vector for t, e in zip(texts, made.vectors, strict=True) if e.vector is not None}
-        if not good and len(texts) >= USELESS_BATCH:
+    def _embed(self, batch: list[embedding_rows.PassageText]) -> None:
+        """Make the vectors that a batch lacks (an earlier one may have had the same texts), and place all of it."""
+        report, store, space = self._report, self._store, self._space
+        known = embedding_rows.embedded_keys(store, space, [text.key for text in batch]) if space else set()
+        new = {text.key: text.text for text in batch if text.key not in known}
+        made = dict(zip(new, self._remote.embed(list(new.values())) if new else (), strict=True))
+        good = {key: one.vector for key, one in made.items() if one.vector is not None}
+        if not good and len(made) >= USELESS_BATCH:
             raise self._remote.useless()
-        bad = {text.key for text in texts} - good.keys()
-        with self._lock(), self._store.writing():
-            if good:
-                embedding_rows.add_vectors(self._store, self._space_for(made.dimensions), good.items())
+        bad = made.keys() - good.keys()
+        with self._lock(), store.writing():
+            if good:  # the first vectors make the space
+                dimensions = max(one.dimensions for one in made.values())
+                space = Space(store.embedder_id(self._remote.id, dimensions), self._remote.id, dimensions)
+                embedding_rows.add_vectors(store, space, good.items())
             if space := self._space:
-                embedding_rows.add_vectorless(self._store, space, bad)
-            embedding_rows.place_passages(self._store, [text.passage_id for text in batch])
-            self._store.grow()
-        filled.embedded += len(good)
-        filled.unusable += len(bad)
-        filled.cut += sum(e.cut for e in made.vectors)
-        filled.done += sum(text.key not in bad for text in batch)
-
-    def _space_for(self, dimensions: int) -> Space:
-        """The space to write to, made with the first vectors."""
-        number = self._store.embedder_id(self._remote.id, dimensions)
-        return Space(number, self._remote.id, dimensions)
+                embedding_rows.add_vectorless(store, space, bad)
+            embedding_rows.place_passages(store, [text.passage_id for text in batch])
+            store.grow()
+        report.from_cache += sum(text.key in known for text in batch)
+        report.embedded += len(good)
+        report.unusable += len(bad)
+        report.cut += sum(one.cut for one in made.values())
+        report.done += sum(text.key not in bad for text in batch)

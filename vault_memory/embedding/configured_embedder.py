@@ -1,7 +1,7 @@
 """Embeds with the configured model: batches, texts that are too long, retries, deadlines, and checks of what came.
 
-It knows servers but no index. What a server gives is checked before anybody sees it: as many vectors as texts, one
-dimension, only finite numbers, not all zero. A text longer than the model reads is cut here and counted.
+It knows servers but no index. What a server gives is checked first: as many vectors as texts, one dimension, only
+finite numbers, not all zero. A text longer than the model reads is cut here and counted.
 """
 
 import hashlib
@@ -24,13 +24,13 @@ TEXT_VERSION = 1
 """What is embedded for a passage (store/embedding_rows.py). Raise it when that changes: it makes a new vector space."""
 
 PROBE = "The quick brown fox jumps over the lazy dog."
-"""A text whose vector tells whether a model is still the one that it was: its name does not (`ollama pull`)."""
+"""A text whose vector tells whether a model is still the same: its name does not (`ollama pull`)."""
 
 RECOGNISED_SECONDS = 300.0
-"""So long a model that was seen to be the one it was is not looked at again by later questions of one process."""
+"""How long a process trusts that a model is still the same before a question looks again."""
 
 SHORTER = 0.75
-"""What is kept of a text that the server found too long, and again of that."""
+"""The share kept of a text that the server found too long, and again of that."""
 
 SHORTEST_CHARACTERS = 16
 
@@ -41,33 +41,15 @@ _STEPS = 1 << 20
 
 
 class TextVector(NamedTuple):
-    """One text's vector, padded to a multiple of 8 components; None where the model has none for it."""
+    """What a model gave for one text: an int8 vector padded to a multiple of 8, or None where it has none for it."""
 
     vector: bytes | None
+    dimensions: int = 0
+    """Of the vector, without the padding."""
     cut: bool = False
-
-
-class QuestionVector(NamedTuple):
-    """A question's vector, and the one of `PROBE` that the same server gave at most `RECOGNISED_SECONDS` ago."""
-
-    vector: bytes | None
-    cut: bool
-    probe: bytes | None
-
-
-class VectorBatch(NamedTuple):
-    """Vectors of a batch of texts, in order, and the dimension of their space (0 when there is not one vector)."""
-
-    vectors: Sequence[TextVector]
-    dimensions: int
-
-
-class _RawVector(NamedTuple):
-    """What a server gave for one text: None where the model has no vector for it, or refused it however short."""
-
-    floats: list[float] | None
-    cut: bool = False
+    """Whether the end of the text was cut off."""
     refused: RemoteError | None = None
+    """Why the server took the text in no length."""
 
 
 Ask = Callable[[Sequence[str]], list[list[float]]]
@@ -83,13 +65,15 @@ class RemoteEmbedder:
         self._config, self._sleep, self._clock = config, sleep, clock
         self._environ = os.environ if environ is None else environ
         self.endpoint = embedding_endpoint(config, self._environ)
+        self.where = self.endpoint.where
         query, document = usual_prefixes(self.endpoint.model)
         own = config.embedding_query_prefix, config.embedding_document_prefix
         self._query_prefix = query if own[0] is None else own[0]
         self._document_prefix = document if own[1] is None else own[1]
         self._context_tokens = config.embedding_context_tokens
         self.batch = config.embedding_batch
-        self._probed: tuple[float, bytes | None] = (-math.inf, None)
+        self._probe: tuple[float, bytes | None] = (-math.inf, None)
+        """When a question last took `PROBE` along, and the vector it got."""
 
     @property
     def id(self) -> str:
@@ -101,10 +85,6 @@ class RemoteEmbedder:
         own = hashlib.blake2b(prefix.encode(), digest_size=4).hexdigest()
         is_usual = prefix == usual_prefixes(self.endpoint.model)[1]
         return f"{self.endpoint.name}@{TEXT_VERSION}" + ("" if is_usual else f"-{own}")
-
-    @property
-    def where(self) -> str:
-        return self.endpoint.where
 
     @cached_property
     def _patient(self) -> "ModelServer":
@@ -142,20 +122,30 @@ class RemoteEmbedder:
 
     # --- passages ------------------------------------------------------------------------------------------------
 
-    def embed(self, texts: Sequence[str]) -> VectorBatch:
-        """Embed passages, trying again while that may help; raises RemoteError when it does not."""
+    def embed(self, texts: Sequence[str]) -> list[TextVector]:
+        """Embed passages, in order, trying again while that may help; raises RemoteError when it does not."""
+        from vault_memory.embedding.model_clients import retry
+
+        def ask(some: Sequence[str]) -> list[list[float]]:
+            return retry(lambda: self._patient.embed(some), self._sleep)
+
         fitted = [fit(self._document_prefix + text, self._context_tokens) for text in texts]
-        raw = self._in_parts(self._ask, [text for text, _ in fitted], len(self._document_prefix))
-        if all(one.refused for one in raw):  # even a plain word? Then the server is at fault, not the texts.
-            (word,) = self._in_parts(self._ask, [self._document_prefix + "memory"], len(self._document_prefix))
+        found = self._vectors(ask, [text for text, _ in fitted], len(self._document_prefix), may_halve=True)
+        if all(one.refused for one in found):  # even a plain word? Then the server is at fault, not the texts.
+            (word,) = self._vectors(ask, [self._document_prefix + "memory"], len(self._document_prefix))
             if word.refused:
                 raise word.refused
-        found = [TextVector(quantised(one.floats), cut or one.cut) for one, (_, cut) in zip(raw, fitted, strict=True)]
-        return VectorBatch(found, _dimension([one.floats for one in raw], self.where))
+        sizes = sorted({one.dimensions for one in found if one.dimensions})
+        if len(sizes) > 1:
+            raise RemoteError(
+                f"{self.where} gave vectors of {sizes[0]} and of {sizes[-1]} dimensions at once",
+                "Does the address lead to several servers? Name one of them.",
+            )
+        return [one._replace(cut=cut or one.cut) for one, (_, cut) in zip(found, fitted, strict=True)]
 
     def probe(self) -> bytes:
         """The vector of the text that tells models apart; raises RemoteError where the model has none."""
-        (made,) = self.embed([PROBE]).vectors
+        (made,) = self.embed([PROBE])
         if made.vector is None:
             raise self.useless()
         return made.vector
@@ -165,79 +155,73 @@ class RemoteEmbedder:
         said = f"{self.where} gives no usable vectors with {self.endpoint.model}"
         return RemoteError(said, "Pull the model again, or use another.")
 
-    def _ask(self, texts: Sequence[str]) -> list[list[float]]:
-        """Ask for a batch of passages; one that takes too long in halves, and later batches are smaller."""
-        from vault_memory.embedding.model_clients import retry
-
-        try:
-            return retry(lambda: self._patient.embed(texts), self._sleep)
-        except RemoteError as error:
-            if error.kind != "slow" or len(texts) == 1:
-                raise
-        middle = len(texts) // 2
-        self._note_batch(middle)
-        return self._ask(texts[:middle]) + self._ask(texts[middle:])
-
-    def _note_batch(self, size: int) -> None:
-        self.batch = max(min(self.batch, size), 1)
-
-    def _in_parts(self, ask: Ask, texts: Sequence[str], prefix: int) -> list[_RawVector]:
+    def _vectors(self, ask: Ask, texts: Sequence[str], prefix: int, may_halve: bool = False) -> list[TextVector]:
         """Ask for a batch; one that is refused is asked for in halves, until the text at fault is alone.
 
-        That one is cut, and given up when that does not help either; nothing is cut of its first `prefix` characters.
-        Where the halves went through and no text was at fault, later batches are smaller.
+        That one is cut, but not in its first `prefix` characters, and given up when that does not help either.
+        With `may_halve` a batch that takes too long is halved as well. Later batches are smaller after one that was
+        too long, or that was refused though no text of it is at fault.
         """
         try:
             found = ask(texts)
         except RemoteError as error:
-            if error.kind not in _AT_FAULT:
+            is_slow = error.kind == "slow" and may_halve and len(texts) > 1
+            if error.kind not in _AT_FAULT and not is_slow:
                 raise
             if len(texts) == 1:
-                return [_alone(ask, texts[0], error, prefix + SHORTEST_CHARACTERS)]
+                return [_shortened(ask, texts[0], error, prefix + SHORTEST_CHARACTERS)]
             middle = len(texts) // 2
-            raw = self._in_parts(ask, texts[:middle], prefix) + self._in_parts(ask, texts[middle:], prefix)
-            if not any(one.cut or one.floats is None for one in raw):
-                self._note_batch(middle)
-            return raw
+            if is_slow:
+                self.batch = min(self.batch, middle)
+            halves = [*self._vectors(ask, texts[:middle], prefix, may_halve)]
+            halves += self._vectors(ask, texts[middle:], prefix, may_halve)
+            if not any(one.cut or one.refused or not one.dimensions for one in halves):
+                self.batch = min(self.batch, middle)
+            return halves
         if len(found) != len(texts):
             raise RemoteError(f"the server gave {len(found)} vectors for {len(texts)} texts", "Is it the right server?")
-        return [_RawVector(floats) for floats in found]
+        return [_text_vector(floats) for floats in found]
 
     # --- questions -----------------------------------------------------------------------------------------------
 
-    def query(self, text: str) -> QuestionVector:
+    def query(self, text: str) -> tuple[TextVector, bytes | None]:
         """Embed a question within the deadline; raises RemoteError when it passes, or while the server cools down.
 
-        It is sent once. The text that tells whether the model is the one it was goes along now and then.
+        It is sent once. Beside it comes the vector of `PROBE` that the same server gave at most `RECOGNISED_SECONDS`
+        ago: that text goes along now and then.
         """
         prompts = [self._query_prefix + text]
-        if self._clock() >= self._probed[0] + RECOGNISED_SECONDS:
+        if self._clock() >= self._probe[0] + RECOGNISED_SECONDS:
             prompts.append(self._document_prefix + PROBE)
 
-        def ask() -> list[_RawVector]:
-            raw = self._in_parts(self._quick.embed, prompts, len(self._query_prefix))
-            if raw[0].refused:
-                raise raw[0].refused
-            return raw
+        def ask() -> list[TextVector]:
+            found = self._vectors(self._quick.embed, prompts, len(self._query_prefix))
+            if found[0].refused:
+                raise found[0].refused
+            return found
 
-        raw = self._cool_down.ask(self._config.embedding_query_deadline_seconds, self._quick, ask)
+        found = self._cool_down.ask(self._config.embedding_query_deadline_seconds, self._quick, ask)
         if len(prompts) > 1:
-            self._probed = (self._clock(), quantised(raw[1].floats))
-        return QuestionVector(quantised(raw[0].floats), raw[0].cut, self._probed[1])
+            self._probe = (self._clock(), found[1].vector)
+        return found[0], self._probe[1]
 
 
-def _alone(ask: Ask, text: str, refused: RemoteError, shortest: int) -> _RawVector:
-    """The answer to one text that was refused: shortened step by step, else none."""
+def _shortened(ask: Ask, text: str, refused: RemoteError, shortest: int) -> TextVector:
+    """The vector of a text that was refused, cut step by step."""
     while refused.kind != "unusable" and len(text) > shortest:
         text = text[: max(int(len(text) * SHORTER), shortest)]
         try:
             (floats,) = ask([text])
-            return _RawVector(floats, cut=True)
+            return _text_vector(floats)._replace(cut=True)
         except RemoteError as error:
             if error.kind not in _AT_FAULT:
                 raise
             refused = error
-    return _RawVector(None, refused=None if refused.kind == "unusable" else refused)
+    return TextVector(None, refused=None if refused.kind == "unusable" else refused)
+
+
+def _text_vector(floats: Sequence[float]) -> TextVector:
+    return TextVector(quantised(floats), len(floats))
 
 
 def fit(text: str, context_tokens: int) -> tuple[str, bool]:
@@ -264,18 +248,8 @@ def quantised(floats: Sequence[float] | None) -> bytes | None:
         if not floats or not all(math.isfinite(x) for x in floats):
             return None
     except (TypeError, OverflowError):
-        raise RemoteError("the server gave vectors of something else than numbers", "Is it the right one?") from None
+        raise RemoteError("the server gave vectors that are not made of numbers", "Is it the right one?") from None
     peak = max(map(abs, floats))
     if not peak:
         return None
     return scaled([round(x / peak * _STEPS) for x in floats] + [0] * (-len(floats) % 8))
-
-
-def _dimension(rows: Sequence[Sequence[float] | None], where: str) -> int:
-    sizes = sorted({len(row) for row in rows if row})
-    if len(sizes) > 1:
-        raise RemoteError(
-            f"{where} gave vectors of {sizes[0]} and of {sizes[-1]} dimensions at once",
-            "Does the address lead to several servers? Name one of them.",
-        )
-    return sizes[0] if sizes else 0

@@ -25,21 +25,21 @@ RETRY_SECONDS = (0.5, 1.0, 2.0)
 LONGEST_RETRY_SECONDS = 30.0
 
 COOL_DOWN_SECONDS = 30.0
-"""So long a server that failed a question is not asked the next ones."""
+"""A server that failed one question is not asked another for this long."""
 
 MAX_CHAT_BYTES = 64 * 1024
-"""A model that babbles is not heard out: one answer of 582 kB once stopped a store for a week."""
+"""The longest answer that is read: one of 582 kB once stopped a store for a week."""
 
 MAX_CHAT_TOKENS = 3000
 """Of an answer, thoughts before it included."""
 
 CONTEXT_TOKENS = 8192
-"""What Ollama is told to keep room for: its default cuts a longer question without a word."""
+"""The context Ollama is asked for: with its default it silently cuts a longer question."""
 
 _BUSY = (408, 425, 429)
 """Statuses that mean "later", besides all from 500 on."""
 _REFUSED = (400, 413, 422)
-"""Statuses that mean, with whatever words, that this very request will not do: too many texts, or too long a one."""
+"""Statuses that refuse this very request, whatever the words: too many texts, or too long a one."""
 _TOO_LONG = re.compile(
     r"(?:context|model) length|context (?:size|window)|maximum .*(?:length|tokens)"
     r"|(?:input|prompt|text) .*(?:too long|too large|exceed)", re.I,
@@ -50,20 +50,16 @@ Messages = Sequence[Mapping[str, str]]
 
 
 class ModelInfo(NamedTuple):
-    """What a server says of its model; None where it does not say."""
+    """What a server says about its model: how much it reads, the digest of its content; None where it does not say."""
 
     context_tokens: int | None = None
     digest: str | None = None
-    """Of the model's content."""
-
-
-# --- patience --------------------------------------------------------------------------------------------------------
 
 
 def retry(
     ask: Callable[[], T], sleep: Callable[[float], None] = time.sleep, left: Callable[[], float] | None = None
 ) -> T:
-    """Call `ask`, again while the server is busy; not where the wait would take more than the seconds `left`."""
+    """Call `ask`, and again while the server is busy, unless the wait would outlast the seconds `left`."""
     for wait in RETRY_SECONDS:
         try:
             return ask()
@@ -76,10 +72,9 @@ def retry(
 
 
 def within(seconds: float, call: Callable[[], T], what: str) -> T:
-    """Call in a thread and wait so long for it; raises RemoteError when the time is over.
+    """Call in a thread and wait that long for it; raises RemoteError when the time is up.
 
-    A client's own timeouts bound each read, not the whole: a name that resolves slowly or an answer that trickles
-    would pass them all. The thread is left to end by itself and keeps no process alive.
+    A client's own timeouts bound each read, not the whole: a slow name lookup or a trickling answer passes them all.
     """
     results: list[T] = []
     raised: list[BaseException] = []
@@ -101,14 +96,14 @@ def within(seconds: float, call: Callable[[], T], what: str) -> T:
 
 
 class CoolDown:
-    """Asks a server for something that cannot wait, and leaves it alone for a while once it failed."""
+    """Asks a server for something that cannot wait, and leaves it alone for a while once it has failed."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failure: tuple[float, RemoteError] | None = None
 
     def ask(self, seconds: float, server: "ModelServer", call: Callable[[], T]) -> T:
-        """Call within so many seconds; raises RemoteError, and the same one again while the server cools down."""
+        """Call within that many seconds; raises RemoteError, and the same one again while the server cools down."""
         if self._failure and self._clock() < self._failure[0]:
             raise self._failure[1]
         try:
@@ -123,27 +118,29 @@ class CoolDown:
 
 
 class ModelServer:
-    """One server with one model; no request takes longer than `seconds` for any of its parts."""
+    """One server with one model; `seconds` bound each part of a request."""
 
     def __init__(self, to: Endpoint, key: str, seconds: float) -> None:
         self.endpoint, self.where = to, to.where
         self._key, self._seconds = key, seconds
         self._client: Any = None
+        self._if_away = f"Check `{to.setting}.url`, or {to.without_it}."
+        self._if_no_model = f"Check `{to.setting}.model` and `{to.setting}.url`."
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector a text, as the server gives them; raises RemoteError."""
+        """One vector per text, as the server gives them; raises RemoteError."""
         raise NotImplementedError
 
     def chat(self, messages: Messages, form: Mapping[str, Any]) -> str:
-        """What the model answers, which should be JSON of the schema `form`; raises RemoteError."""
+        """The model's answer, which should be JSON of the schema `form`; raises RemoteError."""
         raise NotImplementedError
 
     def look(self) -> ModelInfo:
-        """What the server says of its model; raises RemoteError where it is not there."""
+        """What the server says about its model; raises RemoteError if either is not there."""
         raise NotImplementedError
 
     def connect(self) -> Any:  # noqa: ANN401 - each server has another client
-        """The client, made and its package imported at the first call, so that no deadline pays for it."""
+        """The client; the first call makes it and imports its package, so that no deadline pays for that."""
         if self._client is None:
             address, is_chat = self.endpoint.address, self.endpoint.setting != "embedding"
             self._client = self._new_client(
@@ -166,7 +163,7 @@ class ModelServer:
             self._client = None
 
     def plain(self, text: object) -> str:
-        """What a server said, on one short line and without secrets (it may repeat the key it refuses)."""
+        """What a server said, on one short line without secrets: it may repeat the key it refuses."""
         line = " ".join(str(text).split())
         for secret in (self._key, (self.endpoint.address.credentials or ("", ""))[1]):
             line = line.replace(secret, "…") if secret else line
@@ -199,21 +196,23 @@ class ModelServer:
             kind = "slow" if isinstance(failed, httpx.ReadTimeout) else "away"
             raise error(f"did not answer in {self._seconds:g} s", "Give it more time in your settings.", kind) from None
         except (httpx.ConnectError, ConnectionError):
-            raise error("is not there", self._start, "away") from None
+            raise error("cannot be reached", self._if_away, "away") from None
         except httpx.HTTPStatusError as failed:
-            raise self._refused(failed.response.status_code, failed.response.text, _wait(failed.response)) from None
+            asked_for = failed.response.headers.get("retry-after", "")
+            wait = min(float(asked_for), LONGEST_RETRY_SECONDS) if re.fullmatch(r"\d+(\.\d+)?", asked_for) else 0.0
+            raise self._refused(failed.response.status_code, failed.response.text, wait) from None
         except httpx.TransportError as failed:
             said = self.plain(failed) or type(failed).__name__
-            raise error(f"broke off ({said})", self._start, "busy") from None
+            raise error(f"broke off the connection ({said})", self._if_away, "busy") from None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as failed:
-            raise error(f"cannot be asked ({self.plain(failed)})", self._start) from None
+            raise error(f"cannot be asked ({self.plain(failed)})", self._if_away) from None
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             raise error("answered with something that cannot be read", "Is this the right address for it?") from None
 
     def _refused(self, status: int, text: str, wait_seconds: float = 0.0) -> RemoteError:
         """The error for an HTTP status that is not 200."""
         if 300 <= status < 400:
-            elsewhere = f"{self.where} sends elsewhere ({status}), and no redirect is followed"
+            elsewhere = f"{self.where} redirects elsewhere ({status}), which is not followed"
             return RemoteError(elsewhere, "Name the address of the server itself.")
         said = f"{self.where} answered {status}" + (f": {plain}" if (plain := self.plain(text)) else "")
         if status >= 400 and _TOO_LONG.search(text):
@@ -221,23 +220,13 @@ class ModelServer:
         if status >= 400 and _NO_NUMBER.search(text):
             return RemoteError(said, "Pull the model again, or use another.", "unusable")
         if status == 404:
-            return RemoteError(f"{self.where} has no model {self.endpoint.model}", self._pull)
+            return RemoteError(f"{self.where} has no model {self.endpoint.model}", self._if_no_model)
         if status in (401, 403):
             check = "Check `key_env` and what that variable holds."
             return RemoteError(f"{self.where} refuses the key ({status})", check)
         if status in _BUSY or status >= 500:
-            return RemoteError(said, "It is busy or unwell: try again later.", "busy", wait_seconds)
+            return RemoteError(said, "It is busy or in trouble: try again later.", "busy", wait_seconds)
         return RemoteError(said, "Check the settings of the model.", "refused" if status in _REFUSED else "wrong")
-
-    @property
-    def _pull(self) -> str:
-        """What to do when the model is not there."""
-        return f"Check `{self.endpoint.setting}.model` and `{self.endpoint.setting}.url`."
-
-    @property
-    def _start(self) -> str:
-        """What to do when the server is not there."""
-        return f"Check `{self.endpoint.setting}.url`, or {self.endpoint.without_it}."
 
 
 class OllamaServer(ModelServer):
@@ -248,13 +237,15 @@ class OllamaServer(ModelServer):
         # Ollama takes seconds as a number, anything else as a text such as `30m`.
         is_number = re.fullmatch(r"-?\d+(\.\d+)?", keep_alive)
         self._keep_alive = float(keep_alive) if is_number else keep_alive or None
+        start = f"Start it with `ollama serve`, check `{to.setting}.url` and $OLLAMA_HOST"
+        self._if_away = f"{start}, or {to.without_it}."
+        self._if_no_model = f"Get it with `ollama pull {to.model}` or {to.without_it}."
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         with self.errors():
             # Without `truncate=False` a text longer than the context would be cut without a word.
-            answer = self.connect().embed(
-                self.endpoint.model, list(texts), truncate=False, keep_alive=self._keep_alive
-            )  # fmt: skip
+            client, model = self.connect(), self.endpoint.model
+            answer = client.embed(model, list(texts), truncate=False, keep_alive=self._keep_alive)
             return [list(vector) for vector in answer.embeddings]
 
     def chat(self, messages: Messages, form: Mapping[str, Any]) -> str:
@@ -268,15 +259,12 @@ class OllamaServer(ModelServer):
     def look(self) -> ModelInfo:
         with self.errors():
             info = self.connect().show(self.endpoint.model).modelinfo or {}
-            lengths = [value for key, value in info.items() if key.endswith(".context_length")]
-            return ModelInfo(int(lengths[0]) if lengths else None, self._digest())
-
-    def _digest(self) -> str | None:
-        model = self.endpoint.model
+            lengths = [int(value) for key, value in info.items() if key.endswith(".context_length")]
+        model, digest = self.endpoint.model, None
         name = model if ":" in model.rpartition("/")[2] else f"{model}:latest"
         with suppress(RemoteError), self.errors():  # what stands in for Ollama may not list its models
-            return next((found.digest for found in self.connect().list().models if found.model == name), None)
-        return None
+            digest = next((found.digest for found in self.connect().list().models if found.model == name), None)
+        return ModelInfo(lengths[0] if lengths else None, digest)
 
     def _new_client(self, **settings: Any) -> Any:  # noqa: ANN401
         try:
@@ -295,15 +283,6 @@ class OllamaServer(ModelServer):
                 yield
             except ollama.ResponseError as failed:
                 raise self._refused(failed.status_code, str(failed.error)) from None
-
-    @property
-    def _pull(self) -> str:
-        return f"Get it with `ollama pull {self.endpoint.model}` or {self.endpoint.without_it}."
-
-    @property
-    def _start(self) -> str:
-        setting = self.endpoint.setting
-        return f"Start it with `ollama serve`, check `{setting}.url` and $OLLAMA_HOST, or {self.endpoint.without_it}."
 
 
 class OpenAIServer(ModelServer):
@@ -406,9 +385,3 @@ def server_of(to: Endpoint, key: str, seconds: float, keep_alive: str = "") -> M
     if to.provider == "ollama":
         return OllamaServer(to, key, seconds, keep_alive)
     return AnthropicServer(to, key, seconds) if to.provider == "anthropic" else OpenAIServer(to, key, seconds)
-
-
-def _wait(response: httpx.Response) -> float:
-    """Seconds the server wants to be left alone, within reason."""
-    text = response.headers.get("retry-after", "")
-    return min(float(text), LONGEST_RETRY_SECONDS) if re.fullmatch(r"\d+(\.\d+)?", text) else 0.0

@@ -7,13 +7,13 @@ vectors of two models mean nothing to each other, even where their dimensions ag
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.embedding.recognise import difference, known_probe
+from vault_memory.embedding.backfill import model_change
 from vault_memory.errors import RemoteError
 from vault_memory.store.embedding_rows import Space, count_placed, count_unplaced, find_space
 from vault_memory.store.view import View
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.configured_embedder import QuestionVector, RemoteEmbedder
+    from vault_memory.embedding.configured_embedder import RemoteEmbedder
 
 MIN_COVERAGE = 0.95
 """From this share of the passages on a configured embedder's space is used; below it the builtin vectors see more."""
@@ -66,11 +66,11 @@ def configured_vector(
         degraded.append(("semantic", coverage.too_few))
         return None
     try:
-        found = remote.query(text)
+        found, probe = remote.query(text)
     except RemoteError as error:
         degraded.append(("semantic", f"{error}; used the builtin vectors"))
         return None
-    if why := _unlike(store, found, space, remote):
+    if why := _unusable(store, remote, space, found.vector, probe):
         degraded.append(("semantic", f"{why}; used the builtin vectors"))
         return None
     degraded += [("semantic", what) for what in coverage.missing]
@@ -79,11 +79,11 @@ def configured_vector(
     return space, found.vector or b""
 
 
-def _unlike(store: View, found: "QuestionVector", space: Space, remote: "RemoteEmbedder") -> str:
+def _unusable(store: View, remote: "RemoteEmbedder", space: Space, vector: bytes | None, probe: bytes | None) -> str:
     """Why a question's vector cannot be compared in its space, or ""."""
-    if found.vector is None:
+    if vector is None:
         return f"{remote.id} has no usable vector for this question"
-    why = difference(space, None, found.vector, remote.where)
-    if not why and found.probe:
-        why = difference(space, known_probe(store, remote.id), found.probe, remote.where)
-    return f"{why} (`memory doctor` says what to do)" if why else ""
+    changed = model_change(store, space, vector, remote.where, is_probe=False)
+    if not changed and probe:
+        changed = model_change(store, space, probe, remote.where, is_probe=True)
+    return f"{changed} (`memory doctor` says what to do)" if changed else ""

@@ -220,9 +220,9 @@ def _recognised(memory: "Federation", remote: "RemoteEmbedder", context_tokens: 
     """Whether the model is the one that the index has vectors of."""
     why = _other_model(memory, remote)
     if why:
-        from vault_memory.embedding.recognise import FORGET
+        from vault_memory.embedding.backfill import AFTER_MODEL_CHANGE
 
-        return Check("model", "error", why, FORGET)
+        return Check("model", "error", why, AFTER_MODEL_CHANGE)
     key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
     reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
     return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
@@ -236,12 +236,13 @@ def _is_usable(memory: "Federation") -> bool:
 
 
 def _other_model(memory: "Federation", remote: "RemoteEmbedder") -> str:
-    from vault_memory.embedding.recognise import other_model
+    from vault_memory.embedding.backfill import recognise
 
     if not _is_usable(memory):
-        return other_model(None, remote)
+        remote.probe()
+        return ""
     with closing(Store.open(memory.index_file.path)) as store:
-        return other_model(store, remote)
+        return recognise(store, remote)
 
 
 def _space(memory: "Federation", name: str) -> embedding_rows.Space | None:
