@@ -63,7 +63,7 @@ def questions(count: int, notes: int, seed: int = 7) -> list[str]:
 def words() -> tuple[str, ...]:
     """Whole words of the vocabulary in a fixed shuffled order: the earlier, the commoner."""
     table = TokenTable(BUILTIN_PATH)
-    found = [text for row in range(len(table)) if (text := table[row].decode()).isascii() and text.isalpha()]
+    found = [text for row in range(table.count) if (text := table[row].decode()).isascii() and text.isalpha()]
     found = [word for word in found if len(word) > 2]
     Random(0).shuffle(found)
     return tuple(found)

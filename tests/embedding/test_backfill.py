@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from model_server import Model, ModelServer, free_port, model_server
 from model_server import vector as bag
-from vaults import command, fill, index_digest, memory, opened, put, run
+from sample import Said, call
+from vaults import command, fill, index_digest, memory, opened, put
 
 from vault_memory.embedding.builtin_embedder import BUILTIN_ID
+from vault_memory.embedding.configured_embedder import RemoteEmbedder
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
@@ -43,7 +45,9 @@ def vault(tmp_path: Path) -> Path:
 def with_ollama(root: Path, server: ModelServer, **settings: object) -> Memory:
     """A Memory whose embedder is the server's; a busy machine gets time to answer."""
     usual = {"embedding_batch": 4, "embedding_query_deadline_seconds": 30.0}
-    return memory(root, embedding_provider="ollama", embedding_url=f"http://{server.host}", **{**usual, **settings})
+    made = memory(root, embedding_provider="ollama", embedding_url=f"http://{server.host}", **{**usual, **settings})
+    made.search.remote = RemoteEmbedder(made.config, sleep=lambda _: None)
+    return made
 
 
 def embedded(mine: Memory) -> Memory:
@@ -318,41 +322,43 @@ def test_long_texts_are_cut_and_counted_never_by_the_server(tmp_path: Path) -> N
 # --- the command line ------------------------------------------------------------------------------------------------
 
 
-def shell(root: Path, server_port: int, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
-    """Run `memory` as a process whose user has set Ollama up."""
-    environ = {**os.environ, "MEMORY_EMBEDDING_PROVIDER": "ollama", "OLLAMA_HOST": f"127.0.0.1:{server_port}", **more}
-    return subprocess.run(
-        command(root, *arguments), capture_output=True, text=True, timeout=120, check=False, env=environ
-    )
+def shell(root: Path, server_port: int, *arguments: str, **more: str) -> Said:
+    """Run `memory` for a user who has set Ollama up."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {
+            "MEMORY_EMBEDDING_PROVIDER": "ollama", "OLLAMA_HOST": f"127.0.0.1:{server_port}", **more,
+        }.items():  # fmt: skip
+            patch.setenv(name, value)
+        return call("--vault", str(root), *arguments)
 
 
 def test_the_command_line_from_index_to_answer(vault: Path, server: ModelServer) -> None:
     done = shell(vault, server.port, "index")
-    assert done.returncode == 0, done.stderr
-    assert "ollama/nomic-embed-text@1: 11 of 11 passages (11 embedded)" in done.stdout
-    assert done.stderr == ""
+    assert done.code == 0, done.err
+    assert "ollama/nomic-embed-text@1: 11 of 11 passages (11 embedded)" in done.out
+    assert done.err == ""
     patient = {"MEMORY_EMBEDDING_QUERY_DEADLINE_SECONDS": "30"}
-    document = json.loads(shell(vault, server.port, "recall", "--json", "engine of the boat", **patient).stdout)
+    document = json.loads(shell(vault, server.port, "recall", "--json", "engine of the boat", **patient).out)
     assert (document["embedder"], document["degraded"]) == ("ollama/nomic-embed-text@1", [])
-    state = json.loads(shell(vault, server.port, "status", "--json").stdout)["index"]
+    state = json.loads(shell(vault, server.port, "status", "--json").out)["index"]
     assert state["embedders"][1]["id"] == "ollama/nomic-embed-text@1"
     assert state["embedders"][1]["passages"] == state["passages"] == 11
-    assert "ollama/nomic-embed-text@1, reads 2,048 tokens" in shell(vault, server.port, "doctor").stdout
+    assert "ollama/nomic-embed-text@1, reads 2,048 tokens" in shell(vault, server.port, "doctor").out
 
 
 def test_index_with_a_dead_server_ends_well_and_says_what_waits(vault: Path) -> None:
     port = free_port()
     done = shell(vault, port, "index")
-    assert done.returncode == 0
-    assert f"ollama at 127.0.0.1:{port} cannot be reached: 11 passages still to embed." in done.stdout
-    assert "ollama serve" in done.stdout
+    assert done.code == 0
+    assert f"ollama at 127.0.0.1:{port} cannot be reached: 11 passages still to embed." in done.out
+    assert "ollama serve" in done.out
     quiet = shell(vault, port, "index", "--quiet")
-    assert quiet.stdout == "" and "11 passages still to embed" in quiet.stderr
-    document = json.loads(shell(vault, port, "index", "--json").stdout)
+    assert quiet.out == "" and "11 passages still to embed" in quiet.err
+    document = json.loads(shell(vault, port, "index", "--json").out)
     assert document["backfill"]["waiting"] == 11
     doctor = shell(vault, port, "doctor")
-    assert doctor.returncode == 0
-    assert "cannot be reached" in doctor.stdout
+    assert doctor.code == 0
+    assert "cannot be reached" in doctor.out
 
 
 def test_an_openai_server_with_a_key_that_is_never_shown(vault: Path) -> None:
@@ -363,15 +369,15 @@ def test_an_openai_server_with_a_key_that_is_never_shown(vault: Path) -> None:
             "MEMORY_EMBEDDING_URL": f"http://{server.host}/v1", "MEMORY_EMBEDDING_KEY_ENV": "MY_KEY",
         }  # fmt: skip
         unset = shell(vault, server.port, "index", **settings)
-        assert unset.returncode == 0
-        assert "$MY_KEY" in unset.stdout and "is not set" in unset.stdout
+        assert unset.code == 0
+        assert "$MY_KEY" in unset.out and "is not set" in unset.out
         wrong = shell(vault, server.port, "index", **settings, MY_KEY="sk-not-this-5678")
-        assert "refuses the key" in wrong.stdout
+        assert "refuses the key" in wrong.out
         done = shell(vault, server.port, "index", **settings, MY_KEY=server.key)
-        assert "openai/bge-m3@1: 11 of 11 passages" in done.stdout
+        assert "openai/bge-m3@1: 11 of 11 passages" in done.out
         doctor = shell(vault, server.port, "doctor", "-v", **settings, MY_KEY=server.key)
-        assert "key in $MY_KEY" in doctor.stdout
-        said = "".join(r.stdout + r.stderr for r in (unset, wrong, done, doctor))
+        assert "key in $MY_KEY" in doctor.out
+        said = "".join(r.out + r.err for r in (unset, wrong, done, doctor))
         assert "sk-" not in said
         files = b"".join(f.read_bytes() for f in (vault / ".memory").rglob("*") if f.is_file())
         assert server.key.encode() not in files
@@ -409,9 +415,9 @@ def test_ctrl_c_keeps_what_was_embedded(tmp_path: Path, server: ModelServer) -> 
 
 def test_a_vault_cannot_name_a_server(vault: Path, server: ModelServer) -> None:
     put(vault, ".memory/config.toml", f'[embedding]\nprovider = "ollama"\nurl = "http://{server.host}"\n')
-    assert run(vault, "index").returncode == 0
+    assert call("--vault", str(vault), "index").code == 0
     assert server.requests == []
-    assert "`embedding.url` is ignored" in run(vault, "doctor").stdout
+    assert "`embedding.url` is ignored" in call("--vault", str(vault), "doctor").out
 
 
 def test_a_write_by_others_between_reading_and_keeping_places_nothing_wrong(vault: Path, server: ModelServer) -> None:
@@ -590,10 +596,7 @@ def test_texts_without_a_vector_keep_no_other_from_being_used(vault: Path, serve
     assert (state.passages, state.without) == (9, 2)
     check = next(c for c in doctor(mine) if c.name == "vectors")
     assert "no usable vector for 2 of 11 passages" in check.message and "--rebuild" in check.mend
-    assert "for 9 of 11 passages, 2 without one" in shell(vault, server.port, "status").stdout
-
-
-# --- cleaning --------------------------------------------------------------------------------------------------------
+    assert "for 9 of 11 passages, 2 without one" in shell(vault, server.port, "status").out
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -605,16 +608,16 @@ def test_a_second_run_beside_one_that_embeds_says_so(tmp_path: Path, server: Mod
     put(root, "new.md", "A heron by the weir.\n")
     with writer_lock(mine.index_file.path.with_name("backfill"), 1.0):
         done = shell(root, server.port, "index")
-        document = json.loads(shell(root, server.port, "index", "--json").stdout)["backfill"]
+        document = json.loads(shell(root, server.port, "index", "--json").out)["backfill"]
         quiet = shell(root, server.port, "index", "--quiet")
-    assert done.returncode == 0, done.stderr
-    assert "ollama/nomic-embed-text@1: 60 of 61 passages (0 embedded)\n" in done.stdout
-    assert "Another `memory index` is embedding already: 1 passage still to embed.\n" in done.stdout
-    assert "run `memory index` again" in done.stdout and "Then run" not in done.stdout
+    assert done.code == 0, done.err
+    assert "ollama/nomic-embed-text@1: 60 of 61 passages (0 embedded)\n" in done.out
+    assert "Another `memory index` is embedding already: 1 passage still to embed.\n" in done.out
+    assert "run `memory index` again" in done.out and "Then run" not in done.out
     assert (document["done"], document["waiting"], document["stopped"]) == (
         60, 1, "Another `memory index` is embedding already",
     )  # fmt: skip
-    assert quiet.stdout == "" and "is embedding already" in quiet.stderr
+    assert quiet.out == "" and "is embedding already" in quiet.err
 
 
 def test_doctor_fix_keeps_what_is_of_use_and_forget_deletes_a_left_model(vault: Path) -> None:
@@ -623,17 +626,17 @@ def test_doctor_fix_keeps_what_is_of_use_and_forget_deletes_a_left_model(vault: 
         first.index()
         first.search.backfill()
         second.search.backfill()
-        said = shell(vault, server.port, "doctor", "--fix", MEMORY_EMBEDDING_MODEL="all-minilm").stdout
+        said = shell(vault, server.port, "doctor", "--fix", MEMORY_EMBEDDING_MODEL="all-minilm").out
         left = "ollama/nomic-embed-text@1"
         assert f"11 vectors of {left} are kept" in said and f"memory doctor --forget {left}" in said
         server.requests.clear()
         filled = first.search.backfill()
         assert filled and filled.waiting == filled.embedded == 0 and server.texts == []
-        assert "is configured" in shell(vault, server.port, "doctor", "--forget", left).stderr
+        assert "is configured" in shell(vault, server.port, "doctor", "--forget", left).err
         unknown = shell(vault, server.port, "doctor", "--forget", "ollama/none@1")
-        assert unknown.returncode == 2 and left in unknown.stderr
+        assert unknown.code == 2 and left in unknown.err
         builtin = shell(vault, server.port, "doctor", "--forget", BUILTIN_ID)
-        assert builtin.returncode == 2
+        assert builtin.code == 2
         gone = shell(vault, server.port, "doctor", "--forget", left, MEMORY_EMBEDDING_MODEL="all-minilm")
-        assert gone.returncode == 0 and f"vectors of {left} were deleted" in gone.stdout
+        assert gone.code == 0 and f"vectors of {left} were deleted" in gone.out
         assert [e.id for e in status(second).embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]

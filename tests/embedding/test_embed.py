@@ -34,7 +34,7 @@ vectors = st.binary(min_size=16, max_size=16).map(lambda raw: raw.replace(b"\x80
 
 
 def one(text: str) -> bytes:
-    return builtin().embed_plain([((text, 1),)])[0]
+    return builtin().embed_contexts([((text, 1),)], with_numpy=False)[0]
 
 
 def test_artefact_is_the_one_the_documents_name() -> None:
@@ -44,7 +44,7 @@ def test_artefact_is_the_one_the_documents_name() -> None:
 @settings(deadline=None)
 @given(st.lists(contexts, max_size=12))
 def test_with_and_without_numpy_are_the_same_bytes(batch: list[Context]) -> None:
-    assert builtin().embed_bulk(batch) == builtin().embed_plain(batch)
+    assert builtin().embed_contexts(batch, with_numpy=True) == builtin().embed_contexts(batch, with_numpy=False)
 
 
 @given(any_text)
@@ -57,7 +57,7 @@ def test_any_text_has_a_full_scale_or_zero_vector(text: str) -> None:
 @pytest.mark.parametrize("text", ["", " \n", "\0", "\ud800", "\ufffd", "🙂", "x" * 101])
 def test_nothing_known_is_the_zero_vector(text: str) -> None:
     assert one(text) == bytes(128)
-    assert builtin().embed_bulk([((text, 1),)]) == [bytes(128)]
+    assert builtin().embed_contexts([((text, 1),)], with_numpy=True) == [bytes(128)]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,8 @@ def test_nothing_known_is_the_zero_vector(text: str) -> None:
 def test_huge_texts_are_embedded_alike_in_both_ways(text: str) -> None:
     assert len(text) > BLOCK_CHARACTERS
     batch: list[Context] = [(("before", 1),), ((text, 1),), (("after", 2), (text, 1))]
-    assert StaticEmbedder().embed_bulk(batch) == StaticEmbedder().embed_plain(batch)
+    plain, bulk = (StaticEmbedder().embed_contexts(batch, with_numpy=numpy) for numpy in (False, True))
+    assert plain == bulk
 
 
 def test_more_words_than_the_memo_holds() -> None:

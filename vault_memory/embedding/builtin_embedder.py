@@ -17,12 +17,9 @@ The file, little-endian, mapped and never read whole (a query touches some 30 pa
 Text is split as WordPiece does, in two steps (Devlin et al. 2018, `BasicTokenizer` then `WordpieceTokenizer`):
 
 1. `words`: control characters go, accents go, case goes, every punctuation character and every CJK
-   character is a word of its own, the rest splits at white space.
+   character is a word of its own, the rest splits at white space. What a character becomes depends on that
+   character alone, so this is one `str.translate` with a table that fills itself.
 2. `pieces`: greedy longest match from the left; inside a word the continuations are written `##ing`.
-
-What a character becomes depends on that character alone, so the whole first step is one `str.translate` with
-a table that fills itself. Characters unknown to this Python's Unicode version count as letters: whether an
-emoji is new or old, the word it sticks to has no pieces, on every Python.
 """
 
 import mmap
@@ -33,7 +30,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_memory.errors import VaultMemoryError
 from vault_memory.store.vectors import has_numpy, scaled, scaled_rows, segment_sums
@@ -77,26 +74,15 @@ def words(text: str) -> list[str]:
     return text.translate(_NORMALISED).split()
 
 
-class Vocabulary(NamedTuple):
-    """What a vocabulary must tell: enough for one in a file as for one in memory."""
-
-    row_of: Callable[[str], int | None]
-    """A piece's row (`##` before a continuation) or None."""
-    longest_piece: int
-    """Characters of the longest piece, `##` not counted."""
-    starts: Set[str] | None = None
-    """The first `START` characters, after any `##`, of every piece that has as many; None where not known."""
-
-
-def pieces(word: str, vocabulary: Vocabulary) -> list[int]:
+def pieces(word: str, row_of: Callable[[str], int | None], longest: int, starts: Set[str] | None = None) -> list[int]:
     """Return the vocabulary rows of one normalised word, first piece first.
 
-    A word that cannot be covered from end to end, or is over `LONGEST_WORD` characters, has no pieces at all
-    (the original's `[UNK]`).
+    `row_of` gives a piece's row (`##` before a continuation) or None, `longest` is the characters of the longest
+    piece, `starts` what `starts_of` says of the vocabulary, where that is known. A word that cannot be covered
+    from end to end, or is over `LONGEST_WORD` characters, has no pieces at all (the original's `[UNK]`).
     """
     if len(word) > LONGEST_WORD:
         return []
-    row_of, longest, starts = vocabulary
     rows: list[int] = []
     start = 0
     while start < len(word):
@@ -115,35 +101,34 @@ def pieces(word: str, vocabulary: Vocabulary) -> list[int]:
 
 
 def starts_of(tokens: Iterable[str]) -> frozenset[str]:
-    """Return `Vocabulary.starts` of these tokens."""
+    """Return the first `START` characters, after any `##`, of every piece that has as many."""
     lengths = ((token, START + len(CONTINUATION) * token.startswith(CONTINUATION)) for token in tokens)
     return frozenset(token[:length] for token, length in lengths if len(token) >= length)
 
 
 def _normalised(character: str) -> str:
-    """Return what one character becomes: nothing, a space, itself in lower case, or itself between spaces."""
+    """Return what one character becomes: nothing, a space, itself in lower case, or itself between spaces.
+
+    One that this Python's Unicode version does not know counts as a letter: whether an emoji is new or old, the word
+    it sticks to has no pieces, on every Python.
+    """
     if character in "\t\n\r":
         return " "
     if character in _REMOVED_CHARACTERS or unicodedata.category(character) in _REMOVED_CATEGORIES:
         return ""
     if character.isspace():
         return " "
-    decomposed = unicodedata.normalize("NFD", character)
-    bare = "".join(c.lower() for c in decomposed if unicodedata.category(c) != "Mn")
-    # After decomposition, because some letters decompose into punctuation (U+1FEF is a grave accent).
-    split = "".join(f" {c} " if _is_punctuation(c) else c for c in bare)
-    return f" {split} " if _is_cjk(ord(character)) else split
-
-
-def _is_punctuation(character: str) -> bool:
-    # The original counts every visible ASCII sign as punctuation, `$` and `~` included.
-    if character.isascii():
-        return not character.isalnum() and "!" <= character <= "~"
-    return unicodedata.category(character).startswith("P")
-
-
-def _is_cjk(code: int) -> bool:
-    return any(first <= code <= last for first, last in _CJK_RANGES)
+    split = ""
+    for part in unicodedata.normalize("NFD", character):
+        if unicodedata.category(part) != "Mn":
+            lower = part.lower()
+            # The original counts every visible ASCII sign as punctuation, `$` and `~` included. Some letters decompose
+            # into punctuation (U+1FEF is a grave accent).
+            is_sign = "!" <= part <= "~" and not part.isalnum()
+            is_punctuation = is_sign if part.isascii() else unicodedata.category(part).startswith("P")
+            split += f" {lower} " if is_punctuation else lower
+    is_cjk = any(first <= ord(character) <= last for first, last in _CJK_RANGES)
+    return f" {split} " if is_cjk else split
 
 
 class _NormalisedCharacters(dict[int, str]):
@@ -193,23 +178,19 @@ class TokenTable:
         try:
             with open(path, "rb") as file:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:  # ValueError: an empty file cannot be mapped
-            raise _unusable(path, str(error)) from error
-        if len(self._map) < HEADER.size:
-            raise _unusable(path, "it is too short")
-        self._count: int
-        self.dimensions: int
-        self.longest_piece: int
-        magic, self._count, self.dimensions, self.longest_piece, text_bytes = HEADER.unpack_from(self._map)
-        self.vocabulary = Vocabulary(self._search, self.longest_piece)
-        self._weights_at = HEADER.size + 4 * (self._count + 1)
-        self._vectors_at = self._weights_at + 2 * self._count
-        self._text_at = self._vectors_at + self._count * self.dimensions
-        if magic != MAGIC or len(self._map) < self._text_at + text_bytes:
-            raise _unusable(path, "it is damaged or of another version")
-
-    def __len__(self) -> int:
-        return self._count
+            if len(self._map) < HEADER.size:
+                raise ValueError("it is too short")
+            magic, self.count, self.dimensions, self.longest_piece, text_bytes = HEADER.unpack_from(self._map)
+            self._weights_at = HEADER.size + 4 * (self.count + 1)
+            self._vectors_at = self._weights_at + 2 * self.count
+            self._text_at = self._vectors_at + self.count * self.dimensions
+            if magic != MAGIC or len(self._map) < self._text_at + text_bytes:
+                raise ValueError("it is damaged or of another version")
+        except (OSError, ValueError) as error:  # an empty file cannot be mapped: a ValueError, too
+            sentence = f"The builtin vectors cannot be read from {path}: {error}."
+            raise VaultMemoryError(sentence, "Install vault-memory again.") from error
+        self._row_of: Callable[[str], int | None] = self._search
+        self._starts: Set[str] | None = None
 
     def __getitem__(self, row: int) -> bytes:
         start, end = _SPAN.unpack_from(self._map, HEADER.size + 4 * row)
@@ -219,32 +200,33 @@ class TokenTable:
     def _search(self, piece: str) -> int | None:
         """Find a piece in some 15 steps through the map."""
         key = piece.encode()
-        row = bisect_left(self, key)
-        return row if row < self._count and self[row] == key else None
+        row = bisect_left(self, key, 0, self.count)
+        return row if row < self.count and self[row] == key else None
 
-    def weight(self, row: int) -> int:
-        """Return the token's weight."""
-        start = self._weights_at + 2 * row
-        return int.from_bytes(self._map[start : start + 2], "little")
+    def pieces(self, word: str) -> list[int]:
+        """Return the rows of one normalised word."""
+        return pieces(word, self._row_of, self.longest_piece, self._starts)
 
-    def vector(self, row: int) -> memoryview:
-        """Return the token's components as a view of signed bytes."""
+    def weighted(self, row: int) -> tuple[int, memoryview]:
+        """Return a token's weight, and its components as a view of signed bytes."""
+        at = self._weights_at + 2 * row
         start = self._vectors_at + row * self.dimensions
-        return memoryview(self._map)[start : start + self.dimensions].cast("b")
+        components = memoryview(self._map)[start : start + self.dimensions].cast("b")
+        return int.from_bytes(self._map[at : at + 2], "little"), components
 
     def hold(self) -> None:
         """Keep all tokens in a dictionary from now on: 30 ms once, then finding is twenty times as fast."""
-        if self.vocabulary.starts is None:
-            rows = {self[row].decode(): row for row in range(self._count)}
-            self.vocabulary = Vocabulary(rows.get, self.longest_piece, starts_of(rows))
+        if self._starts is None:
+            rows = {self[row].decode(): row for row in range(self.count)}
+            self._row_of, self._starts = rows.get, starts_of(rows)
 
     def arrays(self) -> "tuple[Int64s, Int8s]":
         """Return all weights (copied) and all vectors (a view, shape (tokens, dimensions)) for numpy."""
         import numpy as np
 
-        weights = np.frombuffer(self._map, "<u2", self._count, self._weights_at).astype(np.int64)
-        vectors = np.frombuffer(self._map, np.int8, self._count * self.dimensions, self._vectors_at)
-        return weights, vectors.reshape(self._count, self.dimensions)
+        weights = np.frombuffer(self._map, "<u2", self.count, self._weights_at).astype(np.int64)
+        vectors = np.frombuffer(self._map, np.int8, self.count * self.dimensions, self._vectors_at)
+        return weights, vectors.reshape(self.count, self.dimensions)
 
 
 class StaticEmbedder:
@@ -258,45 +240,63 @@ class StaticEmbedder:
         self.id = identity
         self._table = TokenTable(path)
         self.dimensions = self._table.dimensions
-        self._pieces: dict[str, list[int]] = {}
-        self._bulk: _WordSums | None = None
         self._asked = 0
+        self._pieces: dict[str, list[int]] = {}
+        self._sum_rows: dict[str, int] = {}
+        self._word_sums: Int32s | None = None
+        """The sums of whole words met in bulk: 100 pieces × 127 × 65535 stays below 2^31."""
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one int8 vector a text, `dimensions` bytes each, in order; any `str` is welcome."""
         return self.embed_contexts([((text, 1),) for text in texts])
 
-    def embed_contexts(self, contexts: Sequence[Context]) -> list[bytes]:
+    def embed_contexts(self, contexts: Sequence[Context], with_numpy: bool | None = None) -> list[bytes]:
         """Return one vector a context: of all its tokens, those of each text counted `weight` times.
 
         So a long neighbour counts more than a short one. Evidence recall@20 on lines of dialogue with three
         neighbours each side: .612 this way, .556 with texts made equally long first, .565 without neighbours.
+        The bytes are the same with numpy and without; by default it is used where there is enough to embed.
         """
         self._asked += len(contexts)
-        # Many small notes are as many texts as one big one, so all calls count; a lone query goes without.
-        if self._asked >= BULK_TEXTS and len(contexts) >= BULK_CALL and has_numpy():
-            return self.embed_bulk(contexts)
-        return self.embed_plain(contexts)
-
-    def embed_plain(self, contexts: Sequence[Context]) -> list[bytes]:
-        """`embed_contexts` without numpy."""
+        if with_numpy is None:
+            # Many small notes are as many texts as one big one, so all calls count; a lone query goes without.
+            with_numpy = self._asked >= BULK_TEXTS and len(contexts) >= BULK_CALL and has_numpy()
+        vectors: list[bytes] = []
+        if with_numpy:
+            for start in range(0, len(contexts), BLOCK_CONTEXTS):
+                vectors += self._embed_block(contexts[start : start + BLOCK_CONTEXTS])
+            return vectors
         sums = {text: self._sum(text) for text in {text for context in contexts for text, _ in context}}
-        vectors = []
         for context in contexts:
             weighted = ([weight * x for x in sums[text]] for text, weight in context)
             vectors.append(scaled([sum(column) for column in zip([0] * self.dimensions, *weighted, strict=True)]))
         return vectors
 
-    def embed_bulk(self, contexts: Sequence[Context]) -> list[bytes]:
-        """`embed_contexts` with numpy, in blocks of bounded memory."""
-        if self._bulk is None:
-            self._bulk = _WordSums(self._table)
-        vectors: list[bytes] = []
-        for start in range(0, len(contexts), BLOCK_CONTEXTS):
-            vectors += self._embed_block(self._bulk, contexts[start : start + BLOCK_CONTEXTS])
-        return vectors
+    def _sum(self, text: str) -> list[int]:
+        """Sum a text's weighted tokens, each different one once: a megabyte of one bracket costs one row."""
+        if len(text) > BLOCK_CHARACTERS:
+            self._table.hold()
+        counts: Counter[int] = Counter()
+        for word, times in Counter(words(text)).items():
+            rows = self._pieces.get(word)
+            if rows is None:
+                rows = self._table.pieces(word)
+                if len(self._pieces) >= MEMO_WORDS:
+                    self._pieces.clear()
+                if len(word) <= self._table.longest_piece:  # longer ones hardly repeat and would fill the memory
+                    self._pieces[word] = rows
+            for row in rows:
+                counts[row] += times
+        totals = [0] * self.dimensions
+        for row, times in counts.items():
+            weight, vector = self._table.weighted(row)
+            factor = times * weight
+            totals = [t + factor * x for t, x in zip(totals, vector, strict=True)]
+        return totals
 
-    def _embed_block(self, bulk: "_WordSums", contexts: Sequence[Context]) -> list[bytes]:
+    # --- many texts, with numpy ------------------------------------------------------------------------------------
+
+    def _embed_block(self, contexts: Sequence[Context]) -> list[bytes]:
         """Sum each different text once, then each context: a text is its neighbours' neighbour too."""
         import numpy as np
 
@@ -306,76 +306,33 @@ class StaticEmbedder:
         done = 0
         for block in _blocks(list(place)):
             long = len(block[0]) > BLOCK_CHARACTERS
-            text_sums[done : done + len(block)] = self._sum(block[0]) if long else bulk.text_sums(block)
+            text_sums[done : done + len(block)] = self._sum(block[0]) if long else self._text_sums(block)
             done += len(block)
         rows = text_sums[[place[text] for context in contexts for text, _ in context]]
         weights = np.array([weight for context in contexts for _, weight in context], np.int64)
         return scaled_rows(segment_sums(rows * weights[:, None], [len(context) for context in contexts]))
 
-    def _sum(self, text: str) -> list[int]:
-        """Sum a text's weighted tokens, each different one once: a megabyte of one bracket costs one row."""
-        if len(text) > BLOCK_CHARACTERS:
-            self._table.hold()
-        counts: Counter[int] = Counter()
-        for word, times in Counter(words(text)).items():
-            for row in self._word_pieces(word):
-                counts[row] += times
-        totals = [0] * self.dimensions
-        for row, times in counts.items():
-            factor = times * self._table.weight(row)
-            totals = [t + factor * x for t, x in zip(totals, self._table.vector(row), strict=True)]
-        return totals
-
-    def _word_pieces(self, word: str) -> list[int]:
-        known = self._pieces.get(word)
-        if known is None:
-            if len(self._pieces) >= MEMO_WORDS:
-                self._pieces.clear()
-            known = pieces(word, self._table.vocabulary)
-            if len(word) <= self._table.longest_piece:  # longer ones hardly repeat and would fill the memory
-                self._pieces[word] = known
-        return known
-
-
-class _WordSums:
-    """Sums of whole words, remembered in one int32 matrix (100 pieces × 127 × 65535 stays below 2^31)."""
-
-    def __init__(self, table: TokenTable) -> None:
+    def _text_sums(self, texts: list[str]) -> "Int64s":
+        """Return the sum of each text's words: (texts, dimensions); takes `BLOCK_CHARACTERS` at most."""
         import numpy as np
 
-        table.hold()
-        self._table = table
-        self._weights, self._vectors = table.arrays()
-        self._slot_of: dict[str, int] = {}
-        self._sums: Int32s = np.zeros((MEMO_WORDS, table.dimensions), np.int32)
-
-    def text_sums(self, texts: list[str]) -> "Int64s":
-        """Return the sum of each text's words: (texts, dimensions); takes `BLOCK_CHARACTERS` at most."""
+        if self._word_sums is None:
+            self._table.hold()
+            self._word_sums = np.zeros((MEMO_WORDS, self.dimensions), np.int32)
         split = [words(text) for text in texts]
-        self._learn({word for text_words in split for word in text_words})
-        slots = [self._slot_of[word] for text_words in split for word in text_words]
-        return segment_sums(self._sums[slots], [len(text_words) for text_words in split])
-
-    def _learn(self, block_words: set[str]) -> None:
-        """Make room for and sum the words not met yet; forgetting all at once is rare and cheap."""
-        if len(self._slot_of) + len(block_words) > MEMO_WORDS:
-            self._slot_of.clear()
-        new = [word for word in block_words if word not in self._slot_of]
-        rows = [pieces(word, self._table.vocabulary) for word in new]
-        flat = [row for word_rows in rows for row in word_rows]
-        first = len(self._slot_of)
-        weighted = self._vectors[flat] * self._weights[flat][:, None]
-        self._sums[first : first + len(new)] = segment_sums(weighted, [len(word_rows) for word_rows in rows])
-        self._slot_of.update(zip(new, range(first, first + len(new)), strict=True))
-
-
-@cache
-def builtin() -> StaticEmbedder:
-    """Return the embedder that is always there, one for the process.
-
-    Raises VaultMemoryError when its file is missing from the installation.
-    """
-    return StaticEmbedder()
+        different = {word for text_words in split for word in text_words}
+        if len(self._sum_rows) + len(different) > MEMO_WORDS:  # forgetting all at once is rare and cheap
+            self._sum_rows.clear()
+        new = [word for word in different if word not in self._sum_rows]
+        pieces_of = [self._table.pieces(word) for word in new]
+        flat = [row for rows in pieces_of for row in rows]
+        weights, vectors = self._table.arrays()
+        weighted = vectors[flat] * weights[flat][:, None]
+        first = len(self._sum_rows)
+        self._word_sums[first : first + len(new)] = segment_sums(weighted, [len(rows) for rows in pieces_of])
+        self._sum_rows.update(zip(new, range(first, first + len(new)), strict=True))
+        rows = [self._sum_rows[word] for text_words in split for word in text_words]
+        return segment_sums(self._word_sums[rows], [len(text_words) for text_words in split])
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -392,6 +349,10 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
         yield block
 
 
-def _unusable(path: str, reason: str) -> VaultMemoryError:
-    sentence = f"The builtin vectors cannot be read from {path}: {reason}."
-    return VaultMemoryError(sentence, "Install vault-memory again.")
+@cache
+def builtin() -> StaticEmbedder:
+    """Return the embedder that is always there, one for the process.
+
+    Raises VaultMemoryError when its file is missing from the installation.
+    """
+    return StaticEmbedder()
