@@ -28,7 +28,7 @@ from vault_memory.health.stats import (
     stats,
 )
 from vault_memory.memory import Memory
-from vault_memory.rendering import drawing
+from vault_memory.rendering import stats as drawing
 from vault_memory.rendering.common import cells, cut
 from vault_memory.rendering.stats import stats_document, stats_text
 
@@ -66,7 +66,7 @@ def test_the_figures_of_a_small_vault(vault: Memory) -> None:
     assert (found.facts.total, found.facts.private, found.facts.inferred) == (10, 1, 0)
     assert found.facts.kinds == {"world": 3, "experience": 2, "opinion": 4, "observation": 1}
     # Those of 1 September are older than sixty days and nobody asked for them.
-    assert found.tiers == {"core": 0, "working": 8, "peripheral": 2}
+    assert found.facts.tiers == {"core": 0, "working": 8, "peripheral": 2}
     assert found.entities._asdict() == {"paged": 1, "mentioned": 1, "most": (("Bo", 4), ("Ann", 3))}
     assert (found.opinions.held, found.opinions.moved) == (3, 1)
     assert found.opinions.bands == {"sure": 1, "likely": 1, "open": 0, "doubted": 1}
@@ -86,7 +86,7 @@ def test_an_empty_vault_has_no_figures(tmp_path: Path) -> None:
     found = stats(memory(fill(tmp_path / "vault", {})), TODAY)
     assert (found.notes, found.days.logged, found.facts.total, found.opinions.curves) == (0, 0, 0, ())
     assert "none with a log yet" in stats_text(found) and found.ratio == 0
-    assert drawing.text(found, 80).count("none with a date yet") == 2
+    assert drawing.sparklines(found, 80).count("none with a date yet") == 2
     ElementTree.fromstring(drawing.svg(found, "vault"))
 
 
@@ -208,13 +208,11 @@ WEEKS = (Week(date(2024, 12, 30), 3, 12345), Week(date(2025, 1, 20), 1, 0))
 
 def figures_of(curves: Sequence[Curve], weeks: Sequence[Week]) -> Stats:
     opinions = Opinions(len(curves), {}, 0, tuple(curves))
-    return Stats(
-        TODAY, 4321, 0, 0, 0, 0, Days(), Tally(7, {}, {}, {}), Entities(0, 0, ()), opinions, {}, 0, tuple(weeks)
-    )
+    return Stats(TODAY, 4321, 0, 0, 0, 0, Days(), Tally(7, {}, {}), Entities(0, 0, ()), opinions, {}, 0, tuple(weeks))
 
 
 def test_a_drawing_in_the_terminal() -> None:
-    assert drawing.text(figures_of(CURVES, WEEKS), 60).split("\n") == [
+    assert drawing.sparklines(figures_of(CURVES, WEEKS), 60).split("\n") == [
         "Notes and facts per week, 30 Dec 2024 – 26 Jan 2025",
         "notes  █··▃  up to 3",
         "facts  █···  up to 12,345",
@@ -236,7 +234,7 @@ drawn = st.builds(figures_of, st.lists(st.builds(Curve, names, points), max_size
 
 @given(drawn, st.integers(0, 240))
 def test_no_line_is_wider_than_the_terminal(found: Stats, width: int) -> None:
-    assert max(map(cells, drawing.text(found, width).split("\n"))) <= max(width, 24)
+    assert max(map(cells, drawing.sparklines(found, width).split("\n"))) <= max(width, 24)
 
 
 def test_wide_characters_take_two_cells() -> None:
@@ -271,7 +269,7 @@ def test_a_drawing_holds_the_numbers_and_the_names() -> None:
 
 
 def draw(vault: Memory, found: Stats, file: Path, force: bool = False) -> None:
-    drawing.write(vault.vault, file, drawing.svg(found, "vault"), force)
+    drawing.write_drawing(vault.vault, file, drawing.svg(found, "vault"), force)
 
 
 def test_a_drawing_is_written_and_drawn_again(vault: Memory, tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ import click
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.errors import UsageError
 from vault_memory.health import stats as health
-from vault_memory.rendering import drawing
 from vault_memory.rendering.common import clean, dump, seen_document
-from vault_memory.rendering.stats import stats_document, stats_text
+from vault_memory.rendering.stats import sparklines, stats_document, stats_text, svg, write_drawing
 
 
 @command("memory stats --plot", short_help="Show statistics about the vault, and draw them.")
@@ -28,7 +27,7 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
     with Bar(shared) as bar:
         found = health.stats(memory, date.today(), bar)
     title = memory.vault.root.name
-    file = drawing.write(memory.vault, Path(plot), drawing.svg(found, title), force) if plot else None
+    file = write_drawing(memory.vault, Path(plot), svg(found, title), force) if plot else None
     if shared.json:
         document, seen = stats_document(found, str(memory.vault.root)), seen_document(memory.index_state)
         document["index"] |= seen.pop("index", {})
@@ -38,6 +37,6 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
     else:
         shared.say(stats_text(found))
         if plot is not None:
-            lines = drawing.text(found, shutil.get_terminal_size().columns).split("\n")
+            lines = sparklines(found, shutil.get_terminal_size().columns).split("\n")
             shared.say("\n".join(("", *map(clean, lines))))
     say_of_index(shared, memory)

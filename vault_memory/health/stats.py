@@ -1,4 +1,4 @@
-"""The figures of a vault, read from its index as of one day. How they look is report.py's and plot.py's business.
+"""The figures of a vault, read from its index as of one day.
 
 A day counts as logged when a dated note is of it; pages below `bank/` are none, whatever their properties say. What is
 dated after that day is counted as ahead, and is in no gap, streak or week.
@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown.fact_text import readable
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.reflect.fact_set import FactSet
 from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
 from vault_memory.reflect.page_jobs import Options
 from vault_memory.reflect.periods import KINDS as PERIODS
-from vault_memory.reflect.periods import Period, period_of
+from vault_memory.reflect.periods import period_of
 from vault_memory.search.names import listing
 from vault_memory.store import note_queries, schema
-from vault_memory.store.note_queries import note_paths
-from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.text.spans import parse_t, plus
 
@@ -110,28 +107,14 @@ class Opinions(NamedTuple):
     curves: tuple[Curve, ...]
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How many facts there are; `days` are of those with one, `private` are left out of all else."""
+class Tally(NamedTuple):
+    """How many facts there are; those `private` to some scope are left out of all else."""
 
     total: int
     kinds: Mapping[str, int]
     tiers: Mapping[str, int]
-    days: Mapping[date, int]
     private: int = 0
     inferred: int = 0
-
-
-def tally(told: FactSet) -> Tally:
-    """Count facts."""
-    return Tally(
-        total=len(told.facts),
-        kinds=Counter(fact.kind for fact in told.facts),
-        tiers=Counter(fact.tier for fact in told.facts),
-        days=Counter(fact.day for fact in told.facts if fact.day),
-        private=told.left_out.get("private", 0),
-        inferred=sum(fact.is_inferred for fact in told.facts),
-    )
 
 
 @dataclass(frozen=True)
@@ -160,33 +143,40 @@ class Stats:
         """How many times the notes' bytes the index takes; 0 where there are no notes."""
         return self.index_bytes / self.notes_bytes if self.notes_bytes else 0.0
 
-    @property
-    def tiers(self) -> dict[str, int]:
-        """The facts by tier, the most used tier first."""
-        return {tier: self.facts.tiers.get(tier, 0) for tier in TIERS}
-
 
 def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Stats:
     """Read the figures of a vault as it stands on a day."""
     options = Options(today, entity_days=memory.config.reflect_entity_days)
-    return memory.index_file.read(lambda store, _: _stats(Asking(memory.vault, store, options)), progress)
+    return memory.index_file.read(lambda store, _: _figures(Asking(memory.vault, store, options)), progress)
 
 
-def _stats(asking: Asking) -> Stats:
+def _figures(asking: Asking) -> Stats:
     store, today, planner = asking.store, asking.options.today, asking.planner()
     notes, dated, words, size = note_queries.note_figures(store)
     logged = note_queries.notes_by_day(store, without=BANK)
-    counted = tally(planner.jobs.fact_set)
+    told = planner.jobs.fact_set
+    tiers = Counter(fact.tier for fact in told.facts)
+    notes_of, facts_of = _by_week(logged, today), _by_week(Counter(fact.day for fact in told.facts if fact.day), today)
+    rows = listing(store, with_private=False)
+    paged = sum(row.page is not None for row in rows)
+    most = tuple((row.name, row.mentions) for row in rows[:MOST_MENTIONED] if row.mentions)
+    summaries = dict.fromkeys(PERIODS, 0)
+    for path in note_queries.note_paths(store, SUMMARIES.rstrip("/")):
+        name = path.removeprefix(SUMMARIES).removesuffix(".md")
+        span = parse_t(name)  # a page is named after its period: `2025-W48`, `2025-11`, `2025`
+        for kind in PERIODS if span else ():
+            summaries[kind] += bool(span and period_of(span.start, kind).name == name)
     return Stats(
         today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.file),
-        days=days_of(logged, today), facts=counted, entities=_entities(store),
-        opinions=_opinions(held_by(planner, asking), today), summaries=_summaries(store),
-        recalls=note_queries.count_questions(store, plus(today, -LATELY_DAYS), today),
-        weeks=weeks_of(logged, counted.days, today),
+        days=days_of(logged, today),
+        facts=Tally(
+            len(told.facts), Counter(fact.kind for fact in told.facts), {tier: tiers[tier] for tier in TIERS},
+            told.left_out.get("private", 0), sum(fact.is_inferred for fact in told.facts),
+        ),
+        entities=Entities(paged, len(rows) - paged, most), opinions=_opinions(held_by(planner, asking), today),
+        summaries=summaries, recalls=note_queries.count_questions(store, plus(today, -LATELY_DAYS), today),
+        weeks=tuple(Week(start, notes_of[start], facts_of[start]) for start in sorted({*notes_of, *facts_of})),
     )  # fmt: skip
-
-
-# --- days -------------------------------------------------------------------------------------------------------------
 
 
 def days_of(logged: Iterable[date], today: date) -> Days:
@@ -197,27 +187,16 @@ def days_of(logged: Iterable[date], today: date) -> Days:
         return Days(ahead=len(known))
     between = [(plus(a, 1), plus(b, -1)) for a, b in pairwise(past) if (b - a).days > 1]
     gap = max(between, key=lambda days: (days[1] - days[0], days[0]), default=None)
-    return Days(len(past), past[0], past[-1], gap, _streak(set(past), today), len(known) - len(past))
-
-
-def _streak(past: set[date], today: date) -> int:
-    day = today if today in past else plus(today, -1)
-    count = 0
-    while day in past:
-        count += 1
-        day = plus(day, -1)
-        if day == date.min:
+    streak = 0
+    for day in reversed(past):
+        if (today - day).days != streak + (past[-1] < today):  # today may have no log yet
             break
-    return count
-
-
-def weeks_of(logged: Mapping[date, int], told_on: Mapping[date, int], today: date) -> tuple[Week, ...]:
-    """Each week up to today with a note or a fact of its days, in order."""
-    notes, facts = _by_week(logged, today), _by_week(told_on, today)
-    return tuple(Week(start, notes[start], facts[start]) for start in sorted({*notes, *facts}))
+        streak += 1
+    return Days(len(past), past[0], past[-1], gap, streak, len(known) - len(past))
 
 
 def _by_week(days: Mapping[date, int], today: date) -> Counter[date]:
+    """The counts of the days up to today, by the Monday of each week."""
     found: Counter[date] = Counter()
     for day, count in days.items():
         if day <= today:
@@ -225,41 +204,21 @@ def _by_week(days: Mapping[date, int], today: date) -> Counter[date]:
     return found
 
 
-# --- what is known ----------------------------------------------------------------------------------------------------
-
-
-def _entities(store: View) -> Entities:
-    rows = listing(store, with_private=False)
-    paged = sum(row.page is not None for row in rows)
-    most = tuple((row.name, row.mentions) for row in rows[:MOST_MENTIONED] if row.mentions)
-    return Entities(paged, len(rows) - paged, most)
-
-
 def _opinions(held: Iterable[Opinion], today: date) -> Opinions:
     # A figure or a drawing is for everybody who sees it: what is private to some scope is in no other than its own.
     holding = [opinion for opinion in held if opinion.scope == GLOBAL and not opinion.superseded_by]
-    bands = Counter(band_of(opinion.confidence) for opinion in holding)
-    shared = [(one, points) for one in holding if (points := history_of(one, today))]
-    shared.sort(key=lambda one: (-one[1][-1][0].toordinal(), -one[1][-1][1], one[0].statement))
-    curves = tuple(Curve(_named(opinion), points) for opinion, points in shared[:MAX_CURVES])
-    moved = sum(has_moved(Curve("", points), today) for _, points in shared)
-    return Opinions(len(holding), {band: bands[band] for band, _ in BANDS}, moved, curves)
-
-
-def _named(opinion: Opinion) -> str:
-    about = f"{', '.join(opinion.entities)}: " if opinion.entities else ""
-    return about + _EMPHASIS.sub(r"\2", readable(opinion.statement, lambda _: False))
-
-
-def band_of(confidence: float) -> str:
-    """The word for how sure something is."""
-    return next((band for band, least in BANDS if confidence >= least - 1e-9), BANDS[-1][0])
-
-
-def history_of(opinion: Opinion, today: date) -> Points:
-    """How sure one was of an opinion on each day up to today that brought evidence, as its page has it."""
-    days = ((date.fromisoformat(moment.date), moment.confidence) for moment in opinion.history)
-    return tuple((day, value) for day, value in days if day <= today)
+    bands = dict.fromkeys((band for band, _ in BANDS), 0)
+    told: list[tuple[Opinion, Curve]] = []
+    for opinion in holding:
+        bands[next((band for band, least in BANDS if opinion.confidence >= least - 1e-9), BANDS[-1][0])] += 1
+        days = ((date.fromisoformat(moment.date), moment.confidence) for moment in opinion.history)
+        if points := tuple((day, value) for day, value in days if day <= today):
+            about = f"{', '.join(opinion.entities)}: " if opinion.entities else ""
+            statement = _EMPHASIS.sub(r"\2", readable(opinion.statement, lambda _: False))
+            told.append((opinion, Curve(about + statement, points)))
+    told.sort(key=lambda one: (-one[1].points[-1][0].toordinal(), -one[1].points[-1][1], one[0].statement))
+    moved = sum(has_moved(curve, today) for _, curve in told)
+    return Opinions(len(holding), bands, moved, tuple(curve for _, curve in told[:MAX_CURVES]))
 
 
 def has_moved(curve: Curve, today: date) -> bool:
@@ -268,20 +227,3 @@ def has_moved(curve: Curve, today: date) -> bool:
     values = [value for day, value in curve.points if day > since]
     before = curve.at(since)
     return bool(values) and values[-1] != (values[0] if before is None else before)
-
-
-def _summaries(store: View) -> dict[str, int]:
-    """How many pages there are of weeks, months and years."""
-    kinds = dict.fromkeys(PERIODS, 0)
-    for path in note_paths(store, SUMMARIES.rstrip("/")):
-        period = _period(path.removeprefix(SUMMARIES).removesuffix(".md"))
-        if period:
-            kinds[period.kind] += 1
-    return kinds
-
-
-def _period(name: str) -> Period | None:
-    """The period a page is named after: `2025-W48`, `2025-11`, `2025`."""
-    span = parse_t(name)
-    found = (period_of(span.start, kind) for kind in PERIODS) if span else ()
-    return next((period for period in found if period.name == name), None)
