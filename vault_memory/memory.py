@@ -22,7 +22,7 @@ from vault_memory.write.note_writer import NoteWriter
 if TYPE_CHECKING:
     from vault_memory.context.context import Bundle, ContextRequest
     from vault_memory.indexing.indexer import Progress, Report
-    from vault_memory.reflect.job import ReflectReport, ReflectRequest, Steps
+    from vault_memory.reflect.job import ReflectReport, Steps
     from vault_memory.reflect.opinion_query import Asking, Opinion
     from vault_memory.search.get import Excerpt
     from vault_memory.search.names import EntityProfile, EntityRow
@@ -257,15 +257,9 @@ class Memory:
 
         Raises BusyError when another process reflects.
         """
-        from vault_memory.reflect.job import parse_request
+        from vault_memory.reflect.job import parse_request, reflect
 
         asked = parse_request(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
-        return self.reflect_as(asked, steps)
-
-    def reflect_as(self, asked: "ReflectRequest", steps: "Steps | None" = None) -> "ReflectReport":
-        """Reflect as it was asked for elsewhere."""
-        from vault_memory.reflect.job import reflect
-
         with self._lock:
             return reflect(self.index_file, asked, steps)
 

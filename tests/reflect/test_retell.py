@@ -18,7 +18,7 @@ from vault_memory.markdown.fact_text import TRACEABLE, traced
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import PAGE_TOKENS
-from vault_memory.reflect.job import ReflectReport, ReflectRequest
+from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.model_writer import USELESS_PAGES
 from vault_memory.reflect.plan import Draft, PageHistory, edit
 from vault_memory.reflect.retell import PARAGRAPH_SHARE, traceable
@@ -67,7 +67,7 @@ def reflect(root: Path, server: ModelServer | None, *, dry_run: bool = False, **
     if server:
         url = f"http://{server.host}"
         named = {"reflect_provider": "ollama", "reflect_model": "llama3.2", "reflect_url": url}
-    done = memory(root, **(named | more)).reflect_as(ReflectRequest(now=NOW, dry_run=dry_run))
+    done = memory(root, **(named | more)).reflect(now=NOW.isoformat(), dry_run=dry_run)
     for path in texts(root):
         age(root / path, 60)
     return done

@@ -361,7 +361,7 @@ def _ask_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any
 
     # No model is asked here, and the client of one takes longer to import than all the rest.
     memory = Federation(replace(config, embedding_provider="builtin", rerank_provider="off"))
-    return methods.call(methods.METHODS["context"], memory, params)
+    return methods.call("context", memory, params)
 
 
 def _why(document: dict[str, Any]) -> str:

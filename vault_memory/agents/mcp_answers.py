@@ -83,10 +83,10 @@ def search(caller: Caller, given: Arguments) -> str:
     said += [*(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
     # What is cut off where there is no room for all of it: how much there is besides.
     notes = [*_read_as(found["understood"]), *sorted(said, key=lambda each: _LEFT_OUT.match(each) is not None)]
-    text = frame.framed(found["text"]) + "\n" if found["results"] else ""
+    text = frame.framed(found["text"]) + "\n" if found["text"] else ""
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
-        if best["results"]:
+        if best["text"]:
             return f"{_cut(best['text'], budget - CUT_TOKENS)}\n{CUT}"
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])

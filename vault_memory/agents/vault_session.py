@@ -19,9 +19,8 @@ from vault_memory.daemon import client, methods
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, ConflictError, RefusedError, VaultError, of_exit_code
 from vault_memory.federation import Federation
-from vault_memory.health.status import status
 from vault_memory.indexing.held_index import HeldIndex
-from vault_memory.rendering.status import narrowed, status_document
+from vault_memory.rendering.status import narrowed
 from vault_memory.sessions import projects
 from vault_memory.vault.vault import Vault
 
@@ -67,14 +66,15 @@ class VaultSession:
         params = {**options, "as_text": True}
         found = self._of_daemon("recall", params)
         if found is None and self._has_index():
-            found = methods.recall(self._memory(), params)
+            found = methods.call("recall", self._memory(), params)
         return found
 
     def status(self, scopes: tuple[str, ...]) -> Document:
         """The `status@1` document of what lies in the open scopes; raises VaultError for a vault that is not there."""
         Vault(self.config())  # a daemon would tell of an index that cannot be used, and not why
-        found = self._of_daemon("status", {"scope": list(scopes)})
-        return narrowed(found or status_document(status(Federation(self.config()), scopes)))
+        params = {"scope": list(scopes)}
+        found = self._of_daemon("status", params)
+        return narrowed(found or methods.call("status", Federation(self.config()), params))
 
     def entity(self, name: str, scopes: tuple[str, ...]) -> "EntityProfile | None":
         """What the open scopes hold of an entity; raises BusyError while there is no index yet."""
@@ -179,7 +179,7 @@ class VaultSession:
         """Load some of what the first question waits for; False where a daemon answers it, or there is no index."""
         if self._of_daemon("health", {}) is not None or not self._has_index():
             return False
-        methods.recall(self._memory(), {"query": "warm", "no_journal": True})
+        methods.call("recall", self._memory(), {"query": "warm", "no_journal": True})
         return True
 
     # --- how it is asked -----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-from vault_memory.cli.common import Command, Shared, pass_shared, shared_options
+from vault_memory.cli.common import Shared, shared_options
 from vault_memory.errors import VaultMemoryError
 
 COMMANDS = {
@@ -40,10 +40,9 @@ class LazyGroup(click.Group):
 )
 @click.option("--rebuild", is_flag=True, help="Same as `memory index --rebuild`.")
 @shared_options
-@click.pass_context
-@pass_shared
-def group(shared: Shared, ctx: click.Context, rebuild: bool) -> None:
+def group(shared: Shared, rebuild: bool) -> None:
     """Long-term memory in Markdown files you own: index a vault of notes, recall from it with citations."""
+    ctx = click.get_current_context()
     ctx.obj = shared
     if ctx.invoked_subcommand is None:
         if not rebuild:
@@ -103,6 +102,3 @@ def _as_json(arguments: list[str], message: str, next_step: str, exit_code: int)
 
         error = {"message": message, "next_step": next_step, "exit_code": exit_code}
         click.echo(dump(schema("error") | {"error": error}))
-
-
-__all__ = ["Command", "group", "main"]

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,8 +15,6 @@ from vault_memory.startup import __version__
 
 if TYPE_CHECKING:
     from vault_memory.federation import Federation
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -28,12 +26,6 @@ class Shared:
     quiet: bool = False
     verbose: bool = False
 
-    def merged(self, other: "Shared") -> "Shared":
-        """These options with those given after the command laid over them."""
-        return Shared(
-            other.vault or self.vault, self.json or other.json, self.quiet or other.quiet, self.verbose or other.verbose
-        )
-
     def memory(self) -> "Federation":
         """Open the vault these options name."""
         from vault_memory.config import load
@@ -42,19 +34,28 @@ class Shared:
         return Federation(load(self.vault))
 
     def ask_daemon(self, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-        """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
+        """What the vault's daemon answers; None where none runs that can be asked."""
         import os
 
         from vault_memory import startup
         from vault_memory.daemon import client
 
-        root = startup.named_vault(self.vault, os.environ, os.getcwd()) or self._configured_vault()
+        root = startup.named_vault(self.vault, os.environ, os.getcwd())
+        if root is None:
+            from vault_memory.config import load
+
+            root = str(load(None).vault)
         return client.asked(root, method, params)
 
-    def _configured_vault(self) -> str:
-        from vault_memory.config import load
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """What the vault's daemon answers, or this process where none runs that can be asked."""
+        found = self.ask_daemon(method, params)
+        if found is None:
+            from vault_memory.daemon import methods
 
-        return str(load(self.vault).vault)
+            with Bar(self) as bar:
+                found = methods.call(method, self.memory(), params, bar)
+        return found
 
     def say(self, text: str) -> None:
         """Print a result; raises VaultMemoryError where standard output cannot take it."""
@@ -63,7 +64,11 @@ class Shared:
         except BrokenPipeError:
             raise  # a reader that went away is no fault: click ends the program quietly
         except OSError as error:
-            _give_up_output()
+            import os
+
+            # What is left in standard output's buffer goes nowhere: Python would try, and complain, at its end again.
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             what = f"The answer could not be written: {error.strerror or error}."
             raise VaultMemoryError(what, "Check where standard output goes.") from error
 
@@ -71,14 +76,6 @@ class Shared:
         """Print what a person should know beside the result, on standard error."""
         if not self.quiet and not self.json:
             click.echo(click.style(text, dim=True) if colour(sys.stderr) else text, err=True)
-
-
-def _give_up_output() -> None:
-    """Let what is left in standard output's buffer go nowhere: Python would try, and complain, once more at its end."""
-    import os
-
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say_of_index(shared: Shared, memory: "Federation") -> None:
@@ -96,8 +93,28 @@ def colour(stream: Any) -> bool:  # noqa: ANN401
     return not os.environ.get("NO_COLOR") and bool(stream.isatty())
 
 
-def shared_options(function: F) -> F:
-    """Add the global options to a command."""
+def shared_options(wanted: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the global options to a command; merged with those before the command they are its first argument."""
+
+    @functools.wraps(wanted)
+    def with_shared(
+        *args: Any,  # noqa: ANN401
+        shared_vault: str | None,
+        shared_json: bool,
+        shared_quiet: bool,
+        shared_verbose: bool,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        before = click.get_current_context().obj or Shared()
+        shared = Shared(
+            shared_vault or before.vault,
+            shared_json or before.json,
+            shared_quiet or before.quiet,
+            shared_verbose or before.verbose,
+        )
+        return wanted(shared, *args, **kwargs)
+
+    function: Callable[..., Any] = with_shared
     for option in (
         click.version_option(__version__, prog_name="vault-memory"),
         click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Show more, including tracebacks."),
@@ -114,46 +131,18 @@ def shared_options(function: F) -> F:
     return function
 
 
-def pass_shared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Hand the merged global options to a command as its first argument."""
-
-    @functools.wraps(function)
-    def wrapped(
-        *args: Any,  # noqa: ANN401
-        shared_vault: str | None = None,
-        shared_json: bool = False,
-        shared_quiet: bool = False,
-        shared_verbose: bool = False,
-        **kwargs: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
-        here = Shared(shared_vault, shared_json, shared_quiet, shared_verbose)
-        context = click.get_current_context()
-        before = context.obj if isinstance(context.obj, Shared) else Shared()
-        return function(before.merged(here), *args, **kwargs)
-
-    return wrapped
-
-
-class Command(click.Command):
-    """A command whose help names its own options first, then the global ones, and ends with an example."""
-
-    def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(*args, **kwargs)
-        self.params.sort(key=lambda p: p.name == "version" or (p.name or "").startswith("shared_"))
-        self.epilog = f"Example: {example}" if example else None
-
-
 SCOPE_HELP = "Only this scope (global, project:x …); may be repeated."
 
 
 def command(example: str, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:  # noqa: ANN401
-    """Define a command: its own options, then the global ones; the function gets `shared` first."""
+    """Define a command, whose function gets `shared` first; its help names its own options before the global ones."""
 
-    def decorate(function: Callable[..., Any]) -> click.Command:
-        options = shared_options(pass_shared(function))
-        return click.command(cls=Command, example=example, **settings)(options)
+    def define(function: Callable[..., Any]) -> click.Command:
+        made = click.command(cls=click.Command, epilog=f"Example: {example}", **settings)(shared_options(function))
+        made.params.sort(key=lambda each: each.name == "version" or (each.name or "").startswith("shared_"))
+        return made
 
-    return decorate
+    return define
 
 
 class Bar:

@@ -3,28 +3,23 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.health import doctor as doctors
-from vault_memory.health import status as state
 from vault_memory.health.doctor import Check
 from vault_memory.health.doctor import lint as find_problems
 from vault_memory.rendering.common import dump, seen_document
 from vault_memory.rendering.index import lint_document, problem_line
-from vault_memory.rendering.status import doctor_document, doctor_text, status_document, status_text
+from vault_memory.rendering.status import doctor_document, doctor_text, status_text
 from vault_memory.startup import __version__
-
-if TYPE_CHECKING:
-    from vault_memory.memory import Memory
 
 
 @command("memory status", short_help="Show where the vault and its index are, and whether the index is up to date.")
 def status(shared: Shared) -> None:
     """Show where the vault and its index are, what they hold and whether they are up to date. Writes nothing."""
-    found = shared.ask_daemon("status", {}) or status_document(state.status(shared.memory()))
+    found = shared.ask("status", {})
     shared.say(dump(found) if shared.json else status_text(found))
 
 
@@ -43,20 +38,16 @@ def status(shared: Shared) -> None:
 )
 def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Check for common problems and say how to fix them."""
+    from vault_memory.health import agents
+
     memory = shared.memory()
     checks = (
         [doctors.forget_vectors(memory, forget)]
         if forget
-        else [*doctors.doctor(memory, fix), *_agents(memory), *_daemon(shared)]
+        else [*doctors.doctor(memory, fix), *agents.checks(memory.config, Path.cwd(), os.environ), *_daemon(shared)]
     )
     shared.say(dump(doctor_document(checks)) if shared.json else doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
-
-
-def _agents(memory: "Memory") -> Iterator[Check]:
-    from vault_memory.health import agents
-
-    yield from agents.checks(memory.config, Path.cwd(), os.environ)
 
 
 def _daemon(shared: Shared) -> Iterator[Check]:

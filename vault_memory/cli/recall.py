@@ -2,17 +2,19 @@
 
 import json
 import os
-import sys
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command
+from vault_memory.cli.common import SCOPE_HELP, Shared, command
 from vault_memory.errors import UsageError
 from vault_memory.startup import FORMATS, MODES, SOURCES
+
+if TYPE_CHECKING:
+    from vault_memory.config import Config
+    from vault_memory.search.answer import Request
 
 
 @command(
@@ -47,95 +49,55 @@ def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str 
     if not query:
         raise click.UsageError("What would you like to recall?")
     values = {"query": " ".join(query), **{key: value for key, value in options.items() if value not in (None, ())}}
-    found = shared.ask_daemon("recall", {**values, "no_journal": no_journal, "as_text": not shared.json})
-    if found is None:
-        _answer(shared, values, no_journal)
-    elif shared.json:
-        shared.say(json.dumps(found))
-    else:
-        _print(shared, found["text"], found["said"])
-
-
-def _answer(shared: Shared, values: dict[str, Any], no_journal: bool) -> None:
-    """Answer in this process, as a daemon would."""
-    from vault_memory.rendering.common import dump
-    from vault_memory.rendering.recall import recall_document, recall_notes, recall_text
-    from vault_memory.search.request import build
-
-    started = time.perf_counter()
-    memory = shared.memory()
-    request = build(values, memory.config, rendered=not shared.json)
-    with Bar(shared) as bar:
-        (answer,) = memory.answers([request], bar, keep=not (no_journal or request.explain))
+    found = shared.ask("recall", {**values, "no_journal": no_journal, "as_text": not shared.json})
     if shared.json:
-        seconds = round(time.perf_counter() - started, 4)
-        shared.say(dump(recall_document(answer) | {"seconds": seconds}))
-    else:
-        _print(shared, recall_text(answer), recall_notes(answer))
-
-
-def _print(shared: Shared, text: str, notes: Sequence[str]) -> None:
-    """Print an answer, a note that introduces it (it ends with a colon) before it, the others after."""
-    for note in (note for note in notes if note.endswith(":")):
+        shared.say(json.dumps(found))
+        return
+    # What ends with a colon introduces the answer.
+    for note in (note for note in found["said"] if note.endswith(":")):
         shared.note(note)
-    if text:
-        shared.say(text)
-    for note in (note for note in notes if not note.endswith(":")):
+    if found["text"]:
+        shared.say(found["text"])
+    for note in (note for note in found["said"] if not note.endswith(":")):
         shared.note(note)
 
 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
-    """Answer request lines as they come; a bad line gets an answer that says so."""
+    """Answer request lines as they come."""
     from vault_memory.rendering.common import dump
     from vault_memory.rendering.recall import recall_document
 
     memory = shared.memory()
-    stream: BinaryIO
     try:
-        stream = sys.stdin.buffer if file == "-" else open(file, "rb")  # noqa: SIM115 - closed below
+        stream = click.open_file(file, "rb")
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.", "Name a file of JSON lines, or - .") from error
-    lines = _parsed(stream, defaults, memory.config)
-    # The engine asks for the next request only after yielding the answer before it: bad lines are printed in turn.
-    for answer in memory.answers(_good(shared, lines), keep=False):
-        shared.say(dump(recall_document(answer)))
-    if file != "-":
-        stream.close()
+    with stream:
+        # The engine asks for the next request only after yielding the answer before it: bad lines come in turn.
+        for answer in memory.answers(_requests(shared, stream, defaults, memory.config), keep=False):
+            shared.say(dump(recall_document(answer)))
 
 
-def _parsed(stream: Iterable[bytes], defaults: dict[str, Any], config: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
+def _requests(
+    shared: Shared, lines: Iterable[bytes], defaults: dict[str, Any], config: "Config"
+) -> "Iterator[Request]":
+    """The questions of a batch; a bad line gets an answer that says so."""
+    from vault_memory.rendering.common import dump, schema
     from vault_memory.search.request import build
 
-    for line in stream:
-        if not line.strip():
-            continue
+    for line in filter(bytes.strip, lines):
         identifier = None
         try:
-            values = _json(line)
+            values = json.loads(line.decode("utf-8-sig"))  # a file from Windows may begin with a byte order mark
             if not isinstance(values, dict):
                 raise UsageError("a request is a JSON object.")
             identifier = values.get("id")
-            yield identifier, build({**defaults, **values}, config)
-        except UsageError as error:
-            yield identifier, error
-
-
-def _json(line: bytes) -> Any:  # noqa: ANN401 - it can be anything
-    try:
-        return json.loads(line.decode("utf-8-sig"))  # a file from Windows may begin with a byte order mark
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the line is not JSON: {error}.") from error
-
-
-def _good(shared: Shared, lines: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
-    from vault_memory.rendering.common import dump, schema
-
-    for identifier, parsed in lines:
-        if isinstance(parsed, Exception):
-            error = {"message": str(parsed), "exit_code": 2}
-            shared.say(dump(schema("recall") | {"id": identifier, "error": error}))
+            asked = build({**defaults, **values}, config)
+        except (UsageError, ValueError, RecursionError) as error:
+            why = str(error) if isinstance(error, UsageError) else f"the line is not JSON: {error}."
+            shared.say(dump(schema("recall") | {"id": identifier, "error": {"message": why, "exit_code": 2}}))
         else:
-            yield parsed
+            yield asked
 
 
 # --- context ---------------------------------------------------------------------------------------------------------
@@ -157,42 +119,23 @@ def _good(shared: Shared, lines: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
 def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401
     """Print core memory and what the notes say about PROMPT (without one, recent days), framed as data."""
     from vault_memory.config import load
+    from vault_memory.rendering.recall import context_notes
     from vault_memory.sessions import projects
+    from vault_memory.text import frame
 
     asker = projects.Asker(agent or "", Path(os.getcwd()))
     config = load(shared.vault)
     allowed = scope or projects.open_scopes(asker, config, os.environ)
     values = {"prompt": " ".join(prompt), "scope": list(allowed)}
     values |= {key: value for key, value in options.items() if value is not None}
-    found = shared.ask_daemon("context", values) or _made(shared, values)
+    found = shared.ask("context", values)
     if not scope and (said := projects.remark(Path(os.getcwd()), config, os.environ)):
         found["degraded"].append({"what": "scope", "why": said})
     if shared.json:
         shared.say(json.dumps(found))
         return
-    if text := found["text"] or _empty(found["format"]):
+    # Who reads JSON must find a document, if an empty one.
+    if text := found["text"] or (frame.framed_json({"passages": []}) if found["format"] == "json" else ""):
         shared.say(text)
-    _say_beside(shared, found)
-
-
-def _empty(form: str) -> str:
-    """What is printed when there is nothing to hand over: who reads JSON must find a document, if an empty one."""
-    from vault_memory.text import frame
-
-    return frame.framed_json({"passages": []}) if form == "json" else ""
-
-
-def _made(shared: Shared, values: dict[str, Any]) -> dict[str, Any]:
-    """The bundle made in this process, as a daemon would make it."""
-    from vault_memory.daemon import methods
-
-    memory = shared.memory()
-    with Bar(shared) as bar:
-        return methods.context(memory, values, bar)
-
-
-def _say_beside(shared: Shared, found: dict[str, Any]) -> None:
-    from vault_memory.rendering.recall import context_notes
-
     for note in context_notes(found):
         shared.note(note)

@@ -1,7 +1,5 @@
 """The `reflect` command."""
 
-from collections.abc import Sequence
-
 import click
 
 from vault_memory.cli.common import Bar, Shared, command
@@ -28,31 +26,27 @@ def reflect(
     apply_core: bool, undo: str | None,
 ) -> None:  # fmt: skip
     """Turn logged facts into pages that you can read, edit and undo. Your own words on a page are never touched."""
-    from vault_memory.reflect.job import Steps, parse_request
+    from vault_memory.reflect.job import Steps
 
     memory = shared.memory()
     if undo is not None:
         given = {"--since": since, "--now": now, "--only": only, "--apply-core": apply_core}
-        _refuse_beside_undo([option for option, value in given.items() if value])
+        if others := [option for option, value in given.items() if value]:  # an undo takes back a whole run
+            what = f"{' and '.join(others)} {'does' if len(others) == 1 else 'do'} not work with --undo."
+            raise UsageError(
+                f"{what} Nothing was undone.", "Run `memory reflect --undo [RUN]`; it takes only --dry-run and --force."
+            )
         undone = memory.undo(undo, dry_run=dry_run, force=force)
-        tell = undone_text
-        shared.say(dump(undone_document(undone, dry_run)) if shared.json else tell(undone, dry_run))
+        shared.say(dump(undone_document(undone, dry_run)) if shared.json else undone_text(undone, dry_run))
         return
-    asked = parse_request(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
     with Bar(shared) as index, Bar(shared, "Planning", "pages") as plan, Bar(shared, "Writing", "pages") as write:
-        done = memory.reflect_as(asked, Steps(index, plan, write))
+        done = memory.reflect(
+            since=since, now=now, only=only, dry_run=dry_run, force=force, apply_core=apply_core,
+            steps=Steps(index, plan, write),
+        )  # fmt: skip
     if done.edits and not dry_run:
         with Bar(shared, "Embedding", "passages") as bar:
             memory.search.backfill(bar)
     shared.say(dump(reflect_document(done)) if shared.json else reflect_text(done, shared.verbose))
     if done.exit_code:
         click.get_current_context().exit(done.exit_code)
-
-
-def _refuse_beside_undo(options: Sequence[str]) -> None:
-    """Raise UsageError for options that say what to write: an undo takes back a whole run."""
-    if options:
-        what = f"{' and '.join(options)} {'does' if len(options) == 1 else 'do'} not work with --undo."
-        raise UsageError(
-            f"{what} Nothing was undone.", "Run `memory reflect --undo [RUN]`; it takes only --dry-run and --force."
-        )

@@ -4,12 +4,12 @@ On the path of every `memory recall`: paths are text, and where no daemon is, it
 `json` come later. What a method means is none of its business.
 """
 
+import contextlib
 import os
 import stat
 import sys
 import time
 from collections.abc import Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from vault_memory import startup
@@ -37,6 +37,8 @@ INTERNAL_ERROR = -32603
 OTHER_SETTINGS = -32001
 """JSON-RPC 2.0, section 5.1, and one of those it leaves to servers; every other code is an exit code of errors.py."""
 
+_ERRORS = {OTHER_SETTINGS: NotRunningError, UNKNOWN_METHOD: UnknownMethodError, BAD_PARAMETERS: UsageError}
+
 LONGEST_REQUEST_BYTES = 1 << 20
 """A request's longest line. A note to keep has a place in it; what is longer is no question and no note to keep."""
 
@@ -51,6 +53,10 @@ LOOPBACK = ".port"
 
 _CHUNK_BYTES = 1 << 18
 
+_UID = 0 if sys.platform == "win32" else os.getuid()
+_TEMPORARY = f"{APP}-{_UID}"
+"""Our folder in the temporary one, where the system's own would make a path too long."""
+
 
 def connect(path: StrPath, wait_seconds: float = 0.2) -> "Client":
     """A connection to the daemon at an address of `socket_path`; close it, or use it in a `with`.
@@ -59,9 +65,25 @@ def connect(path: StrPath, wait_seconds: float = 0.2) -> "Client":
     """
     if not is_own(path):
         raise _not_running(path)
+    import socket
+
     try:
-        # A Unix socket's backlog that is full, and a file left by a daemon that was killed, are told at once.
-        return Client(path, _opened(path, wait_seconds))
+        if is_loopback(path):
+            with open(path, encoding="ascii") as file:
+                port, token = file.read().split()
+            connection = socket.create_connection(("127.0.0.1", int(port)), wait_seconds)
+            connection.sendall(token.encode("ascii") + b"\n")
+            return Client(path, connection)
+        with contextlib.ExitStack() as stack:
+            connection = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            connection.settimeout(wait_seconds)
+            # A Unix socket's backlog that is full, and a file left by a daemon that was killed, are told at once.
+            connection.connect(os.fspath(path))
+            # Another could have put a socket in the file's place since `is_own` looked.
+            if not is_same_user(connection):
+                raise PermissionError(os.fspath(path))
+            stack.pop_all()
+            return Client(path, connection)
     except (OSError, ValueError) as error:
         raise _not_running(path) from error
 
@@ -71,9 +93,12 @@ def asked(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: 
 
     None where none runs that can be asked: then the program does it itself.
     """
+    path = known(vault)
+    if not is_own(path):
+        return None
     process = {"version": __version__, "environment": startup.relevant_environment(os.environ)}
     try:
-        with connect(known(vault)) as daemon:
+        with connect(path) as daemon:
             found = daemon.call(method, {**params, "process": process}, wait_seconds)
     except (NotRunningError, LostError, UnknownMethodError):
         return None
@@ -113,7 +138,10 @@ class Client:
         answer = self._answer(number, wait_seconds)
         if answer.get("error") is None:
             return answer.get("result")
-        raise _error_of(answer["error"] if isinstance(answer["error"], dict) else {})
+        code, sentence, data = answer["error"]["code"], answer["error"]["message"], answer["error"]["data"]
+        if kind := _ERRORS.get(code):
+            raise kind(sentence, data["next_step"])
+        raise of_exit_code(data["exit_code"], sentence, data["next_step"])
 
     def close(self) -> None:
         """End the connection."""
@@ -122,7 +150,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _message(self, method: str, params: Mapping[str, Any]) -> tuple[bytes, int]:
@@ -172,43 +200,8 @@ class Client:
         return line
 
 
-def _error_of(error: Mapping[str, Any]) -> VaultMemoryError:
-    """The error an answer tells of."""
-    data = error.get("data")
-    data = data if isinstance(data, dict) else {}
-    sentence, next_step = str(error.get("message", "The daemon answered an error.")), str(data.get("next_step", ""))
-    code = error.get("code")
-    kinds = {OTHER_SETTINGS: NotRunningError, UNKNOWN_METHOD: UnknownMethodError, BAD_PARAMETERS: UsageError}
-    if isinstance(code, int) and code in kinds:
-        return kinds[code](sentence, next_step)
-    exit_code = data.get("exit_code", code)
-    return of_exit_code(exit_code if isinstance(exit_code, int) else 1, sentence, next_step)
-
-
 def _not_running(path: StrPath) -> NotRunningError:
     return NotRunningError(f"No daemon answers at {path}.", "`memory watch` starts one.")
-
-
-def _opened(path: StrPath, wait_seconds: float) -> "socket.socket":
-    import socket
-
-    if is_loopback(path):
-        with open(path, encoding="ascii") as file:
-            port, token = file.read().split()
-        connection = socket.create_connection(("127.0.0.1", int(port)), wait_seconds)
-        connection.sendall(token.encode("ascii") + b"\n")
-        return connection
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        connection.settimeout(wait_seconds)
-        connection.connect(os.fspath(path))
-        # Another could have put a socket in the file's place since `is_own` looked.
-        if not is_same_user(connection):
-            raise PermissionError(os.fspath(path))
-    except OSError:
-        connection.close()
-        raise
-    return connection
 
 
 # --- where it is reached ---------------------------------------------------------------------------------------------
@@ -221,18 +214,26 @@ def socket_path(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
     system, under a hashed name in the temporary folder. On Windows a file ending in `.port`.
     """
     environ = os.environ if environ is None else environ
-    name = vault_id(root)
+    name, folder = vault_id(root), os.path.join(user_folder("data", environ), "run")
     if sys.platform == "win32":
-        return os.path.join(user_folder("data", environ), "run", name + LOOPBACK)
-    path = os.path.join(_runtime_folder(environ), f"{name}.sock")
+        return os.path.join(folder, name + LOOPBACK)
+    # cron and systemd's system units set no variable, and the folder is there all the same.
+    usual = f"/run/user/{_UID}" if sys.platform == "linux" else ""
+    for runtime in (environ.get("XDG_RUNTIME_DIR", ""), usual):
+        # After `su` or `sudo` the variable may still name the other user's folder.
+        with contextlib.suppress(OSError):
+            if os.path.isabs(runtime) and _is_private(os.stat(runtime), 0o022):
+                folder = os.path.join(runtime, APP)
+                break
+    path = os.path.join(folder, f"{name}.sock")
     if len(os.fsencode(path)) <= LONGEST_PATH_BYTES:
         return path
     import hashlib
 
     short = hashlib.sha256(os.fsencode(path)).hexdigest()[:24] + ".sock"
-    named = os.path.join(environ.get("TMPDIR") or "/tmp", _temporary_name(), short)
+    named = os.path.join(environ.get("TMPDIR") or "/tmp", _TEMPORARY, short)
     fits = os.path.isabs(named) and len(os.fsencode(named)) <= LONGEST_PATH_BYTES
-    return named if fits else os.path.join("/tmp", _temporary_name(), short)
+    return named if fits else os.path.join("/tmp", _TEMPORARY, short)
 
 
 def owner_file(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
@@ -274,9 +275,9 @@ def prepare(path: StrPath) -> None:
         info, why = os.lstat(folder), ""
         if not stat.S_ISDIR(info.st_mode):
             why = "is not a folder, or a link to one"
-        elif info.st_uid != _uid():
+        elif info.st_uid != _UID:
             why = "belongs to another user"
-        elif os.path.basename(folder) == _temporary_name() and _others_may(info, 0o077):
+        elif os.path.basename(folder) == _TEMPORARY and not _is_private(info, 0o077):
             why = "is open to other users"
         if why:
             raise RefusedError(f"{folder}, where the daemon's socket goes, {why}.", "Remove it, and run again.")
@@ -293,10 +294,15 @@ def is_own(path: StrPath) -> bool:
         folder, file = os.lstat(os.path.dirname(path)), os.lstat(path)
     except OSError:
         return False
-    wanted = stat.S_ISREG if is_loopback(path) else stat.S_ISSOCK
-    if not stat.S_ISDIR(folder.st_mode) or not wanted(file.st_mode):
-        return False
-    return folder.st_uid == file.st_uid == _uid() and not _others_may(folder, 0o077)
+    is_address = stat.S_ISREG if is_loopback(path) else stat.S_ISSOCK
+    return _is_private(folder, 0o077) and is_address(file.st_mode) and file.st_uid == _UID
+
+
+def _is_private(folder: os.stat_result, bits: int) -> bool:
+    """Whether this is a folder of this user, and no other may do with it what these bits of its mode say."""
+    # Windows has no such bits and says 0o777 of every folder; the user's own data folder is private there.
+    is_open = sys.platform != "win32" and bool(folder.st_mode & bits)
+    return stat.S_ISDIR(folder.st_mode) and folder.st_uid == _UID and not is_open
 
 
 def is_loopback(path: StrPath) -> bool:
@@ -315,41 +321,10 @@ def is_same_user(peer: "socket.socket") -> bool:
     try:
         if hasattr(socket, "SO_PEERCRED"):
             data = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-            return bool(struct.unpack("=iII", data)[1] == _uid())
+            return bool(struct.unpack("=iII", data)[1] == _UID)
         if hasattr(socket, "LOCAL_PEERCRED"):
             data = peer.getsockopt(0, socket.LOCAL_PEERCRED, 76)
-            return bool(struct.unpack("=II", data[:8])[1] == _uid())
+            return bool(struct.unpack("=II", data[:8])[1] == _UID)
     except (OSError, struct.error):
         return False  # a system that could tell and does not: nobody we know
     return True
-
-
-def _runtime_folder(environ: Mapping[str, str]) -> str:
-    # cron and systemd's system units set no variable, and the folder is there all the same.
-    usual = f"/run/user/{_uid()}" if sys.platform == "linux" else ""
-    for folder in (environ.get("XDG_RUNTIME_DIR", ""), usual):
-        # After `su` or `sudo` the variable may still name the other user's folder.
-        if os.path.isabs(folder) and _is_private(folder):
-            return os.path.join(folder, APP)
-    return os.path.join(user_folder("data", environ), "run")
-
-
-def _temporary_name() -> str:
-    return f"{APP}-{_uid()}"
-
-
-def _is_private(folder: str) -> bool:
-    try:
-        info = os.stat(folder)
-    except OSError:
-        return False
-    return stat.S_ISDIR(info.st_mode) and info.st_uid == _uid() and not _others_may(info, 0o022)
-
-
-def _others_may(info: os.stat_result, bits: int) -> bool:
-    # Windows has no such bits and says 0o777 of every folder; the user's own data folder is private there.
-    return sys.platform != "win32" and bool(info.st_mode & bits)
-
-
-def _uid() -> int:
-    return 0 if sys.platform == "win32" else os.getuid()

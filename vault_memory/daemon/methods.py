@@ -30,35 +30,32 @@ Document = dict[str, Any]
 
 
 class Method(NamedTuple):
-    """What a method does, the parameters it takes, and whether it may take long.
+    """What a method does, the parameters it takes, and whether it may take long: then it waits apart from questions."""
 
-    Then it waits apart from questions, and is given what is told of its progress besides Memory and parameters.
-    """
-
-    run: Callable[..., Document]
+    run: "Callable[[Federation, Params, Progress | None], Document]"
     takes: frozenset[str] = frozenset()
     is_slow: bool = False
 
 
-def call(method: Method, memory: Federation, params: Params, progress: "Progress | None" = None) -> Document:
+def call(name: str, memory: Federation, params: Params, progress: "Progress | None" = None) -> Document:
     """Do what was asked; raises UsageError for a parameter that the method does not take, and what `progress` raises.
 
     That ends slow work between two notes, and leaves an index that is whole.
     """
-    unknown = sorted(params.keys() - method.takes)
-    if unknown:
+    method = METHODS[name]
+    if unknown := sorted(params.keys() - method.takes):
         raise UsageError(
             f"`{unknown[0]}` is not a parameter of this.", f"Known are: {', '.join(sorted(method.takes))}."
         )
-    return method.run(memory, params, progress) if method.is_slow else method.run(memory, params)
+    return method.run(memory, params, progress)
 
 
 _NO_OPTIONS = frozenset({"as_text", "no_journal", "telling"})
 """What a client may ask of a recall besides what the command line may."""
 
 
-def recall(memory: Federation, params: Params, progress: "Progress | None" = None) -> Document:
-    """The `recall@1` document; `as_text` adds the answer as Markdown and what is to be said beside it.
+def _recall(memory: Federation, params: Params, progress: "Progress | None") -> Document:
+    """The `recall@1` document; `as_text` has Markdown, and what is to be said beside it, in the place of the results.
 
     `telling` leaves out what tells nothing by itself, `no_journal` leaves no trace.
     """
@@ -67,13 +64,15 @@ def recall(memory: Federation, params: Params, progress: "Progress | None" = Non
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
     asked = request.build(options, memory.config, as_text, _flag(params, "telling"))
     (answer,) = memory.answers([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
-    document = recall_document(answer)
     if as_text:
+        document = recall_document(answer._replace(results=()))
         document |= {"text": recall_text(answer), "said": recall_notes(answer)}
+    else:
+        document = recall_document(answer)
     return document | {"seconds": round(time.perf_counter() - started, 4)}
 
 
-def context(memory: Federation, params: Params, progress: "Progress | None" = None) -> Document:
+def _context(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     """The `context@1` document; without `patience` (0) nothing is waited for, and no index is built."""
     wanted = _wanted(params, memory)
     patience = params.get("patience", 1.0)
@@ -95,33 +94,30 @@ def _wanted(params: Params, memory: Federation) -> "ContextRequest":
         days = 0 if prompt.strip() else RECENT_DAYS
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
         raise UsageError(f"`recent_days` must be a whole number from 0 to {MAX_DAYS}.", "For example 7.")
+    try:
+        without = frozenset(map(signed, request.texts(params, "without")))
+    except ValueError as error:
+        raise UsageError(
+            "`without` must name passages as `shown` does.", "Give the keys of an earlier answer."
+        ) from error
     return ContextRequest(
         prompt, request.count(params, "budget") or memory.config.recall_budget,
         tuple(normal_scope(text) for text in request.texts(params, "scope")),
-        request.choice(params, "format", FORMATS, FORMATS[0]), _keys(params), not _flag(params, "without_core"), days,
+        request.choice(params, "format", FORMATS, FORMATS[0]), without, not _flag(params, "without_core"), days,
         request.choice(params, "source", SOURCES, "notes"),
         None if params.get("now") is None else request.moment(params["now"]), _flag(params, "unasked"),
         _flag(params, "summaries"), also,
     )  # fmt: skip
 
 
-def _keys(params: Params) -> frozenset[int]:
-    try:
-        return frozenset(map(signed, request.texts(params, "without")))
-    except ValueError as error:
-        raise UsageError(
-            "`without` must name passages as `shown` does.", "Give the keys of an earlier answer."
-        ) from error
-
-
-def _status(memory: Federation, params: Params) -> Document:
+def _status(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.health.status import status
     from vault_memory.rendering.status import status_document
 
     return status_document(status(memory, request.scopes(params)))
 
 
-def _get(memory: Federation, params: Params) -> Document:
+def _get(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.notes import get_document
     from vault_memory.search.get import parse_span
 
@@ -132,27 +128,27 @@ def _get(memory: Federation, params: Params) -> Document:
     return get_document(memory.get(path, lines, most, request.scopes(params)))
 
 
-def _entity(memory: Federation, params: Params) -> Document:
+def _entity(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.notes import entity_document
 
     name = _text(params, "name")
-    return entity_document(memory.entity(name, scopes=request.scopes(params)), name, memory.index_state)
+    return entity_document(memory.entity(name, progress, request.scopes(params)), name, memory.index_state)
 
 
-def _entities(memory: Federation, params: Params) -> Document:
+def _entities(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.common import seen_document
     from vault_memory.rendering.notes import entities_document
 
-    rows = memory.entities(scopes=request.scopes(params))
+    rows = memory.entities(progress, request.scopes(params))
     return entities_document(rows) | seen_document(memory.index_state)
 
 
-def _opinions(memory: Federation, params: Params) -> Document:
+def _opinions(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.common import seen_document
     from vault_memory.rendering.notes import opinions_document
 
     entity = params.get("entity") and _text(params, "entity")
-    held = memory.opinions(entity or None, scopes=request.scopes(params))
+    held = memory.opinions(entity or None, progress, request.scopes(params))
     return opinions_document(held) | seen_document(memory.index_state)
 
 
@@ -172,14 +168,16 @@ def _retain(memory: Federation, params: Params, progress: "Progress | None") -> 
 
 
 def _reflect(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.reflect.job import Steps, parse_request
+    from vault_memory.reflect.job import Steps
     from vault_memory.rendering.reflect import reflect_document
 
     flags = {name: _flag(params, name) for name in ("dry_run", "force", "apply_core")}
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
-    asked = parse_request(since, now, request.texts(params, "only"), **flags)
     # What is being written is written to its end: only the index and the plan are given up.
-    return reflect_document(memory.reflect_as(asked, Steps(progress, progress)))
+    steps = Steps(progress, progress)
+    return reflect_document(
+        memory.reflect(since=since, now=now, only=request.texts(params, "only"), steps=steps, **flags)
+    )
 
 
 def _index(memory: Federation, params: Params, progress: "Progress | None") -> Document:
@@ -191,8 +189,8 @@ def _index(memory: Federation, params: Params, progress: "Progress | None") -> D
 
 
 METHODS: Mapping[str, Method] = {
-    "recall": Method(recall, _NO_OPTIONS.union(request.OPTIONS, (o.replace("-", "_") for o in request.OPTIONS))),
-    "context": Method(context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
+    "recall": Method(_recall, _NO_OPTIONS.union(request.OPTIONS, (o.replace("-", "_") for o in request.OPTIONS))),
+    "context": Method(_context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
                                           "unasked", "recent_days", "summaries", "also", "now", "patience"})),
     "status": Method(_status, frozenset({"scope"})),
     "get": Method(_get, frozenset({"path", "lines", "max_tokens", "scope"})),

@@ -171,7 +171,7 @@ class Daemon:
         if not self._worker.looked.is_set() and name != "status":
             await self._first_look()
         executor = self._slow if method.is_slow else self._answers
-        found = await self._in(executor, self._do, method, params, process)
+        found = await self._in(executor, self._do, name, params, process)
         if name == "recall":
             self._doubt(found)
             found["seconds"] = round(time.perf_counter() - received, 4)  # with the time it waited for its turn
@@ -219,10 +219,10 @@ class Daemon:
             with contextlib.suppress(RuntimeError):  # it has ended meanwhile
                 loop.call_soon_threadsafe(self._stay_reachable)
 
-    def _do(self, method: methods.Method, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
+    def _do(self, method: str, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         settings = self._settings.current()
         self._refuse_unlike(process)
-        if method.is_slow:
+        if methods.METHODS[method].is_slow:
             return methods.call(method, Federation(settings.config), params, self._unless_stopping)
         self._has_all_events = self._watcher.wait_for_events(EVENTS_SECONDS)
         # Before the gate: the index worker waits for whoever is in it.
@@ -281,7 +281,7 @@ class Daemon:
         tokens.count("warm")
         with contextlib.suppress(Exception):  # a question will say what is wrong
             for _ in range(QUESTIONS_TO_EARN):  # the last of them reads the vectors: a second at 100,000
-                self._do(methods.METHODS["recall"], {"query": "warm", "no_journal": True}, None)
+                self._do("recall", {"query": "warm", "no_journal": True}, None)
         gc.collect()
         gc.freeze()  # what is loaded now stays: no collection need look at it again
 
