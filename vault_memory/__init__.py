@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from vault_memory.memory import Memory
     from vault_memory.reflect.opinion_query import Opinion
     from vault_memory.search.answer import Answer, Result
+    from vault_memory.search.entity_profile import EntityProfile, FactLine
     from vault_memory.search.get import Excerpt
-    from vault_memory.search.names import EntityProfile, FactLine
     from vault_memory.startup import __version__
 
 __all__ = [
@@ -37,8 +37,8 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = {
-    "Answer": "search.answer", "Bundle": "context.context", "EntityProfile": "search.names", "Excerpt": "search.get",
-    "FactLine": "search.names", "Federation": "federation", "Memory": "memory",
+    "Answer": "search.answer", "Bundle": "context.context", "EntityProfile": "search.entity_profile",
+    "Excerpt": "search.get", "FactLine": "search.entity_profile", "Federation": "federation", "Memory": "memory",
     "Opinion": "reflect.opinion_query", "Result": "search.answer", "__version__": "startup",
 }  # fmt: skip
 """Where the public names live that are no errors: each is imported when it is first asked for, so that the command line

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import ReflectReport, Steps
     from vault_memory.reflect.opinion_query import Asking, Opinion
+    from vault_memory.search.entity_profile import EntityProfile, EntityRow
     from vault_memory.search.get import Excerpt
-    from vault_memory.search.names import EntityProfile, EntityRow
     from vault_memory.store.view import View
     from vault_memory.vault.undo_history import UndoReport
     from vault_memory.vault.vault import Vault
@@ -121,7 +121,7 @@ class Memory:
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is; what was superseded comes last."""
-        from vault_memory.search.names import marked, profile
+        from vault_memory.search.entity_profile import marked, profile
 
         def ask(view: "View", _: object) -> "EntityProfile | None":
             found = profile(view, name)
@@ -133,7 +133,7 @@ class Memory:
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
-        from vault_memory.search.names import listing
+        from vault_memory.search.entity_profile import listing
 
         with self._lock:
             return self.index_file.read(lambda view, _: listing(view), progress, tuple(scopes))
@@ -147,7 +147,7 @@ class Memory:
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
-        from vault_memory.search.names import notes_called
+        from vault_memory.search.entity_profile import notes_called
 
         with self._lock:
             return self.index_file.read(lambda view, _: notes_called(view, name), scopes=tuple(scopes))

@@ -26,8 +26,8 @@ from vault_memory.rendering.recall import recall_document, recall_notes, recall_
 from vault_memory.rendering.status import doctor_document, doctor_text, status_document, status_text
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import ONLY_MEANING
+from vault_memory.search.entity_profile import EntityProfile, EntityRow
 from vault_memory.search.get import Excerpt
-from vault_memory.search.names import EntityProfile, EntityRow
 from vault_memory.store.view import Filters
 from vault_memory.write.retain import RetainResult
 

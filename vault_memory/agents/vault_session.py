@@ -25,8 +25,8 @@ from vault_memory.sessions import projects
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
+    from vault_memory.search.entity_profile import EntityProfile
     from vault_memory.search.get import Excerpt
-    from vault_memory.search.names import EntityProfile
     from vault_memory.write.edit import EditRequest, EditResult
     from vault_memory.write.new_note import NewNote, StoredNote
     from vault_memory.write.retain import Bullet, RetainResult

@@ -18,7 +18,7 @@ from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
 from vault_memory.reflect.page_jobs import Options
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import period_of
-from vault_memory.search.names import listing
+from vault_memory.search.entity_profile import listing
 from vault_memory.store import note_queries, schema
 from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.text.spans import parse_t, plus

@@ -15,7 +15,8 @@ from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.page_jobs import Options, PageJobs
 from vault_memory.reflect.plan_run import RunPlanner
-from vault_memory.search.names import FactLine, Names, marked
+from vault_memory.search.entity_profile import FactLine, marked
+from vault_memory.search.names import Names
 from vault_memory.store import reflect_rows
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL

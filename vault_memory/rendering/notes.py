@@ -12,8 +12,8 @@ from vault_memory.search.answer import Result
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState
     from vault_memory.reflect.opinion_query import Opinion
+    from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine
     from vault_memory.search.get import Excerpt
-    from vault_memory.search.names import EntityProfile, EntityRow, FactLine
     from vault_memory.write.forget import ForgetResult, Removal
     from vault_memory.write.retain import RetainResult
 

@@ -165,7 +165,7 @@ class Finder:
 
     def __init__(self, view: View, embedder: StaticEmbedder, remote: "RemoteEmbedder | None" = None) -> None:
         self.store, self._embedder, self._remote = view, embedder, remote
-        self.search, self.names, self.lexicon = Search(view), Names(view), Lexicon(view)
+        self.search, self.lexicon = Search(view), Lexicon(view)
         self._postings = TermCache(view)
         self._state: State | None = None
 
@@ -175,8 +175,9 @@ class Finder:
         if state != self._state:
             self._state, self.totals = state, self.store.totals()
             self.has_others = note_queries.has_others(self.store)
-            for learnt in (self.search, self.names, self.lexicon):
-                learnt.reset()
+            self.names = Names(self.store)
+            self.search.reset()
+            self.lexicon.reset()
             self._postings.clear()
 
     def find(self, query: Query) -> Candidates:
@@ -186,7 +187,8 @@ class Finder:
         if query.window:
             query, temporal, beyond = self._in_time(query)
         with_words = mode != "semantic"
-        entities = self.names.in_question(query.entity_slugs)
+        known = note_queries.known_slugs(self.store, query.entity_slugs)
+        entities = list(dict.fromkeys(map(self.names.canonical, known)))
         counts = {phrase: self.lexicon.count(phrase) for phrase in query.phrases}
         present = {phrase: held for phrase, held in counts.items() if held.passages}
         terms = {p: held for p, held in present.items() if held.passages * COMMON <= self.totals.passages} or present

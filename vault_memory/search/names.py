@@ -1,21 +1,17 @@
-"""Entities: their names (exact first, then alias, never by guess), what is known of them, and what superseded what.
+"""Names of entities (exact first, then alias, never by guess), and which fact took the place of which.
 
 The claims of facts lie in the index; who is meant by a name, and what was known by a day, is decided when asked.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import Any, NamedTuple
-from unicodedata import normalize
 
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, naming_slots, successors
 from vault_memory.store import note_queries
-from vault_memory.store.rows import KINDS
 from vault_memory.store.view import Filters, View
 
 
@@ -28,20 +24,6 @@ class Names:
     def __init__(self, store: View, with_private: bool = True) -> None:
         self._store, self.with_private = store, with_private
 
-    def reset(self) -> None:
-        """Take the names anew where they are others: the index has changed, but mostly no page of an entity."""
-        known = self.__dict__.pop("_rows", None)
-        if known is not None and known != self._rows:
-            self.__dict__.pop("_pages", None)
-            self.__dict__.pop("pages", None)
-
-    @cached_property
-    def _rows(self) -> list[tuple[Any, ...]]:
-        """(path, slug, name, whether it is the page's own) of each name of a page."""
-        rows = note_queries.page_names(self._store, self.with_private)
-        copies = _copies(rows)
-        return [row for row in rows if row[0] not in copies] if copies else rows
-
     @property
     def copies(self) -> dict[str, str]:
         """The copies of pages, which name nobody, each with the page it is one of."""
@@ -50,34 +32,45 @@ class Names:
     @property
     def claimed(self) -> dict[str, list[str]]:
         """The aliases that several pages claim, each with these: it means none of them, and nobody else either."""
-        own, aliases, _ = self._pages
+        own, aliases, *_ = self._pages
         several = (slug for slug, pages in aliases.items() if len(set(pages)) > 1 and slug not in own)
         return {slug: [self.pages[page] for page in dict.fromkeys(aliases[slug])] for slug in sorted(several)}
 
     @cached_property
-    def _pages(self) -> tuple[dict[str, str], dict[str, list[str]], dict[str, list[str]]]:
-        """Own slug → page slug, alias slug → page slugs, page slug → all its names (file name first)."""
+    def _pages(self) -> tuple[dict[str, str], dict[str, list[str]], dict[str, list[str]], dict[str, str]]:
+        """Own slug → page slug, alias slug → page slugs, page slug → all its names (file name first), and → its path.
+
+        The first path where two pages share a name.
+        """
         own: dict[str, str] = {}
         aliases: dict[str, list[str]] = defaultdict(list)
         names: dict[str, list[str]] = defaultdict(list)
-        for path, slug, name, is_own in self._rows:
+        rows = note_queries.page_names(self._store, self.with_private)
+        copies = _copies(rows)
+        rows = [row for row in rows if row[0] not in copies]
+        for path, slug, name, is_own in rows:
             page = entities.slug(entities.link_name(path))
             names[page].append(name)
             if is_own:
                 own.setdefault(slug, page)
             else:
                 aliases[slug].append(page)
-        return own, aliases, names
+        return own, aliases, names, {entities.slug(entities.link_name(path)): path for path, *_ in reversed(rows)}
+
+    @property
+    def pages(self) -> dict[str, str]:
+        """The path of each entity's page, by its slug."""
+        return self._pages[3]
 
     def canonical(self, name: str) -> str:
         """The slug an entity is known by: its page's if it has one, else the name's own."""
-        own, aliases, _ = self._pages
+        own, aliases, *_ = self._pages
         return entities.resolve(name, own, aliases) or entities.slug(name)
 
     def slugs(self, name: str) -> list[str]:
         """Every slug that means the same entity, its own first."""
         canonical = self.canonical(name)
-        own, aliases, _ = self._pages
+        own, aliases, *_ = self._pages
         same = [slug for slug, page in own.items() if page == canonical]
         same += [slug for slug, pages in aliases.items() if pages == [canonical] and slug not in own]
         return list(dict.fromkeys((canonical, entities.slug(name), *same)))
@@ -93,16 +86,6 @@ class Names:
         if names:
             return entities.link_name(self.pages[slug]) if slug in self.pages else names[0]
         return note_queries.spelling(self._store, slug, self.with_private)
-
-    @cached_property
-    def pages(self) -> dict[str, str]:
-        """The path of each entity's page, by its slug; the first path where two pages share a name."""
-        return {entities.slug(entities.link_name(path)): path for path, *_ in reversed(self._rows)}
-
-    def in_question(self, slugs: Sequence[str]) -> list[str]:
-        """Which of these candidate slugs name an entity, as canonical slugs in the same order, each once."""
-        known = note_queries.known_slugs(self._store, slugs)
-        return list(dict.fromkeys(self.canonical(slug) for slug in known))
 
     def near(self, name: str) -> list[str]:
         """Names that look alike, for a suggestion: never used to resolve."""
@@ -129,124 +112,6 @@ def _copies(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
         if original and others and others <= names[original]:
             found[path] = original
     return found
-
-
-@dataclass(frozen=True)
-class FactLine:
-    """A fact as it stands in its note; `superseded_by` is where the newer one stands."""
-
-    kind: str
-    text: str
-    path: str
-    start_line: int
-    end_line: int
-    date: str | None
-    occurred: str | None
-    confidence: float | None
-    superseded_by: str | None = None
-    by: str = provenance.PERSON
-    """Who it is from (provenance.py)."""
-    trusted: bool = True
-    """Whether that is somebody here: not a web page or a tool's output."""
-
-
-@dataclass(frozen=True)
-class EntityRow:
-    """One entity of the listing: shown name, page (or None), facts that mention it, first and last day."""
-
-    name: str
-    page: str | None
-    aliases: tuple[str, ...]
-    mentions: int
-    first_day: str | None
-    last_day: str | None
-
-
-@dataclass(frozen=True)
-class EntityProfile:
-    """All that is known of one entity; facts in the order they were mentioned, newest first."""
-
-    row: EntityRow
-    facts: Sequence[FactLine]
-    related: Sequence[tuple[str, int]]
-
-
-def listing(store: View, with_private: bool = True) -> list[EntityRow]:
-    """Every entity with a page or a mention, most mentioned first; without what is private to some scope on wish."""
-    names = Names(store, with_private)
-    found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
-    for slug, count, first, last in note_queries.mentions(store, with_private):
-        found[names.canonical(slug)].append((count, first, last))
-    for slug in names.pages:
-        found.setdefault(slug, [])
-    rows = [_row(names, slug, parts) for slug, parts in found.items() if slug]
-    return sorted(rows, key=lambda row: (-row.mentions, row.name))
-
-
-def _row(names: Names, slug: str, parts: list[tuple[int, str | None, str | None]]) -> EntityRow:
-    name = names.shown(slug) or slug
-    return EntityRow(
-        name=name,
-        page=names.pages.get(slug),
-        aliases=tuple(form for form in names.forms(slug) if form not in (name, slug)),
-        mentions=sum(count for count, _, _ in parts),
-        first_day=min((first for _, first, _ in parts if first), default=None),
-        last_day=max((last for _, _, last in parts if last), default=None),
-    )
-
-
-def fact_line(row: Sequence[object]) -> FactLine:
-    """A row of `note_queries.facts_about` as a value."""
-    kind, text, path, start, end, day, since, until, confidence, by = row
-    occurred = since if since == until else f"{since}/{until}"
-    return FactLine(
-        kind=KINDS[int(str(kind))],
-        text=str(text),
-        path=str(path),
-        start_line=int(str(start)),
-        end_line=int(str(end)),
-        date=_text(day),
-        occurred=_text(occurred) if since else None,
-        confidence=confidence if isinstance(confidence, float) else None,
-        by=str(by),
-        trusted=provenance.is_trusted(str(by)),
-    )
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-def profile(store: View, name: str) -> EntityProfile | None:
-    """What is known of one entity by any of its names, or None when nothing is."""
-    names = Names(store)
-    slug = names.canonical(name)
-    row = next((row for row in listing(store) if names.canonical(row.name) == slug), None)
-    if row is None:
-        return None
-    slugs = names.slugs(name)
-    together: dict[str, int] = defaultdict(int)
-    for other, count in note_queries.mentioned_with(store, slugs):
-        if names.canonical(other) != slug:
-            together[names.canonical(other)] += count
-    best = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))
-    return EntityProfile(
-        row=row,
-        facts=[fact_line(found) for found in note_queries.facts_about(store, slugs)],
-        related=[(names.shown(other) or other, count) for other, count in best],
-    )
-
-
-def notes_called(view: View, name: str) -> list[str]:
-    """The paths of notes that a link with this name would open, else of those with such a title or alias."""
-    wanted = _plain(name)
-    files = [path for path in note_queries.note_paths(view) if _plain(path) == wanted]
-    titles = (path for path, title in note_queries.note_titles(view) if _plain(title) == wanted)
-    return files or list(dict.fromkeys(titles))
-
-
-def _plain(text: str) -> str:
-    return normalize("NFC", link_name(text)).casefold().removesuffix(".md")
 
 
 class Successor(NamedTuple):
@@ -304,16 +169,6 @@ def superseded(
     for one in told:
         said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
     return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
-
-
-def marked(store: View, facts: "Sequence[FactLine]", today: date) -> "list[FactLine]":
-    """The same facts in the same order, each with where the fact stands that took its place."""
-    places = {(fact.path, fact.start_line) for fact in facts}
-    rows = note_queries.fact_lines(store, {path for path, _ in places})
-    ids = {(path, line): passage for path, line, passage in rows if (path, line) in places}
-    after = superseded(store, Names(store), ids.values(), today, Filters())
-    newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
-    return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
 
 
 def _named(store: View, ids: Iterable[int]) -> list[note_queries.ClaimRow]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vault_memory.store.view import FACTS, PAGE, Candidate
@@ -39,20 +38,6 @@ def clean(text: str) -> str:
     return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
 
 
-@dataclass
-class Packing:
-    """What was taken, in rank order, each a list of passages of one place; and why the rest was not."""
-
-    places: list[list[Candidate]] = field(default_factory=list)
-    tokens: int = 0
-    rendered_tokens: int = 0
-    over_budget: int = 0
-    over_k: int = 0
-    near_duplicates: int = 0
-    best_needs: int = 0
-    """Tokens that the best passage of all needs, when it did not fit; else 0."""
-
-
 class Limits(NamedTuple):
     """Results at most, tokens at most; `rendered` says that citations count against the budget.
 
@@ -76,25 +61,29 @@ class Costs(NamedTuple):
 
 def pack(
     ranked: Iterable[Candidate], costs: Costs, limits: Limits, scores: Mapping[int, float] | None = None
-) -> Packing:
+) -> "Packing":
     """Take passages in order while they fit; one that does not is passed over for shorter ones nearly as good.
 
     Parts of one long line share a place, so that it is cited once. `scores` are those of the ranking.
     """
-    packer = _Packer(costs, limits)
+    packed = Packing(costs, limits)
     for passage in ranked:
-        packer.add(passage, (scores or {}).get(passage.id, 0.0))
-    return packer.packed
+        packed.add(passage, (scores or {}).get(passage.id, 0.0))
+    return packed
 
 
-class _Packer:
-    """Fills one budget, a passage at a time."""
+class Packing:
+    """What was taken, in rank order, each a list of passages of one place; and why the rest was not.
+
+    `best_needs` are the tokens that the best passage of all needs, when it did not fit; else 0.
+    """
 
     def __init__(self, costs: Costs, limits: Limits) -> None:
+        self.places: list[list[Candidate]] = []
+        self.tokens = self.rendered_tokens = 0
+        self.over_budget = self.over_k = self.near_duplicates = self.best_needs = 0
         self._costs, self._limits = costs, limits
-        self.packed = Packing()
-        self._is_first = True
-        self._least = float("-inf")
+        self._is_first, self._least = True, float("-inf")
         self._notes: set[int] = set()
         self._lines: dict[tuple[int, int], list[Candidate]] = {}
         self._said: set[tuple[object, ...]] = set()
@@ -105,49 +94,47 @@ class _Packer:
     def add(self, passage: Candidate, score: float) -> None:
         """Take a passage, or count why not."""
         is_first, self._is_first = self._is_first, False
-        packed, limits = self.packed, self._limits
-        part_of = self._lines.get((passage.note_id, passage.start_line)) if passage.from_char is not None else None
-        if part_of is None and limits.k is not None and len(packed.places) >= limits.k:
-            packed.over_k += 1
+        limits, costs, line = self._limits, self._costs, (passage.note_id, passage.start_line)
+        part_of = self._lines.get(line) if passage.from_char is not None else None
+        if part_of is None and limits.k is not None and len(self.places) >= limits.k:
+            self.over_k += 1
             return
-        tokens, rendered = self._needs(passage, part_of is not None)
-        used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
+        # With its citation and its note's name where they are still to be printed.
+        tokens = passage.tokens + (JOINER_TOKENS if part_of else 0)
+        rendered = tokens + (0 if passage.note_id in self._notes else costs.headers.get(passage.note_id, 0))
+        if part_of is None:
+            rendered += citation_tokens(passage) + costs.marks.get(passage.id, 0)
+        used = self.rendered_tokens + rendered if limits.rendered else self.tokens + tokens
         # Nothing much worse stands in the place of what did not fit.
         if limits.budget_tokens is not None and (used > limits.budget_tokens or score < self._least):
-            packed.over_budget += 1
+            self.over_budget += 1
             if is_first:
-                packed.best_needs = rendered if limits.rendered else tokens
+                self.best_needs = rendered if limits.rendered else tokens
             self._least = max(self._least, FILL_SHARE * score) if score > 0 else self._least
             return
         words = _words(passage)
         named = (passage.note_id if limits.each_note else None, *words)
         is_told_page = passage.kind == PAGE and not limits.each_note and self._is_told(words)
         if named in self._said or words in self._before or is_told_page:
-            packed.near_duplicates += 1
+            self.near_duplicates += 1
             return
         self._said.add(named)
         if passage.kind in FACTS:
             self._told |= {words, _words_of(passage.text.partition(": ")[2])}
-        packed.tokens += tokens
-        packed.rendered_tokens += rendered
+        self.tokens += tokens
+        self.rendered_tokens += rendered
         self._notes.add(passage.note_id)
         if part_of is not None:
             part_of.append(passage)
             return
-        packed.places.append(place := [passage])
+        self.places.append(place := [passage])
         if passage.from_char is not None:
-            self._lines[passage.note_id, passage.start_line] = place
+            self._lines[line] = place
 
     def _is_told(self, words: tuple[str, ...]) -> bool:
         """Whether a page only repeats a fact that was taken: behind a number or the name of its subject, or cut."""
         ends = (words[start:] for start in range(min(NAME_WORDS, len(words) - FEWEST_WORDS + 1)))
         return any(fact[: len(rest)] == rest for rest in ends for fact in self._told)
-
-    def _needs(self, passage: Candidate, is_part: bool) -> tuple[int, int]:
-        """The tokens of a passage, and with its citation and its note's name where they are still to be printed."""
-        tokens = passage.tokens + (JOINER_TOKENS if is_part else 0)
-        rendered = tokens + (0 if is_part else citation_tokens(passage) + self._costs.marks.get(passage.id, 0))
-        return tokens, rendered + (0 if passage.note_id in self._notes else self._costs.headers.get(passage.note_id, 0))
 
 
 def citation_tokens(passage: Candidate) -> int:

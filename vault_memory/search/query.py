@@ -22,20 +22,7 @@ MIN_WHOLE = 4
 MAX_SPOKEN = 24
 """A quotation is looked for in so many words; a pasted page is not one."""
 
-_ORDER_WORDS = {
-    "last",
-    "latest",
-    "first",
-    "earliest",
-    "most",
-    "recent",
-    "recently",
-    "newest",
-    "time",
-    "times",
-    "tried",
-    "try",
-}
+_ORDER_WORDS = frozenset("last latest first earliest most recent recently newest time times tried try".split())  # noqa: SIM905
 """Words that say which of several is meant ("last time we tried …"), once that is understood."""
 
 _PERIOD_WORDS = frozenset(
@@ -50,6 +37,7 @@ _OF_TIME = CALENDAR_WORDS | _ORDER_WORDS | {"ago", "next"}
 _WORD = re.compile(r"[^\s\"“”„]+")
 _QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
 _EDGE = "@()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：；「」『』（）《》"
+_HYPHENATED = r"[^\W\d_]+(?:-[^\W\d_]+)+"
 _CAMEL = re.compile("[a-z][A-Z]")
 _PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -65,30 +53,33 @@ _KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compil
 
 
 class Query(NamedTuple):
-    """What was asked, and how it was understood.
-
-    `words` are its content words, case folded, `spoken` all from the first to the last of them; `whole` is the question
-    word by word, "" where it is no more than them; `phrases` FTS5 phrases for the content words, `named` for the
-    spellings of its day or month, `otherwise` for what of it is searched only where nothing is known of that time;
-    `exact` texts that should occur as they are (quoted parts, paths, options, versions); `files` runs of words that may
-    be a note's path or file name, case folded; `names` its capitalised words; `entity_slugs` runs of one to four words
-    that may name an entity; `unread` says why a date was not read.
-    """
+    """What was asked, and how it was understood."""
 
     request: Request
     text: str = ""
     words: Sequence[str] = ()
+    """Its content words, case folded."""
     spoken: Sequence[str] = ()
+    """All from the first to the last of them."""
     phrases: Sequence[str] = ()
+    """FTS5 phrases for the content words."""
     named: Sequence[str] = ()
+    """The same for the spellings of its day or month."""
     otherwise: Sequence[str] = ()
+    """What of the time is searched only where nothing is known of it."""
     whole: str = ""
+    """The question word by word, "" where it is no more than its content words."""
     exact: Sequence[str] = ()
+    """Texts that should occur as they are: quoted parts, paths, options, versions."""
     files: Sequence[str] = ()
+    """Runs of words that may be a note's path or file name, case folded."""
     names: Sequence[str] = ()
+    """Its capitalised words."""
     entity_slugs: Sequence[str] = ()
+    """Runs of one to four words that may name an entity."""
     window: dates.Window | None = None
     unread: str = ""
+    """Why a date was not read."""
     kinds: tuple[str, ...] = ()
     asks_when: bool = False
     wants_latest: bool = False
@@ -112,7 +103,8 @@ def understand(request: Request) -> Query:
     """Read a question; never raises."""
     text = request.query.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
     window = dates.find_window(text, request.today)
-    spoken = [word for word in map(_bare, _WORD.findall(text)) if word]
+    # Without the punctuation around; a word of nothing else stays (`c++`, `->`, `??`).
+    spoken = [_POSSESSIVE.sub("", word.strip(_EDGE)) or word for word in _WORD.findall(text)]
     idle = set(window.text.casefold().split()) if window else set()
     latest, earliest = dates.wants_latest(text), dates.wants_earliest(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
@@ -121,22 +113,25 @@ def understand(request: Request) -> Query:
     content = content if not of_time else []
     named, loosely = dates.spelled(window.span) if window else ([], [])
     doubt = None if window else dates.ambiguous(text)
-    quotable, whole = _quotations(text)
+    # A note that quotes the whole question ("what does Peter prefer?") asks it; it does not answer.
+    words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
+    telling = [i for i, word in enumerate(words) if word not in STOP_WORDS]
+    quotable = tuple(words[telling[0] : telling[-1] + 1]) if telling else ()
+    literal = (w for w in spoken if _has_inner_symbol(w) and not re.fullmatch(_HYPHENATED, w))
+    names = (_POSSESSIVE.sub("", name) for name in _NAME.findall(text) if name.casefold() not in STOP_WORDS)
     return Query(
         request,
         text,
         words=tuple(dict.fromkeys(word.casefold() for word in content)),
         spoken=quotable,
-        whole=whole,
+        whole=" ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else "",
         # A question of nothing but such words ("to be or not to be") is asked for those words.
         phrases=_phrases(content) or (() if window else _phrases(spoken)),
         named=tuple(map(terms.quoted, named)),
         otherwise=(*map(terms.quoted, loosely), *_phrases(of_time)),
-        exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
+        exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *literal))),
         files=tuple(_files(spoken)),
-        names=tuple(
-            dict.fromkeys(_POSSESSIVE.sub("", n) for n in _NAME.findall(text) if n.casefold() not in STOP_WORDS)
-        ),
+        names=tuple(dict.fromkeys(names)),
         entity_slugs=tuple(_runs(spoken)),
         window=window,
         unread=f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else "",
@@ -153,23 +148,6 @@ def _is_idle(word: str) -> bool:
     return word in STOP_WORDS or (bool(mark) and (head in STOP_WORDS or head == "won"))
 
 
-def _quotations(text: str) -> tuple[tuple[str, ...], str]:
-    """The question's words without the idle ones at both ends: what of it could be a quotation; and all of them.
-
-    A note that quotes the whole question ("what does Peter prefer?") asks it; it does not answer.
-    """
-    words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
-    telling = [i for i, word in enumerate(words) if word not in STOP_WORDS]
-    quotable = tuple(words[telling[0] : telling[-1] + 1]) if telling else ()
-    return quotable, " ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else ""
-
-
-def _bare(word: str) -> str:
-    """A word without the punctuation around it; a word of nothing else stays (`c++`, `->`, `??`)."""
-    bare = _POSSESSIVE.sub("", word.strip(_EDGE))
-    return bare or word
-
-
 def _phrases(words: list[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for word in words:
@@ -184,11 +162,6 @@ def _phrases(words: list[str]) -> tuple[str, ...]:
 def _has_inner_symbol(word: str) -> bool:
     word = languages.without_marks(word)
     return re.search(r"\w[^\w\s'’]+\w|\w_\w|\w[+#]+$|^[-/.#]+\w", word) is not None
-
-
-def _is_code(word: str) -> bool:
-    """Whether a word is meant to the letter: a path, an option, a version, `c++`; a hyphenated word is not."""
-    return _has_inner_symbol(word) and re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+)+", word) is None
 
 
 def _files(words: list[str]) -> Iterator[str]:

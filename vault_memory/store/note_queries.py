@@ -167,7 +167,7 @@ def mentions(store: View, with_private: bool) -> Iterator[tuple[str, int, str | 
 
 
 def facts_about(store: View, slugs: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-    """The facts (as `entities.fact_line` reads them) that mention any of these entities, newest first."""
+    """The facts (as `search.entity_profile` reads them) that mention any of these entities, newest first."""
     return store.rows(_FACTS_ABOUT, json.dumps(list(slugs)))
 
 

@@ -1,0 +1,125 @@
+"""What is known of entities: all of them in a list, one with its facts, and the notes that a name means."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from unicodedata import normalize
+
+from vault_memory.markdown import provenance
+from vault_memory.markdown.entities import link_name
+from vault_memory.search.names import Names, superseded
+from vault_memory.store import note_queries
+from vault_memory.store.rows import KINDS
+from vault_memory.store.view import Filters, View
+
+
+@dataclass(frozen=True)
+class FactLine:
+    """A fact as it stands in its note; `superseded_by` is where the newer one stands."""
+
+    kind: str
+    text: str
+    path: str
+    start_line: int
+    end_line: int
+    date: str | None
+    occurred: str | None
+    confidence: float | None
+    superseded_by: str | None = None
+    by: str = provenance.PERSON
+    """Who it is from (provenance.py)."""
+    trusted: bool = True
+    """Whether that is somebody here: not a web page or a tool's output."""
+
+
+@dataclass(frozen=True)
+class EntityRow:
+    """One entity of the listing: shown name, page (or None), facts that mention it, first and last day."""
+
+    name: str
+    page: str | None
+    aliases: tuple[str, ...]
+    mentions: int
+    first_day: str | None
+    last_day: str | None
+
+
+@dataclass(frozen=True)
+class EntityProfile:
+    """All that is known of one entity; facts in the order they were mentioned, newest first."""
+
+    row: EntityRow
+    facts: Sequence[FactLine]
+    related: Sequence[tuple[str, int]]
+
+
+def listing(store: View, with_private: bool = True) -> list[EntityRow]:
+    """Every entity with a page or a mention, most mentioned first; without what is private to some scope on wish."""
+    names = Names(store, with_private)
+    found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
+    for slug, count, first, last in note_queries.mentions(store, with_private):
+        found[names.canonical(slug)].append((count, first, last))
+    for slug in names.pages:
+        found.setdefault(slug, [])
+    rows: list[EntityRow] = []
+    for slug, parts in found.items():
+        if slug:
+            name = names.shown(slug) or slug
+            rows.append(EntityRow(
+                name=name,
+                page=names.pages.get(slug),
+                aliases=tuple(form for form in names.forms(slug) if form not in (name, slug)),
+                mentions=sum(count for count, _, _ in parts),
+                first_day=min((first for _, first, _ in parts if first), default=None),
+                last_day=max((last for _, _, last in parts if last), default=None),
+            ))  # fmt: skip
+    return sorted(rows, key=lambda row: (-row.mentions, row.name))
+
+
+def profile(store: View, name: str) -> EntityProfile | None:
+    """What is known of one entity by any of its names, or None when nothing is."""
+    names = Names(store)
+    slug = names.canonical(name)
+    row = next((row for row in listing(store) if names.canonical(row.name) == slug), None)
+    if row is None:
+        return None
+    slugs = names.slugs(name)
+    together: dict[str, int] = defaultdict(int)
+    for other, count in note_queries.mentioned_with(store, slugs):
+        if names.canonical(other) != slug:
+            together[names.canonical(other)] += count
+    facts = [
+        FactLine(
+            KINDS[kind], text, path, start, end, day, since if since == until else f"{since}/{until}", confidence,
+            by=by, trusted=provenance.is_trusted(by),
+        )
+        for kind, text, path, start, end, day, since, until, confidence, by in note_queries.facts_about(store, slugs)
+    ]  # fmt: skip
+    best = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))
+    return EntityProfile(
+        row=row,
+        facts=facts,
+        related=[(names.shown(other) or other, count) for other, count in best],
+    )
+
+
+def notes_called(view: View, name: str) -> list[str]:
+    """The paths of notes that a link with this name would open, else of those with such a title or alias."""
+
+    def plain(text: str) -> str:
+        return normalize("NFC", link_name(text)).casefold().removesuffix(".md")
+
+    files = [path for path in note_queries.note_paths(view) if plain(path) == plain(name)]
+    titles = (path for path, title in note_queries.note_titles(view) if plain(title) == plain(name))
+    return files or list(dict.fromkeys(titles))
+
+
+def marked(store: View, facts: Sequence[FactLine], today: date) -> list[FactLine]:
+    """The same facts in the same order, each with where the fact stands that took its place."""
+    places = {(fact.path, fact.start_line) for fact in facts}
+    rows = note_queries.fact_lines(store, {path for path, _ in places})
+    ids = {(path, line): passage for path, line, passage in rows if (path, line) in places}
+    after = superseded(store, Names(store), ids.values(), today, Filters())
+    newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
+    return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
