@@ -7,11 +7,12 @@ file, the environment or flags only; the same key inside a vault is ignored and 
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from vault_memory import startup
 from vault_memory.errors import IndexUnusableError, UsageError, VaultError
@@ -48,34 +49,23 @@ def _one_of(*allowed: str) -> Check:
     return _must_be(f"one of {', '.join(allowed)}", lambda value: value in allowed)
 
 
-def _whole(low: int, high: int) -> Check:
-    return _must_be(f"a whole number from {low} to {high}", lambda value: type(value) is int and low <= value <= high)
-
-
-def _seconds(low: float, high: float) -> Check:
-    what = f"a number from {low:g} to {high:g}"
-    return _must_be(what, lambda value: type(value) in (int, float) and low <= value <= high, float)
-
-
-def _some_of(*allowed: str) -> Check:
-    """Several of these, as a list or, in an environment variable, with commas between."""
-
-    def check(value: object) -> tuple[str, ...]:
-        named = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-        if not isinstance(named, list) or any(name not in allowed for name in named):
-            raise ValueError(f"must be a list of some of {', '.join(allowed)}")
-        return tuple(dict.fromkeys(named))
-
-    return check
+def _number(low: float, high: float) -> Check:
+    """A number in a range; a whole one where the range begins with one."""
+    kinds: tuple[type, ...] = (int,) if isinstance(low, int) else (int, float)
+    what = f"a {'whole number' if isinstance(low, int) else 'number'} from {low} to {high}"
+    return _must_be(what, lambda value: type(value) in kinds and low <= value <= high, kinds[-1])
 
 
 def _absolute(text: str) -> Path:
     return Path(text).expanduser().absolute()
 
 
-def _is_note_inside(name: str) -> bool:
-    is_hidden = any(part in ("", ".", "..") or part.startswith(".") for part in name.split("/"))
-    return name.endswith(".md") and not is_hidden and not any(character in name for character in "\\:\0")
+def _tools(value: object) -> tuple[str, ...]:
+    """Several of TOOLS, as a list or, in an environment variable, with commas between."""
+    named = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(named, list) or any(name not in TOOLS for name in named):
+        raise ValueError(f"must be a list of some of {', '.join(TOOLS)}")
+    return tuple(dict.fromkeys(named))
 
 
 def _roots(value: object) -> tuple[tuple[Path, str], ...]:
@@ -104,13 +94,7 @@ def _split(address: str) -> "SplitResult | None":
     return parts if named and port != 0 and parts.scheme in ("http", "https") else None
 
 
-def _folder(name: str) -> str:
-    """The key of a folder of a vault: relative, and not out of it."""
-    parts = name.replace("\\", "/").split("/")
-    if not name.strip() or ".." in parts:
-        raise ValueError("must be a folder of the vault, or `.` for all of it")
-    return folder_key("/".join(parts))
-
+_NOTE_INSIDE = re.compile(r"(?:[^./\\:\0][^/\\:\0]*/)*[^./\\:\0][^/\\:\0]*\.md")
 
 _PREFIX = _must_be("text in quotes", lambda value: isinstance(value, str))
 _TEXT = _must_be("text in quotes", _is_text)
@@ -119,9 +103,14 @@ _PATHS = _must_be("a list of texts", _are_texts, lambda value: tuple(map(_PATH, 
 _TEXTS = _must_be("a list of texts", _are_texts, tuple)
 _FLAG = _must_be("true or false", lambda value: isinstance(value, bool))
 _SCOPE = _must_be(SCOPES, lambda value: isinstance(value, str) and is_scope(value), normal_scope)
+_FOLDER = _must_be(
+    "a folder of the vault, or `.` for all of it",
+    lambda name: name.strip() and ".." not in name.replace("\\", "/").split("/"),
+    lambda name: folder_key(name.replace("\\", "/")),
+)
 _NOTES = _must_be(
     'a list of notes inside the vault, such as ["SOUL.md", "USER.md"]',
-    lambda value: _are_texts(value) and all(map(_is_note_inside, value)), tuple,
+    lambda value: _are_texts(value) and all(map(_NOTE_INSIDE.fullmatch, value)), tuple,
 )  # fmt: skip
 _TIME = _must_be(
     'a time such as "03:30", or "" for never',
@@ -139,23 +128,12 @@ _VARIABLE = _must_be(  # a key pasted here by mistake would be shown wherever th
 # --- the settings ----------------------------------------------------------------------------------------------------
 
 
-class Setting(NamedTuple):
-    """One key of a settings file: how its value is checked, whether only the user may set it, the field it fills."""
-
-    key: str
-    check: Check
-    users_own: bool = False
-    name: str = ""
+def _setting(key: str, check: Check, default: object = None, users_own: bool = False) -> Any:  # noqa: ANN401
+    """A setting: its key in a file, its check, and whether only the user may set it, in their file or environment."""
+    return field(default=default, metadata={"key": key, "check": check, "users_own": users_own})
 
 
-def _setting(key: str, check: Check, default: object = None) -> Any:  # noqa: ANN401
-    """A setting that a vault may bring along."""
-    return field(default=default, metadata={"setting": Setting(key, check)})
-
-
-def _own(key: str, check: Check, default: object = None) -> Any:  # noqa: ANN401
-    """A setting that only the user may make: in their own file, or by an environment variable."""
-    return field(default=default, metadata={"setting": Setting(key, check, users_own=True)})
+_own = partial(_setting, users_own=True)
 
 
 @dataclass(frozen=True)
@@ -166,15 +144,15 @@ class Config:
     that is no setting; `sources` the files that were read.
     """
 
-    vault: Path = field(metadata={"setting": Setting("vault", _PATH, users_own=True)})
+    vault: Path = _own("vault", _PATH, MISSING)  # noqa: RUF009 - a field
     index_path: Path | None = _own("index.path", _PATH)  # noqa: RUF009 - a field
     daily_folder: str | None = _setting("vault.daily_folder", _TEXT)
     daily_format: str | None = _setting("vault.daily_format", _TEXT)
     ignore: tuple[str, ...] = _setting("vault.ignore", _TEXTS, ())
-    chunk_tokens: int = _setting("chunk.tokens", _whole(50, 8000), 400)
-    chunk_overlap: int = _setting("chunk.overlap", _whole(0, 4000), 80)
-    recall_k: int = _setting("recall.k", _whole(1, 1000), 8)
-    recall_budget: int = _setting("recall.budget", _whole(1, 1_000_000), 2000)
+    chunk_tokens: int = _setting("chunk.tokens", _number(50, 8000), 400)
+    chunk_overlap: int = _setting("chunk.overlap", _number(0, 4000), 80)
+    recall_k: int = _setting("recall.k", _number(1, 1000), 8)
+    recall_budget: int = _setting("recall.budget", _number(1, 1_000_000), 2000)
     recall_preset: str = _setting("recall.preset", _one_of(*PRESETS), "tuned")
     journal: bool = _setting("recall.journal", _FLAG, True)
     core_files: tuple[str, ...] = _setting("core.files", _NOTES, ())
@@ -182,29 +160,29 @@ class Config:
     embedding_model: str = _own("embedding.model", _TEXT, "")
     embedding_url: str = _own("embedding.url", _ADDRESS, "")
     embedding_key_env: str = _own("embedding.key_env", _VARIABLE, "")
-    embedding_batch: int = _own("embedding.batch", _whole(1, 2048), 32)
-    embedding_timeout_seconds: float = _own("embedding.timeout_seconds", _seconds(0.1, 3600), 60.0)
-    embedding_query_deadline_seconds: float = _own("embedding.query_deadline_seconds", _seconds(0.01, 60), 0.5)
+    embedding_batch: int = _own("embedding.batch", _number(1, 2048), 32)
+    embedding_timeout_seconds: float = _own("embedding.timeout_seconds", _number(0.1, 3600), 60.0)
+    embedding_query_deadline_seconds: float = _own("embedding.query_deadline_seconds", _number(0.01, 60), 0.5)
     embedding_keep_alive: str = _own("embedding.keep_alive", _TEXT, "30m")
     embedding_query_prefix: str | None = _own("embedding.query_prefix", _PREFIX)
     embedding_document_prefix: str | None = _own("embedding.document_prefix", _PREFIX)
-    embedding_context_tokens: int = _own("embedding.context_tokens", _whole(16, 1_000_000), 0)
+    embedding_context_tokens: int = _own("embedding.context_tokens", _number(16, 1_000_000), 0)
     rerank_provider: str = _own("rerank.provider", _one_of("off", "ollama"), "off")
     rerank_model: str = _own("rerank.model", _TEXT, "")
     rerank_url: str = _own("rerank.url", _ADDRESS, "")
-    rerank_deadline_seconds: float = _own("rerank.deadline_seconds", _seconds(0.1, 600), 5.0)
+    rerank_deadline_seconds: float = _own("rerank.deadline_seconds", _number(0.1, 600), 5.0)
     reflect_at: str = _setting("reflect.at", _TIME, "03:30")
-    reflect_entity_days: int = _setting("reflect.entity_days", _whole(1, 365), 2)
+    reflect_entity_days: int = _setting("reflect.entity_days", _number(1, 365), 2)
     reflect_provider: str = _own("reflect.provider", _one_of("off", "ollama", "openai", "anthropic"), "off")
     reflect_model: str = _own("reflect.model", _TEXT, "")
     reflect_url: str = _own("reflect.url", _ADDRESS, "")
     reflect_key_env: str = _own("reflect.key_env", _VARIABLE, "")
-    reflect_deadline_seconds: float = _own("reflect.deadline_seconds", _seconds(0.1, 3600), 60.0)
-    reflect_run_deadline_seconds: float = _own("reflect.run_deadline_seconds", _seconds(0.1, 86_400), 600.0)
+    reflect_deadline_seconds: float = _own("reflect.deadline_seconds", _number(0.1, 3600), 60.0)
+    reflect_run_deadline_seconds: float = _own("reflect.run_deadline_seconds", _number(0.1, 86_400), 600.0)
     mcp_edit: bool = _own("mcp.edit", _FLAG, False)
-    hooks_seconds: float = _own("hooks.seconds", _seconds(0.1, 60), 2.0)
-    hooks_budget: int = _own("hooks.budget", _whole(1, 1_000_000), 2000)
-    sessions_tools: tuple[str, ...] = _own("sessions.tools", _some_of(*TOOLS), ())
+    hooks_seconds: float = _own("hooks.seconds", _number(0.1, 60), 2.0)
+    hooks_budget: int = _own("hooks.budget", _number(1, 1_000_000), 2000)
+    sessions_tools: tuple[str, ...] = _own("sessions.tools", _tools, ())
     sessions_claude_code: Path | None = _own("sessions.claude_code", _PATH)  # noqa: RUF009 - a field
     sessions_opencode: Path | None = _own("sessions.opencode", _PATH)  # noqa: RUF009 - a field
     sessions_openclaw: Path | None = _own("sessions.openclaw", _PATH)  # noqa: RUF009 - a field
@@ -219,12 +197,8 @@ class Config:
     sources: tuple[str, ...] = field(default=(), compare=False)
 
 
-SETTINGS: Mapping[str, Setting] = {
-    each.metadata["setting"].key: each.metadata["setting"]._replace(name=each.name)
-    for each in fields(Config)
-    if each.metadata
-}
-"""Key → setting, the key as it stands in a settings file."""
+SETTINGS = {each.metadata["key"]: each for each in fields(Config) if each.metadata}
+"""Key → field, the key as it stands in a settings file."""
 
 _ALIASES = {"vault.path": "vault"}
 """Beside a table [vault] the vault itself cannot be called `vault`."""
@@ -234,7 +208,7 @@ VARIABLES: Mapping[str, str] = {
     **{
         f"MEMORY_{key.replace('.', '_').upper()}": key
         for key, setting in SETTINGS.items()
-        if key.startswith(("embedding.", "rerank.", "reflect.", "sessions.")) and setting.users_own
+        if key.startswith(("embedding.", "rerank.", "reflect.", "sessions.")) and setting.metadata["users_own"]
     },
 }
 """Environment variables that set a key; they beat both files."""
@@ -259,52 +233,51 @@ def template(name: str) -> Path:
     raise IndexUnusableError(f"The template {name} is missing.", "Reinstall vault-memory.")
 
 
-def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:
-    """Return the vault's folder: flag, else $MEMORY_VAULT, else the nearest marked parent, else the user's file."""
-    named = startup.named_vault(flag, environ, str(cwd))
-    if named:
-        return Path(named)
-    if configured:
-        return Path(configured).expanduser().absolute()
-    raise VaultError(
-        "No vault found.",
-        "Name it with --vault PATH, set MEMORY_VAULT, run inside a folder that holds .obsidian/ or .memory/, "
-        f'or put vault = "PATH" into {user_folder("config", environ) / "config.toml"}. '
-        "`memory init PATH` makes a new one.",
-    )
-
-
 def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Config:
-    """Build the Config of this run; raises UsageError listing every bad setting, VaultError when no vault is found."""
+    """Build the Config of this run; raises UsageError listing every bad setting, VaultError when no vault is found.
+
+    The vault is the flag's, else $MEMORY_VAULT's, else the nearest marked parent, else that of the user's file.
+    """
     environ = os.environ if environ is None else environ
     user_file, reader = user_folder("config", environ) / "config.toml", _Reader()
     users = reader.read(user_file)
-    named = users.get("vault", users.get("vault.path"))
-    vault = find_vault(vault_flag, environ, cwd or Path.cwd(), named if isinstance(named, str) else None)
+    configured = users.get("vault", users.get("vault.path"))
+    named = startup.named_vault(vault_flag, environ, str(cwd or Path.cwd())) or configured
+    if not named or not isinstance(named, str):
+        raise VaultError(
+            "No vault found.",
+            "Name it with --vault PATH, set MEMORY_VAULT, run inside a folder that holds .obsidian/ or .memory/, "
+            f'or put vault = "PATH" into {user_file}. `memory init PATH` makes a new one.',
+        )
+    vault = _absolute(named)
     vault_file = vault / ".memory" / "config.toml"
     vaults = reader.read(vault_file) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
     values = reader.checked(vaults, vault_file, in_vault=True) | reader.checked(users, user_file)
-    values |= reader.tables((users, user_file), (vaults, vault_file)) | reader.of_environment(environ)
-    problems = [*reader.problems, *_at_odds(values, environ)]
-    if problems:
-        raise UsageError(_listed(problems), "Fix this where it is named, and run again.")
+    own, of_vault = (reader.folders(_SCOPES_TABLE, *each) for each in ((users, user_file), (vaults, vault_file)))
+    values["folder_scopes"], refused = joined(own, of_vault)
+    what = "is ignored: a vault opens no folder, nor one that you have a scope for"
+    reader.ignored += [f"{vault_file}: `{_SCOPES_TABLE}{name}` {what}" for name in refused]
+    values["projects"] = reader.folders(_PROJECTS_TABLE, users, user_file)
+    for variable, key in VARIABLES.items():
+        if text := environ.get(variable, ""):  # an empty variable counts as unset
+            with reader.told(_ENVIRONMENT, f"${variable}"):
+                values[SETTINGS[key].name] = _of_text(SETTINGS[key].metadata["check"], text)
+    reader.problems += _at_odds(values, environ)
+    if reader.problems:
+        raise UsageError(_listed(reader.problems), "Fix this where it is named, and run again.")
     sources = tuple(str(file) for file, found in ((user_file, users), (vault_file, vaults)) if found)
     told = {"ignored": tuple(reader.ignored), "unknown": tuple(reader.unknown), "sources": sources}
     return Config(**(values | told | {"vault": vault}))
 
 
-class SettingProblem(NamedTuple):
-    """A mistake in the settings: the file it stands in or `environment`, and what is wrong."""
-
-    where: str
-    what: str
-
-
 class _Reader:
-    """Reads and checks settings, and keeps what is wrong with them."""
+    """Reads and checks settings, and keeps what is wrong with them.
+
+    A problem is the file it stands in, or `environment`, and a sentence.
+    """
 
     def __init__(self) -> None:
-        self.problems: list[SettingProblem] = []
+        self.problems: list[tuple[str, str]] = []
         self.ignored: list[str] = []
         self.unknown: list[str] = []
 
@@ -317,7 +290,7 @@ class _Reader:
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            self.problems.append(SettingProblem(str(path), getattr(error, "strerror", None) or str(error)))
+            self.problems.append((str(path), getattr(error, "strerror", None) or str(error)))
             return {}
         flat: dict[str, Any] = {}
         for key, value in tree.items():
@@ -331,64 +304,42 @@ class _Reader:
         values: dict[str, Any] = {}
         for key, value in flat.items():
             setting = SETTINGS.get(_ALIASES.get(key, key))
-            if key.startswith((_SCOPES_TABLE, _PROJECTS_TABLE)):
+            if key.startswith(_SCOPES_TABLE) or (key.startswith(_PROJECTS_TABLE) and not in_vault):
                 continue
-            if setting is None and in_vault and not key.casefold().startswith("scope"):
+            if in_vault and (key.startswith(_PROJECTS_TABLE) or (setting and setting.metadata["users_own"])):
+                self.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
+            elif setting is None and in_vault and not key.casefold().startswith("scope"):
                 self.unknown.append(f"{path}: {_no_setting(key)}")
             elif setting is None:  # in a vault, too, what may have been meant to shut a folder
-                self.problems.append(SettingProblem(str(path), _no_setting(key)))
-            elif in_vault and setting.users_own:
-                self.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
+                self.problems.append((str(path), _no_setting(key)))
             else:
-                with self._told(path, f"`{key}`"):
-                    values[setting.name] = setting.check(value)
+                with self.told(path, f"`{key}`"):
+                    values[setting.name] = setting.metadata["check"](value)
         return values
 
-    def tables(
-        self, users: tuple[Mapping[str, Any], Path], vaults: tuple[Mapping[str, Any], Path]
-    ) -> dict[str, tuple[tuple[str, str], ...]]:
-        """`[scopes]` and `[projects]`: a vault makes its own folders private, opens none, and names none outside it."""
-        folders, refused = joined(self._table(*users, _SCOPES_TABLE), self._table(*vaults, _SCOPES_TABLE))
-        what = "is ignored: a vault opens no folder, nor one that you have a scope for"
-        self.ignored += [f"{vaults[1]}: `{_SCOPES_TABLE}{name}` {what}" for name in refused]
-        what = "is ignored: a vault may not set it"
-        self.ignored += [f"{vaults[1]}: `{name}` {what}" for name in vaults[0] if name.startswith(_PROJECTS_TABLE)]
-        return {"folder_scopes": folders, "projects": self._table(*users, _PROJECTS_TABLE)}
-
-    def _table(self, flat: Mapping[str, Any], path: Path, table: str) -> tuple[tuple[str, str], ...]:
-        """The folders of one table, each with its scope."""
+    def folders(self, table: str, flat: Mapping[str, Any], path: Path) -> Folders:
+        """The folders of one table, each with its scope; that of a project with or without `project:` before its id."""
         found: dict[str, str] = {}
         for key, value in flat.items():
-            if key.startswith(table):
-                with self._told(path, f"`{key}`"):
-                    folder, scope = _of_table(table, key.removeprefix(table), value)
-                    if found.setdefault(folder, scope) != scope:
-                        raise ValueError("is there twice, with two scopes: capitals play no part")
+            if not key.startswith(table):
+                continue
+            with self.told(path, f"`{key}`"):
+                name = key.removeprefix(table)
+                if table == _SCOPES_TABLE:
+                    folder, scope = _FOLDER(name), _SCOPE(value)
+                else:
+                    folder, scope = str(_absolute(name)), _SCOPE(f"project:{_TEXT(value).removeprefix('project:')}")
+                if found.setdefault(folder, scope) != scope:
+                    raise ValueError("is there twice, with two scopes: capitals play no part")
         return tuple(sorted(found.items()))
 
-    def of_environment(self, environ: Mapping[str, str]) -> dict[str, Any]:
-        """The settings that environment variables hold; an empty variable counts as unset."""
-        values: dict[str, Any] = {}
-        for variable, key in VARIABLES.items():
-            if text := environ.get(variable, ""):
-                with self._told(_ENVIRONMENT, f"${variable}"):
-                    values[SETTINGS[key].name] = _of_text(SETTINGS[key].check, text)
-        return values
-
     @contextmanager
-    def _told(self, where: Path | str, what: str) -> Iterator[None]:
+    def told(self, where: Path | str, what: str) -> Iterator[None]:
         """Keep what a check says of a value as a problem."""
         try:
             yield
         except ValueError as error:
-            self.problems.append(SettingProblem(str(where), f"{what} {error}"))
-
-
-def _of_table(table: str, name: str, value: object) -> tuple[str, str]:
-    """A folder of a table and its scope; that of a project with or without `project:` before its id."""
-    if table == _SCOPES_TABLE:
-        return _folder(name), _SCOPE(value)
-    return str(_absolute(name)), _SCOPE(f"project:{_TEXT(value).removeprefix('project:')}")
+            self.problems.append((str(where), f"{what} {error}"))
 
 
 def _of_text(check: Check, text: str) -> object:
@@ -406,21 +357,18 @@ def _no_setting(key: str) -> str:
     return f"`{key}` is not a setting" + (f": did you mean `{near[0]}`?" if near else "")
 
 
-def _listed(problems: Iterable[SettingProblem]) -> str:
+def _listed(problems: list[tuple[str, str]]) -> str:
     """One mistake as a sentence, several in a line each under where they stand."""
+    if len(problems) == 1:
+        ((where, what),) = problems
+        return f"{where}: {what}" if where != _ENVIRONMENT else what
     places: dict[str, list[str]] = {}
     for where, what in problems:
-        places.setdefault(where, []).append(what)
-    if sum(map(len, places.values())) == 1:
-        ((where, (what,)),) = places.items()
-        return f"{where}: {what}" if where != _ENVIRONMENT else what
-    lines = [f"{sum(map(len, places.values()))} settings cannot be used."]
-    for where, sentences in places.items():
-        lines += [f"{where}:", *(f"  {what}" for what in sentences)]
-    return "\n".join(lines)
+        places.setdefault(f"{where}:", []).append(f"  {what}")
+    return "\n".join(
+        [f"{len(problems)} settings cannot be used.", *(line for where in places for line in (where, *places[where]))]
+    )
 
-
-# --- settings that are good by themselves and not together -----------------------------------------------------------
 
 _MUST_BE_NAMED = (
     ("embedding", "url", ("openai",)),
@@ -432,29 +380,24 @@ _MUST_BE_NAMED = (
 """What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
 
 
-def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[SettingProblem]:
+def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with settings that are good by themselves and not together."""
     for table, name, providers in _MUST_BE_NAMED:
         provider = values.get(f"{table}_provider")
         if provider in providers and not values.get(f"{table}_{name}"):
-            yield SettingProblem("settings", f"`{table}.{name}` must be set for the provider {provider}")
+            yield "settings", f"`{table}.{name}` must be set for the provider {provider}"
     host = environ.get("OLLAMA_HOST", "").strip().strip("\"'")
-    asks = [name for name in ("embedding", "rerank", "reflect") if values.get(f"{name}_provider") == "ollama"]
-    if host and any(not values.get(f"{name}_url") for name in asks):
-        try:
-            _ADDRESS(host)
-        except ValueError as error:
-            yield SettingProblem(_ENVIRONMENT, f"$OLLAMA_HOST {error}")
-            return
-    for name in ("embedding", "reflect"):
-        yield from (SettingProblem("settings", what) for what in _address_at_odds(values, name, host))
-
-
-def _address_at_odds(values: Mapping[str, Any], name: str, host: str) -> Iterator[str]:
-    """What in the address of a model does not go together with its other settings."""
-    ollama = values.get(f"{name}_provider") == "ollama"
-    split = _split(values.get(f"{name}_url") or (host if ollama else "") or "127.0.0.1")
-    if split and split.username and values.get(f"{name}_key_env"):
-        both = f"the address has a password and `{name}.key_env` names a key, and the server takes only one"
-        yield f"{both}: leave one of them out"
-    if split and split.query and ollama:
-        yield f"`{name}.url` has a `?`, which Ollama does not know: leave it out"
+    for table in ("embedding", "rerank", "reflect"):
+        is_ollama, url = values.get(f"{table}_provider") == "ollama", values.get(f"{table}_url")
+        if is_ollama and not url and host:
+            try:
+                url = _ADDRESS(host)
+            except ValueError as error:
+                yield _ENVIRONMENT, f"$OLLAMA_HOST {error}"
+                return
+        parts = _split(url) if url else None
+        if parts and parts.username and values.get(f"{table}_key_env"):
+            both = f"the address has a password and `{table}.key_env` names a key, and the server takes only one"
+            yield "settings", f"{both}: leave one of them out"
+        if parts and parts.query and is_ollama:
+            yield "settings", f"`{table}.url` has a `?`, which Ollama does not know: leave it out"
