@@ -627,14 +627,16 @@ def test_an_unreadable_vault_is_no_vault(tmp_path: Path) -> None:
         ("home/vault", "home/.dropbox/", "vault"),
     ],
 )
-def test_a_synced_vault_has_its_index_elsewhere(tmp_path: Path, folder: str, marker: str | None, why: str) -> None:
+def test_a_synced_vault_has_its_index_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, marker: str | None, why: str
+) -> None:
     root = fill(tmp_path / folder, NOTES)
     if marker and marker.endswith("/"):
         (tmp_path / marker).mkdir()
     elif marker:
         put(tmp_path, marker, "x")
-    environment = {"XDG_DATA_HOME": str(tmp_path / "data"), "HOME": str(tmp_path)}
-    place = locations.index_place(Config(vault=root), root, environment)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    place = locations.index_place(Config(vault=root), root)
     if why == "vault":
         assert place == (root / ".memory/index.sqlite", "vault")
         return

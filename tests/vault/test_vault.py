@@ -216,8 +216,8 @@ def test_links_are_followed_only_to_notes_inside_that_are_not_seen_already(tmp_p
         "dangling.md",
         "dangling",
         "loop",
+        "loop.md",
     }
-    assert reasons["loop.md"] == "a link in a loop"
 
 
 def test_a_vault_reached_through_a_link_is_the_same_vault(tmp_path: Path) -> None:

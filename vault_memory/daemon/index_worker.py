@@ -200,7 +200,7 @@ class IndexWorker(threading.Thread):
         seconds = time.monotonic() - started
         if batch is None and not report.changed:
             self._walk_seconds = seconds
-        why = keeper.vault.filters_unknown
+        why = keeper.vault.filters.unknown
         if why and report.pending > len(report.failed):
             self._fail(Trouble(f"{why}: new notes are not taken in", "Fix it, or open Obsidian's settings once."))
         elif self.trouble:

@@ -212,8 +212,8 @@ class IndexFile:
         self.refuse_foreign()
         self.refuse_empty(walk)
         self._refuse_unseen(walk, why == "asked for")
-        if self.vault.filters_unknown:
-            raise RefusedError(f"{self.vault.filters_unknown}.", "Fix it, for example by opening Obsidian's settings.")
+        if self.vault.filters.unknown:
+            raise RefusedError(f"{self.vault.filters.unknown}.", "Fix it, for example by opening Obsidian's settings.")
         built = schema.new_name(self.path)
         try:
             with closing(schema.create(built)) as connection:
@@ -418,7 +418,7 @@ class IndexFile:
             store.outdated = (*(f.path for f in changed), *(row.path for row in changes.gone))
             return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
         self.refuse_empty(walk)
-        held_back = self.vault.filters_unknown if changes.new else ""
+        held_back = self.vault.filters.unknown if changes.new else ""
         try:
             # A busy writer never blocks reading: whoever holds the lock is catching up already.
             with locations.writer_lock(self.path, 0):

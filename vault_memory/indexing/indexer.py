@@ -106,7 +106,7 @@ class Indexer:
         known = len(rows) if walk.covered is None else count_notes(self._store.view(ALL))
         left = len(walk.files) if walk.covered is None else known - len(gone) + len(changes.new)
         refuse_loss(known, left, len(gone) - len(moved_from))
-        new = [] if self._vault.filters_unknown else changes.new
+        new = [] if self._vault.filters.unknown else changes.new
         report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
         at_leisure = deadline == float("inf")  # else the start of workers alone would eat up what time there is
         todo = [*new, *(self._other(changes.suspect, rows, report) if at_leisure else changes.suspect)]

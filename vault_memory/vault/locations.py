@@ -7,8 +7,10 @@ writable; then it goes to the user's data folder, named by the vault's real path
 import contextlib
 import errno
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -38,18 +40,34 @@ class IndexPlace(NamedTuple):
     why: str
 
 
-def index_place(config: Config, root: Path, environ: Mapping[str, str] | None = None) -> IndexPlace:
+def index_place(config: Config, root: Path) -> IndexPlace:
     """Decide where this vault's index lies; the user's `index.path` wins."""
-    environ = os.environ if environ is None else environ
     if config.index_path:
         # A folder holds the indexes of all vaults, each under its id; a file is the index of one.
         one = config.index_path.suffix in (".sqlite", ".db")
         path = config.index_path if one else config.index_path / vault_id(root) / "index.sqlite"
         return IndexPlace(path, "set by index.path")
-    why = _linked(root) or _synced(root) or _network(root) or _not_writable(root)
-    if not why:
-        return IndexPlace(root / MEMORY_FOLDER / "index.sqlite", "vault")
-    return IndexPlace(user_folder("data", environ) / vault_id(root) / "index.sqlite", why)
+    if why := _why_elsewhere(root):
+        return IndexPlace(user_folder("data", os.environ) / vault_id(root) / "index.sqlite", why)
+    return IndexPlace(root / MEMORY_FOLDER / "index.sqlite", "vault")
+
+
+def _why_elsewhere(root: Path) -> str:
+    """Why the index must not lie in the vault, or ""."""
+    for name in (*(f"index.sqlite{end}" for end in ("", "-wal", "-shm", "-journal", ".lock")), "retain.lock"):
+        if derived(root, name) is None:
+            return f"`{MEMORY_FOLDER}` or `{MEMORY_FOLDER}/{name}` is a link"
+    for folder in (root, *root.parents):
+        if folder.name.casefold().startswith(_SYNC_FOLDERS):
+            return f"the vault lies in a synced folder ({folder.name})"
+        # Dropbox marks its folder with a file of the name its settings folder in the home folder has.
+        if (folder / ".stfolder").exists() or (folder / ".dropbox").is_file():
+            return f"the vault lies in a synced folder ({folder})"
+    kind = _kind_of(root)
+    if kind.startswith(_NETWORK):
+        return f"the vault is on a network file system ({kind})"
+    target = root / MEMORY_FOLDER if (root / MEMORY_FOLDER).is_dir() else root
+    return "" if os.access(target, os.W_OK | os.X_OK) else "the vault is not writable"
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -79,9 +97,9 @@ def is_writable(index: Path) -> bool:
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
-def device_id(environ: Mapping[str, str] | None = None) -> str:
+def device_id() -> str:
     """This device's id, made once and kept in the user's data folder, never in the vault."""
-    file = user_folder("data", os.environ if environ is None else environ) / "device"
+    file = user_folder("data", os.environ) / "device"
     with contextlib.suppress(OSError):
         text = file.read_text("ascii").strip()
         if text.isalnum():
@@ -96,9 +114,9 @@ def device_id(environ: Mapping[str, str] | None = None) -> str:
     return fresh
 
 
-def remember(root: Path, notes: int, environ: Mapping[str, str] | None = None) -> None:
+def remember(root: Path, notes: int) -> None:
     """Note on this device how many notes a vault held: an unmounted drive's empty folder is then recognised."""
-    file = memory_of(root, environ)
+    file = memory_of(root)
     with contextlib.suppress(OSError):
         if not file.exists() or file.read_text("ascii") != str(notes):
             make_private(file.parent)
@@ -106,16 +124,16 @@ def remember(root: Path, notes: int, environ: Mapping[str, str] | None = None) -
                 handle.write(str(notes))
 
 
-def remembered(root: Path, environ: Mapping[str, str] | None = None) -> int:
+def remembered(root: Path) -> int:
     """How many notes the vault at this path held when it was last indexed on this device; 0 for a new one."""
     with contextlib.suppress(OSError, ValueError):
-        return int(memory_of(root, environ).read_text("ascii"))
+        return int(memory_of(root).read_text("ascii"))
     return 0
 
 
-def memory_of(root: Path, environ: Mapping[str, str] | None = None) -> Path:
+def memory_of(root: Path) -> Path:
     """The file that `remember` writes."""
-    return user_folder("data", os.environ if environ is None else environ) / "vaults" / vault_id(root)
+    return user_folder("data", os.environ) / "vaults" / vault_id(root)
 
 
 def is_inside(root: Path, path: Path) -> bool:
@@ -128,35 +146,6 @@ def derived(root: Path, name: str) -> Path | None:
     file = Path(os.path.realpath(root / MEMORY_FOLDER), name)
     straight = is_inside(root, file) and file == Path(os.path.realpath(file))
     return root / MEMORY_FOLDER / name if straight else None
-
-
-def _linked(root: Path) -> str:
-    parts = (f"index.sqlite{suffix}" for suffix in ("", "-wal", "-shm", "-journal", ".lock"))
-    for name in (*parts, "retain.lock"):
-        if derived(root, name) is None:
-            return f"`{MEMORY_FOLDER}` or `{MEMORY_FOLDER}/{name}` is a link"
-    return ""
-
-
-def _synced(root: Path) -> str:
-    for folder in (root, *root.parents):
-        if folder.name.casefold().startswith(_SYNC_FOLDERS):
-            return f"the vault lies in a synced folder ({folder.name})"
-        # Dropbox marks its folder with a file of the name its settings folder in the home folder has.
-        if (folder / ".stfolder").exists() or (folder / ".dropbox").is_file():
-            return f"the vault lies in a synced folder ({folder})"
-    return ""
-
-
-def _network(root: Path) -> str:
-    kind = network_kind(root)
-    return f"the vault is on a network file system ({kind})" if kind else ""
-
-
-def _not_writable(root: Path) -> str:
-    folder = root / MEMORY_FOLDER
-    target = folder if folder.is_dir() else root
-    return "" if os.access(target, os.W_OK | os.X_OK) else "the vault is not writable"
 
 
 @contextlib.contextmanager
@@ -174,24 +163,19 @@ def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
             f"The index folder {file.parent} cannot be written: {error.strerror or error}.",
             "Set index.path in your own settings file to a folder that can be written.",
         ) from error
+    deadline = time.monotonic() + wait_seconds
     try:
-        _acquire(handle, wait_seconds)
+        while not _is_locked(handle):
+            if time.monotonic() >= deadline:
+                raise BusyError("Another process is writing this index.", "Try again in a moment.")
+            time.sleep(0.02)
         yield
     finally:
         handle.close()
 
 
-def _acquire(handle: IO[bytes], wait_seconds: float) -> None:
-    import time
-
-    deadline = time.monotonic() + wait_seconds
-    while not _try_lock(handle):
-        if time.monotonic() >= deadline:
-            raise BusyError("Another process is writing this index.", "Try again in a moment.")
-        time.sleep(0.02)
-
-
-def _try_lock(handle: IO[bytes]) -> bool:
+def _is_locked(handle: IO[bytes]) -> bool:
+    """Try to lock a file; whether it worked."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -253,12 +237,6 @@ def _watch_table(root: Path, tell: Callable[[], None], stopped: int, known: list
     os.close(stopped)
 
 
-def network_kind(folder: Path) -> str:
-    """The kind of network file system a folder is on, or ""."""
-    kind = _kind_of(folder)
-    return kind if kind.startswith(_NETWORK) else ""
-
-
 def silent_mounts(root: Path) -> list[Mount]:
     """The file systems at and below a folder that do not tell of every change."""
     below = [mount for mount in _mounts() if root in mount.folder.parents]
@@ -298,11 +276,5 @@ def _mounts() -> Iterator[Mount]:
         fields, _, rest = line.partition(" - ")
         parts = fields.split(" ")
         if len(parts) > 4 and rest:
-            yield Mount(Path(_unescaped(parts[4])), rest.split(" ")[0], int(parts[0]))
-
-
-def _unescaped(text: str) -> str:
-    """A folder's name as the table of mounts writes it, with its octal escapes undone."""
-    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        text = text.replace(code, char)
-    return text
+            folder = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), parts[4])
+            yield Mount(Path(folder), rest.split(" ")[0], int(parts[0]))

@@ -189,21 +189,14 @@ def make_private(folder: str | os.PathLike[str]) -> None:
 def close_folder(folder: str) -> None:
     """Take a folder that an earlier version left open, and those of ours above it, from everybody but their owner.
 
-    A folder that the user chose keeps the mode it has.
+    Ours are a vault's `.memory` and the folders for this program's data; one that the user chose keeps its mode.
     """
-    top = _top_of_ours(folder)
+    head, marker, _ = f"{folder}{os.sep}".rpartition(f"{os.sep}.memory{os.sep}")
+    tops = [head + marker[:-1]] if marker else [user_folder(kind, os.environ) for kind in ("data", "state")]
+    top = next((top for top in tops if folder == top or folder.startswith(top + os.sep)), "")
     while top and len(folder) >= len(top):
         close_to_others(folder)
         folder = os.path.dirname(folder)
-
-
-def _top_of_ours(folder: str) -> str:
-    """The outermost folder above one that is ours alone, or "": a vault's `.memory`, or one for this program's data."""
-    head, marker, _ = f"{folder}{os.sep}".rpartition(f"{os.sep}.memory{os.sep}")
-    if marker:
-        return head + marker[:-1]
-    ours = (user_folder(kind, os.environ) for kind in ("data", "state"))
-    return next((top for top in ours if folder == top or folder.startswith(top + os.sep)), "")
 
 
 def close_to_others(path: str | os.PathLike[str]) -> None:

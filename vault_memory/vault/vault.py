@@ -75,20 +75,6 @@ class Vault:
         return loaded if isinstance(loaded, dict) else {}
 
     @cached_property
-    def filters_unknown(self) -> str:
-        """Why it is not known what Obsidian leaves out, or "": a sync that was cut off must not lay folders open."""
-        file = f"{self.settings_folder}/app.json"
-        try:
-            loaded = json.loads((self.root / file).read_text("utf-8-sig"))
-            excluded = loaded.get("userIgnoreFilters") if isinstance(loaded, dict) else loaded
-        except FileNotFoundError:
-            return ""
-        except (OSError, ValueError) as error:
-            return f"{file} cannot be read ({error}): it is not known which notes it leaves out"
-        known = isinstance(excluded, list | None) and isinstance(loaded, dict)
-        return "" if known else f"{file} is not as Obsidian writes it: it is not known which notes it leaves out"
-
-    @cached_property
     def daily(self) -> DailySettings:
         """Daily-note settings: the project's own, else Obsidian's, else memory/YYYY-MM-DD.md."""
         found = self._setting("daily-notes.json")
@@ -101,31 +87,34 @@ class Vault:
         )
 
     @cached_property
-    def _template_folder(self) -> str:
-        return str(self._setting("templates.json").get("folder") or "").strip("/")
-
-    @cached_property
-    def _filters(self) -> IgnoreRules:
-        excluded = self._setting("app.json").get("userIgnoreFilters")
-        return ignore_rules(self.config.ignore, excluded, [f"{self._template_folder}/"] * bool(self._template_folder))
-
-    def _ignored(self, path: str) -> bool:
-        """Whether a relative path (folders with a trailing `/`) is left out by the user's filters."""
-        return self._filters.leave_out(path) or path == self.daily.template
+    def filters(self) -> IgnoreRules:
+        """What is left out: by the settings, by Obsidian's, and its templates."""
+        file, unknown, excluded = f"{self.settings_folder}/app.json", "", None
+        try:
+            loaded = json.loads((self.root / file).read_text("utf-8-sig"))
+            excluded = loaded.get("userIgnoreFilters") if isinstance(loaded, dict) else None
+            if not isinstance(loaded, dict) or not isinstance(excluded, list | None):
+                unknown = f"{file} is not as Obsidian writes it: it is not known which notes it leaves out"
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            unknown = f"{file} cannot be read ({error}): it is not known which notes it leaves out"
+        templates = str(self._setting("templates.json").get("folder") or "").strip("/")
+        more = [path for path in (templates and f"{templates}/", self.daily.template) if path]
+        return ignore_rules(self.config.ignore, excluded, more, unknown)
 
     # --- walking -------------------------------------------------------------------------------------------------
 
     def walk(self) -> Walk:
         """Look at every folder and note without opening any; raises RefusedError when the vault itself is gone."""
-        found = Walker(self.root, self._ignored).walk()
+        found = Walker(self.root, self.filters.leave_out).walk()
         settings = f"{self.settings_folder}/app.json"
-        told = [*self._filters.problems, *([self.filters_unknown] if self.filters_unknown else [])]
-        found.skipped[:0] = [Problem(settings, 0, sentence, "warning") for sentence in told]
+        found.skipped[:0] = [Problem(settings, 0, sentence, "warning") for sentence in self.filters.problems]
         return found
 
     def look(self, paths: Iterable[str]) -> Walk:
         """Look only at these relative paths, and below those that are folders; raises RefusedError like `walk`."""
-        return Walker(self.root, self._ignored).look(paths)
+        return Walker(self.root, self.filters.leave_out).look(paths)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -195,7 +184,7 @@ class Vault:
     def is_left_out(self, path: str) -> bool:
         """Whether the user has excluded a located note, or what it is a link to."""
         real = self._real(self.root / path)
-        walker = Walker(self.root, self._ignored)
+        walker = Walker(self.root, self.filters.leave_out)
         return walker.is_left_out(path) or real is None or walker.is_left_out(real)
 
     def _is_inside(self, path: Path) -> bool:
@@ -228,14 +217,8 @@ class Vault:
                     safe_files.place_new(part, target)
                 elif not safe_files.replace(part, target, expected):
                     raise _changed(path)
-        except FileExistsError as error:
-            raise ConflictError(
-                f"{path} appeared while it was being written; nothing was written.", "Try again."
-            ) from error
-        except FileNotFoundError as error:
-            raise ConflictError(
-                f"{path} vanished while it was being written; nothing was written.", "Try again."
-            ) from error
+        except (FileExistsError, FileNotFoundError) as error:  # it appeared, or vanished
+            raise _changed(path) from error
         except OSError as error:
             raise VaultError(
                 f"{path} cannot be written: {error.strerror or error}; nothing was changed.",
@@ -286,15 +269,12 @@ class Vault:
         return target
 
     def _temporary_file(self) -> Path:
-        return self._temporary_folder() / f"{os.urandom(8).hex()}.part"
-
-    def _temporary_folder(self) -> Path:
         folder = locations.derived(self.root, "tmp")
         if folder is None:
             raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
         locations.make_folder(folder)
         safe_files.sweep(folder)
-        return folder
+        return folder / f"{os.urandom(8).hex()}.part"
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
         try:
@@ -344,9 +324,7 @@ def content_hash(data: bytes) -> bytes:
 MAX_PATH_CHARS = 1000
 """The characters of a path that a system may have in mind; more are not looked at."""
 
-_DRIVE = re.compile(r"[A-Za-z]:")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_UP = re.compile(r"(?:^|[/\\])[. ]*\.\.[. ]*(?:[/\\]|$)")
+_LEADS_OUT = re.compile(r"\A[/~]|\\|\A[A-Za-z]:|[\x00-\x1f\x7f]|(?:\A|/)[. ]*\.\.[. ]*(?:/|\Z)")
 _OVERLONG = re.compile(rb"[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]|\xf0[\x80-\x8f][\x80-\xbf]{2}")
 """UTF-8 that says with more bytes than it takes what an ASCII character could say; no writer makes it by mistake."""
 
@@ -356,43 +334,16 @@ def inside(path: str) -> str:
 
     `./` in front and doubled slashes are harmless, and gone in what is returned.
     """
-    if len(path) > MAX_PATH_CHARS:
-        raise UsageError("The path is too long.", "Name a note by its path inside the vault, for example memory.md.")
-    if not path.strip():
-        raise UsageError("The path is empty.", "Name a note by its path inside the vault, for example memory.md.")
+    if len(path) > MAX_PATH_CHARS or not path.strip():
+        what = "too long" if path.strip() else "empty"
+        raise UsageError(f"The path is {what}.", "Name a note by its path inside the vault, for example memory.md.")
     if any("\ud800" <= char <= "\udfff" for char in path):
         raise UsageError("The path is not text that UTF-8 can hold.", "Name it as an answer cites it.")
-    for spelling in _spellings(path):
-        if _leads_out(spelling):
+    before, data = b"", path.encode("utf-8")
+    while data != before:  # as what it is for a program that takes `%2e` for a dot, again and again
+        if _OVERLONG.search(data) or _LEADS_OUT.search(data.decode("utf-8", "replace")):
             what = "A note is named by its path inside the vault, as answers cite it: memory/2025-11-27.md."
             raise RefusedError("This path leads out of the vault, or is no note's.", what)
+        before, data = data, unquote_to_bytes(data)
     found = "/".join(part for part in path.split("/") if part not in ("", "."))
     return found if found.strip() else ""
-
-
-def _spellings(path: str) -> list[str]:
-    """The path, and what it would be for a program that takes `%2e` for a dot, again and again."""
-    found, data = [path], path.encode("utf-8")
-    while b"%" in data and (decoded := unquote_to_bytes(data)) != data:
-        data = decoded
-        # An overlong form stands for what a careless reader makes of it.
-        plain = _OVERLONG.sub(lambda match: _short(match[0]), data)
-        found += [data.decode("utf-8", "replace"), plain.decode("utf-8", "replace")]
-    return found
-
-
-def _short(sequence: bytes) -> bytes:
-    number = sequence[0] & (0x1F if len(sequence) == 2 else 0x0F if len(sequence) == 3 else 0x07)
-    for byte in sequence[1:]:
-        number = number << 6 | byte & 0x3F
-    return chr(number).encode("utf-8", "replace")
-
-
-def _leads_out(path: str) -> bool:
-    return bool(
-        path.startswith(("/", "\\", "~"))
-        or "\\" in path
-        or _DRIVE.match(path)
-        or _CONTROL.search(path)
-        or _UP.search(path)
-    )
