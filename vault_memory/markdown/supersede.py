@@ -31,10 +31,9 @@ class Claim(NamedTuple):
     whole: bool = True
     start: date | None = None
 
-    @property
-    def is_negative(self) -> bool:
-        """Whether it says that something is not so any more."""
-        return self.how == ENDS
+    def repeats(self, other: "Claim") -> bool:
+        """Whether both say the same to be so, or to be over."""
+        return self[:2] == other[:2] and (self.how == ENDS) == (other.how == ENDS)
 
 
 class DatedClaim(NamedTuple):
@@ -49,15 +48,17 @@ class DatedClaim(NamedTuple):
     line: int = 0
 
 
-_COUNTRIES = (
-    "europe asia africa america england scotland wales ireland britain uk usa us germany france spain portugal italy"
-    " switzerland austria belgium netherlands holland luxembourg denmark sweden norway finland iceland poland czechia"
-    " slovakia hungary romania bulgaria greece turkey ukraine russia china japan korea india pakistan thailand vietnam"
-    " indonesia australia canada mexico brazil argentina chile peru egypt morocco kenya nigeria israel skåne bavaria"
-    " texas california"
+COUNTRIES = frozenset(
+    """europe asia africa america england scotland wales ireland britain uk usa us germany france spain portugal italy
+    switzerland austria belgium netherlands holland luxembourg denmark sweden norway finland iceland poland czechia
+    slovakia hungary romania bulgaria greece turkey ukraine russia china japan korea india pakistan thailand vietnam
+    indonesia australia canada mexico brazil argentina chile peru egypt morocco kenya nigeria israel skåne bavaria
+    texas california""".split()  # noqa: SIM905
 )
-COUNTRIES = frozenset(_COUNTRIES.split())
 """A country and a town in it are no contradiction."""
+
+_RIVAL_SLOTS = ("live", "work", "prefer", ANY)
+"""Claims of other values in one of these may take each other's place."""
 
 
 def naming_slots(path: str, block_id: str) -> tuple[str, str]:
@@ -71,38 +72,26 @@ def supersedes(newer: Claim, older: Claim) -> bool:
         return False
     if newer.slot == ANY:
         # What is used no more may be liked as before.
-        return not older.is_negative and older.slot != "like" and older.value.removesuffix("|") == newer.value
+        return older.how != ENDS and older.slot != "like" and older.value.removesuffix("|") == newer.value
     if newer.slot != older.slot:
         return False
-    if newer.is_negative or older.is_negative:
+    if ENDS in (newer.how, older.how):
         # A fact that is named by its block id does not end the one that names it.
-        ends = newer.is_negative if newer.slot.startswith("^") else True
-        return ends and newer.is_negative != older.is_negative and newer.value == older.value
+        is_end = newer.how == ENDS or not newer.slot.startswith("^")
+        return is_end and newer.how != older.how and newer.value == older.value
     if newer.slot == "prefer":
-        return newer.how != STATES and _prefers_otherwise(newer.value, older.value)
-    return _may_rival(newer.slot) and _are_rivals(newer.value, older.value)
-
-
-def _may_rival(slot: str) -> bool:
-    """Whether claims of other values in a slot may take each other's place."""
-    return slot.partition(":")[0] in ("live", "work", "prefer", ANY)
-
-
-def _are_rivals(one: str, other: str) -> bool:
-    """Whether two places or employers exclude each other: "Bern, Switzerland" is Bern, and in Switzerland."""
-    first, second = one.split(), other.split()
-    if not first or not second or set(first) <= set(second) or set(second) <= set(first):
+        # About the same thing: in the same context, or of the same kind, which stands at the end.
+        (new, new_context), (old, old_context) = newer.value.split("|"), older.value.split("|")
+        is_same_kind = len(new.split()) > 1 and new.split()[-1:] == old.split()[-1:]
+        is_same_thing = new_context == old_context and (bool(new_context) or is_same_kind)
+        return newer.how != STATES and new != old and is_same_thing
+    if not newer.slot.startswith(("live", "work")):
         return False
-    return (first[-1] in COUNTRIES) == (second[-1] in COUNTRIES)
-
-
-def _prefers_otherwise(newer: str, older: str) -> bool:
-    """Whether two preferences are about the same thing: the same context, or the same kind of thing at the end."""
-    new, new_context = newer.split("|")
-    old, old_context = older.split("|")
-    if new == old or new_context != old_context:
+    # Two places or employers exclude each other; but "Bern, Switzerland" is Bern, and in Switzerland.
+    one, other = newer.value.split(), older.value.split()
+    if not one or not other or set(one) <= set(other) or set(other) <= set(one):
         return False
-    return bool(new_context) or (len(new.split()) > 1 and new.split()[-1:] == old.split()[-1:])
+    return (one[-1] in COUNTRIES) == (other[-1] in COUNTRIES)
 
 
 def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | None = None) -> dict[int, int]:
@@ -116,29 +105,25 @@ def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | N
     """
     groups: dict[tuple[str, str, str], list[DatedClaim]] = {}
     for one in told:
-        value = "" if _may_rival(one.claim.slot) else one.claim.value
+        value = "" if one.claim.slot.partition(":")[0] in _RIVAL_SLOTS else one.claim.value
         groups.setdefault((one.subject, one.claim.slot, value), []).append(one)
     found: dict[int, int] = {}
     for (subject, slot, _), group in groups.items():
         rivals = [*group, *(groups.get((subject, ANY, ""), ()) if slot != ANY else ())]
-        found |= _in_group([one for one in group if asked is None or one.key in asked], rivals, today)
+        for older in group:
+            if (asked is None or older.key in asked) and (newest := _successor(older, rivals, today)):
+                found[older.key] = newest.key
     return found
 
 
-def _in_group(olders: Sequence[DatedClaim], group: Sequence[DatedClaim], today: int) -> Iterable[tuple[int, int]]:
-    for older in olders:
-        known = [t for t in group if t.key != older.key and (t.since is None or t.since <= today)]
-        later = (t for t in known if _is_newer(t, older))
-        rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, group)]
-        if not rivals:
-            continue
-        newest = max(rivals, key=lambda t: (t.day or 0, t.note, t.line))
-        if not any(_repeats(t.claim, older.claim) and _is_newer(t, newest, or_plain=True) for t in known):
-            yield older.key, newest.key
-
-
-def _repeats(one: Claim, other: Claim) -> bool:
-    return one[:2] == other[:2] and one.is_negative == other.is_negative
+def _successor(older: DatedClaim, group: Sequence[DatedClaim], today: int) -> DatedClaim | None:
+    known = [t for t in group if t.key != older.key and (t.since is None or t.since <= today)]
+    later = (t for t in known if _is_newer(t, older))
+    rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, group)]
+    newest = max(rivals, key=lambda t: (t.day or 0, t.note, t.line), default=None)
+    if newest and any(t.claim.repeats(older.claim) and _is_newer(t, newest, or_plain=True) for t in known):
+        return None
+    return newest
 
 
 def _is_newer(one: DatedClaim, other: DatedClaim, or_plain: bool = False) -> bool:
@@ -166,19 +151,11 @@ def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[
 
     `followed` maps keys to their successors; both have scores. Best first.
     """
-    raised = dict(scores)
+    new_scores = dict(scores)
+    for _ in followed:  # a chain is no longer than that
+        for old, new in followed.items():
+            new_scores[new] = max(new_scores[new], new_scores[old])
     for _ in followed:
         for old, new in followed.items():
-            raised[new] = max(raised[new], raised[old])
-    lowered = dict(raised)
-    for old in sorted(followed, key=lambda key: (_depth(key, followed), key)):
-        lowered[old] = min(lowered[old], math.nextafter(lowered[followed[old]], -math.inf))
-    return dict(sorted(lowered.items(), key=lambda pair: -pair[1]))
-
-
-def _depth(key: int, followed: Mapping[int, int]) -> int:
-    """How many successors a memory has one behind the other; none follows itself, for each is newer."""
-    depth = 0
-    while key in followed and depth <= len(followed):
-        key, depth = followed[key], depth + 1
-    return depth
+            new_scores[old] = min(new_scores[old], math.nextafter(new_scores[new], -math.inf))
+    return dict(sorted(new_scores.items(), key=lambda pair: -pair[1]))

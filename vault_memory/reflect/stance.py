@@ -78,7 +78,7 @@ def relation(text: str, newer: str, names: Sequence[str]) -> str:
         return found
     older, later = _claims(text, tuple(names)), _claims(newer, tuple(names))
     replaces = any(supersedes(new, old) for new in later for old in older)
-    repeats = any(new[:2] == old[:2] and new.is_negative == old.is_negative for new in later for old in older)
+    repeats = any(new.repeats(old) for new in later for old in older)
     return CONTRADICTS if replaces else SUPPORTS if repeats else UNRELATED
 
 
