@@ -55,17 +55,6 @@ class ListItem(NamedTuple):
     text: str
 
 
-class _Keys(NamedTuple):
-    confidence: float | None = None
-    importance: float | None = None
-    occurred: dates.Span | None = None
-    scope: str | None = None
-    by: str | None = None
-    supersedes: str | None = None
-    slip: str = ""
-    """What stands as a scope and is none."""
-
-
 _DECISION = re.compile(
     r"\b(?:decid(?:e|es|ed)|decision|chose|chosen|agreed|must(?:n't)?|never|always|allergic|deadline|signed|promised?"
     r"|important|critical|forbidden|required|password|emergency|root cause|the cause of)\b",
@@ -95,10 +84,17 @@ def facts(note: Note, mentioned: dates.date | None, problems: list[Problem] | No
     problems = [] if problems is None else problems
     for start, end in _sections(note):
         for bullet in bullets(note, start, end):
-            fact = _fact(note, bullet, mentioned, problems)
-            if fact:
-                yield fact
-        _report_no_space(note, start, end, problems)
+            try:
+                fact = _fact(note, bullet, mentioned, problems)
+            except _MalformedError as error:
+                problems.append(Problem(note.path, bullet.start_line, f"{error}; indexed as plain text"))
+            else:
+                if fact:
+                    yield fact
+        for number in range(start, end + 1):
+            line = note.lines[number - 1]
+            if line.lstrip(" \t")[:1] in ("-", "*", "+") and _NO_SPACE.match(line) and _holds_facts(note, number):
+                problems.append(Problem(note.path, number, "no space after the bullet: plain text"))
 
 
 def _sections(note: Note) -> Iterator[tuple[int, int]]:
@@ -119,7 +115,9 @@ def bullets(note: Note, start: int, end: int) -> Iterator[ListItem]:
     """Yield the list items of lines `start`..`end`; indented lines that are no bullets with a kind belong to theirs."""
     number = start
     while number <= end:
-        match = _bullet(note, number) if _holds_facts(note, number) else None
+        match = BULLET.match(note.lines[number - 1]) if _holds_facts(note, number) else None
+        if match and number in note.uncommented:
+            match = BULLET.match(note.shown(number))  # a comment may hide the bullet itself
         if not match:
             number += 1
             continue
@@ -135,12 +133,6 @@ def _holds_facts(note: Note, number: int) -> bool:
     return note.states[number - 1] == TEXT and not (note.owned and note.is_owned(number))
 
 
-def _bullet(note: Note, number: int) -> re.Match[str] | None:
-    """The bullet that the line begins, its comments cut out; none where a comment hides the bullet itself."""
-    match = BULLET.match(note.lines[number - 1])
-    return BULLET.match(note.shown(number)) if match and number in note.uncommented else match
-
-
 def _continues(note: Note, number: int, indent: int) -> bool:
     line = note.lines[number - 1]
     if note.states[number - 1] in (BLANK, CODE, COMMENT, HEADING):
@@ -152,21 +144,32 @@ def _continues(note: Note, number: int, indent: int) -> bool:
     return not (inner and _MEANT.match(inner[2]))
 
 
+class _MalformedError(Exception):
+    """Why a bullet that was meant as a fact is plain text."""
+
+
 def _fact(note: Note, bullet: ListItem, mentioned: dates.date | None, problems: list[Problem]) -> RetainFact | None:
-    """Read one bullet; None when it is plain text, with a problem when it was meant as a fact."""
+    """Read one bullet; None when it is plain text, raises _MalformedError when it was meant as a fact."""
     match = HEAD.match(bullet.text)
-    reason = _malformed(bullet.text, match)
-    keys = _Keys()
-    if match and not reason:
-        keys, reason = _keys(match[2] or "", match[1])
-    if reason or not match:
-        if reason:
-            problems.append(Problem(note.path, bullet.start_line, f"{reason}; indexed as plain text"))
+    if reason := _malformed(bullet.text, match):
+        raise _MalformedError(reason)
+    if not match:
         return None
-    narrative, identifier = _without_block_id(match[5])
+    values = _values(match[2] or "")
+    occurred = dates.parse_t(values["t"]) if "t" in values else None
+    if "t" in values and occurred is None:
+        raise _MalformedError(f"`t={values['t']}` is not an ISO date or from/to")
+    named = _NAMED.fullmatch(values["supersedes"]) if "supersedes" in values else None
+    if "supersedes" in values and not named:
+        what = "names no fact: write `[[note#^block-id]]` or `^block-id`"
+        raise _MalformedError(f"`supersedes={values['supersedes']}` {what}")
+    confidence, scope = _unit(values, "c"), values.get("scope")
+    identifier = block_id(match[5])
+    narrative = match[5][: match[5].rindex("^")].rstrip() if identifier else match[5].strip()
     head = list(entities.mentions(match[3]))
-    for message in _notices(match[4].strip(), head, keys):
-        problems.append(Problem(note.path, bullet.start_line, message))
+    by = provenance.normal(values["by"]) if "by" in values else None
+    notices = _notices(match[4].strip(), head, by, scope)
+    problems += (Problem(note.path, bullet.start_line, message) for message in notices)
     return RetainFact(
         kind=match[1],
         start_line=bullet.start_line,
@@ -175,12 +178,12 @@ def _fact(note: Note, bullet: ListItem, mentioned: dates.date | None, problems: 
         entities=tuple({entities.slug(n): n for n in (*entities.mentions(narrative), *head)}.values()),
         heads=tuple(head),
         block_id=identifier,
-        confidence=keys.confidence,
-        importance=keys.importance,
-        occurred=keys.occurred or dates.occurred(_LINK.sub(" ", narrative), mentioned),
-        scope=keys.scope,
-        by=keys.by,
-        supersedes=keys.supersedes,
+        confidence=DEFAULT_OPINION_CONFIDENCE if confidence is None and match[1] == "O" else confidence,
+        importance=_unit(values, "i"),
+        occurred=occurred or dates.occurred(_LINK.sub(" ", narrative), mentioned),
+        scope=normal_scope(scope) if scope else None,
+        by=by,
+        supersedes=f"{named['note'] or ''}#{named['id'] or named['own']}" if named else None,
     )
 
 
@@ -205,11 +208,11 @@ def _malformed(text: str, match: re.Match[str] | None) -> str:
     return "not a fact: expected `KIND(keys) @Entity: text`" if "@" in text or "(" in text else ""
 
 
-def _notices(rest: str, names: list[str], keys: _Keys) -> Iterator[str]:
-    if keys.by == provenance.UNCLEAR:
+def _notices(rest: str, names: list[str], by: str | None, scope: str | None) -> Iterator[str]:
+    if by == provenance.UNCLEAR:
         yield f"`by=` is none of {provenance.KNOWN}: it counts as from outside"
-    if keys.slip:
-        yield f"`scope={keys.slip}` {no_scope(keys.slip)}"
+    if scope and not is_scope(scope):
+        yield f"`scope={scope}` {no_scope(scope)}"
     if rest and names:
         yield f"`@{names[-1]} {rest}` gives the entity {names[-1]}: write `@[[{names[-1]} {rest}]]`"
     for name in names:
@@ -217,55 +220,29 @@ def _notices(rest: str, names: list[str], keys: _Keys) -> Iterator[str]:
             yield f"{name} is a reserved file name on Windows; its page would be {name}_.md"
 
 
-def _without_block_id(text: str) -> tuple[str, str | None]:
-    identifier = block_id(text)
-    return (text[: text.rindex("^")].rstrip() if identifier else text.strip()), identifier
-
-
-def _keys(text: str, kind: str) -> tuple[_Keys, str]:
-    """Read `key=value, …`; returns the values and what is wrong with them, or ""."""
+def _values(text: str) -> dict[str, str]:
+    """Read `key=value, …`; raises _MalformedError."""
     values: dict[str, str] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         key, equals, value = (x.strip() for x in part.partition("="))
         if not equals or key not in ("c", "i", "t", "scope", "by", "supersedes"):
             hint = "; a decimal number is written 0.9" if part.isdigit() else ""
-            return _Keys(), f"`{part}` is not a key (c=, i=, t=, scope=, by=, supersedes=){hint}"
+            raise _MalformedError(f"`{part}` is not a key (c=, i=, t=, scope=, by=, supersedes=){hint}")
         if key in values:
-            return _Keys(), f"`{key}=` is there twice"
+            raise _MalformedError(f"`{key}=` is there twice")
         values[key] = value
-    confidence, importance = _unit(values.get("c")), _unit(values.get("i"))
-    for key, number in (("c", confidence), ("i", importance)):
-        if key in values and number is None:
-            return _Keys(), f"`{key}={values[key]}` is not a number from 0 to 1"
-    occurred = dates.parse_t(values["t"]) if "t" in values else None
     if values.get("scope") == "":
-        return _Keys(), "`scope=` names no scope"
-    if "t" in values and occurred is None:
-        return _Keys(), f"`t={values['t']}` is not an ISO date or from/to"
-    if confidence is None and kind == "O":
-        confidence = DEFAULT_OPINION_CONFIDENCE
-    given = values.get("scope", "")
-    scope = normal_scope(given) if given else None
-    by = provenance.normal(values["by"]) if "by" in values else None
-    named = _NAMED.fullmatch(values["supersedes"]) if "supersedes" in values else None
-    if "supersedes" in values and not named:
-        return _Keys(), f"`supersedes={values['supersedes']}` names no fact: write `[[note#^block-id]]` or `^block-id`"
-    supersedes = f"{named['note'] or ''}#{named['id'] or named['own']}" if named else None
-    return _Keys(confidence, importance, occurred, scope, by, supersedes, "" if is_scope(given) else given), ""
+        raise _MalformedError("`scope=` names no scope")
+    return values
 
 
-def _unit(text: str | None) -> float | None:
-    if text is None or not re.fullmatch(r"\d*\.?\d+|\d+\.", text, re.ASCII):
+def _unit(values: dict[str, str], key: str) -> float | None:
+    """The number from 0 to 1 that a key has, None where it is not there; raises _MalformedError."""
+    if key not in values:
         return None
-    number = float(text)
-    return number if 0 <= number <= 1 else None
-
-
-def _report_no_space(note: Note, start: int, end: int, problems: list[Problem]) -> None:
-    for number in range(start, end + 1):
-        line = note.lines[number - 1]
-        if line.lstrip(" \t")[:1] in ("-", "*", "+") and _NO_SPACE.match(line) and _holds_facts(note, number):
-            problems.append(Problem(note.path, number, "no space after the bullet: plain text"))
+    if re.fullmatch(r"\d*\.?\d+|\d+\.", values[key], re.ASCII) and float(values[key]) <= 1:
+        return float(values[key])
+    raise _MalformedError(f"`{key}={values[key]}` is not a number from 0 to 1")
 
 
 @lru_cache(maxsize=1 << 12)
