@@ -74,7 +74,7 @@ def test_bytes_become_text_and_what_was_wrong_is_said(data: bytes, text: str, sa
     assert decoded == text
     assert (damage is None) == (said is None)
     if damage and said:
-        assert damage.line == said[0] and damage.message.startswith(said[1])
+        assert damage[0] == said[0] and damage[1].startswith(said[1])
 
 
 MARKUP = st.lists(
@@ -236,7 +236,7 @@ def test_headings(line: str, found: tuple[int, str] | None) -> None:
 
 def test_the_path_of_headings_above_a_line() -> None:
     note = read("intro\n# A\nx\n### Deep\ny\n## B\nz\n# C\n")
-    assert [note.heading_path(n) for n in range(1, 9)] == [
+    assert [heading_path(note.headings, n) for n in range(1, 9)] == [
         [],
         ["A"],
         ["A"],

@@ -200,19 +200,15 @@ class NameIndex:
         words = list(_NAME_WORD.finditer(text))
         at = 0
         while at < len(words):
-            end, slug = self._longest(text, words, at)
-            if slug:
-                yield slug
+            end = at + 1
+            if words[at][0][0].isupper() and words[at][0].casefold() in self._first:
+                for longer in range(min(at + LONGEST_NAME_WORDS, len(words)), at, -1):
+                    slugs = self._forms.get(tuple(word[0].casefold() for word in words[at:longer]), set())
+                    if len(slugs) == 1 and (longer > at + 1 or self._is_name(text, words[at])):
+                        yield next(iter(slugs))
+                        end = longer
+                        break
             at = end
-
-    def _longest(self, text: str, words: list[re.Match[str]], at: int) -> tuple[int, str]:
-        """The end and the slug of the longest name that begins with a word; "" where none does."""
-        if words[at][0][0].isupper() and words[at][0].casefold() in self._first:
-            for end in range(min(at + LONGEST_NAME_WORDS, len(words)), at, -1):
-                slugs = self._forms.get(tuple(word[0].casefold() for word in words[at:end]), set())
-                if len(slugs) == 1 and (end > at + 1 or self._is_name(text, words[at])):
-                    return end, next(iter(slugs))
-        return at + 1, ""
 
     def _is_name(self, text: str, word: re.Match[str]) -> bool:
         """Whether a single word with a capital is one because it is a name."""

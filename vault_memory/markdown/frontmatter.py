@@ -53,12 +53,12 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
         else:
             problems.append(Problem(path, line, f"broken YAML: {what}; {_YAML_HINT}", "warning"))
         return _unreadable(block)
-    except _NoPropertiesError:
-        problems.append(Problem(path, 1, "frontmatter is not a list of properties; read as text"))
-        return _unreadable(block)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         # The YAML reader builds dates and numbers itself: 2025-13-45 is a ValueError, not a YAMLError.
         problems.append(Problem(path, 1, f"broken YAML: {error}; {_YAML_HINT}", "warning"))
+        return _unreadable(block)
+    if not loaded:
+        problems.append(Problem(path, 1, "frontmatter is not a list of properties; read as text"))
         return _unreadable(block)
     flat = {str(key): _flat(value) for key, value in loaded.items()}
     for key, value in loaded.items():
@@ -97,10 +97,6 @@ def _unreadable(block: str) -> Mapping[str, object]:
     return dict.fromkeys(sorted(named), "unreadable")
 
 
-class _NoPropertiesError(Exception):
-    """What stands in the block is YAML, but no mapping."""
-
-
 @lru_cache(maxsize=1)
 def _handler() -> "YAMLHandler":
     """Reads YAML between lines of exactly three dashes with libyaml, where that is there.
@@ -123,10 +119,7 @@ def _handler() -> "YAMLHandler":
         FM_BOUNDARY = re.compile(r"^---[^\S\n]*$", re.MULTILINE)
 
         def load(self, fm: str, **_: object) -> Any:  # noqa: ANN401 - as its parent says
-            loaded = super().load(fm.removeprefix("\n").removesuffix("\n"), Loader=FlatLoader)
-            if not isinstance(loaded, dict):
-                raise _NoPropertiesError
-            return loaded
+            return super().load(fm.removeprefix("\n").removesuffix("\n"), Loader=FlatLoader)
 
     return FlatHandler()
 

@@ -72,10 +72,6 @@ class Note:
         title = self.properties.get("title")
         return title.strip() if isinstance(title, str) and title.strip() else self.stem
 
-    def heading_path(self, line: int) -> list[str]:
-        """The texts of the headings that `line` stands under, outermost first."""
-        return heading_path(self.headings, line)
-
     def is_owned(self, line: int) -> bool:
         """Whether reflect owns that line: it is never evidence."""
         return any(block.start_line <= line <= block.end_line for block in self.owned)
@@ -89,7 +85,7 @@ class Note:
         return self.uncommented.get(line, self.lines[line - 1])
 
 
-def heading_path(headings: "tuple[Heading, ...] | list[Heading]", line: int) -> list[str]:
+def heading_path(headings: Sequence[Heading], line: int) -> list[str]:
     """The texts of the headings above `line`, outermost first."""
     path: list[Heading] = []
     for heading in headings[: bisect_right(headings, line, key=lambda h: h.line)]:
@@ -102,24 +98,17 @@ def heading_path(headings: "tuple[Heading, ...] | list[Heading]", line: int) -> 
 _ENDS = re.compile(r"\r\n|\n|\r")
 
 
-class EncodingDamage(NamedTuple):
-    """Where a note's bytes are not UTF-8, and what was made of them."""
-
-    line: int
-    message: str
-
-
-def decode(data: bytes) -> tuple[str, EncodingDamage | None]:
-    """Decode a note's bytes as UTF-8 (UTF-16 by its byte order mark); returns text and what was wrong, or None."""
+def decode(data: bytes) -> tuple[str, tuple[int, str] | None]:
+    """Decode a note's bytes as UTF-8 (UTF-16 by its byte order mark); returns text, and line and kind of damage."""
     try:
         return data.decode("utf-8-sig"), None
     except UnicodeDecodeError as error:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             text = data.decode("utf-16", "replace")
-            return text, EncodingDamage(1, "UTF-16 text: readable here, but not in Obsidian; save it as UTF-8")
+            return text, (1, "UTF-16 text: readable here, but not in Obsidian; save it as UTF-8")
         line = len(_ENDS.split(data[: error.start].decode("utf-8", "replace")))
         text = data.decode("utf-8-sig", "replace")
-        return text, EncodingDamage(line, "bytes that are not UTF-8, shown as U+FFFD; the file itself is left alone")
+        return text, (line, "bytes that are not UTF-8, shown as U+FFFD; the file itself is left alone")
 
 
 def split_lines(text: str) -> list[str]:

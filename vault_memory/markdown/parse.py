@@ -22,7 +22,7 @@ from vault_memory.markdown.note import (
 def parse(path: str, data: bytes) -> Note:
     """Parse one note; never raises on any bytes, what is wrong is in `problems`."""
     text, damage = decode(data)
-    problems = [Problem(path, damage.line, damage.message, "warning")] if damage else []
+    problems = [Problem(path, *damage, "warning")] if damage else []
     lines = split_lines(text)
     states = bytearray(len(lines))
     properties, body = frontmatter(path, lines, states, problems)
@@ -86,7 +86,8 @@ class _Scanner:
                 return BLANK
             if ("```" in stripped or "~~~" in stripped) and self._opens_fence(number, stripped):
                 return CODE
-            if self._is_indented_code(line):
+            # Four spaces make code only where they do not continue a paragraph or a list.
+            if line.startswith(("    ", "\t")) and self._after_blank and not self._in_list:
                 return CODE
         if self._comment or "%%" in line or "<!--" in line or "`" in line:
             line = self._mask(number, line)
@@ -107,10 +108,6 @@ class _Scanner:
             self._fence, self._opened = match[1], number
             self._in_list = self._in_list or item is not None
         return match is not None
-
-    def _is_indented_code(self, line: str) -> bool:
-        # Four spaces make code only where they do not continue a paragraph or a list.
-        return (line.startswith(("    ", "\t")) and not self._in_list) and self._after_blank
 
     def _is_heading(self, number: int, line: str) -> bool:
         match = _HEADING.match(line)

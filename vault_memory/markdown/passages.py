@@ -138,18 +138,14 @@ def chunks(tokens: Sequence[int], headings: Sequence[bool], target: int, overlap
         at_heading = headings[position] and total >= target // 4
         if position > first and (at_heading or total + count > target):
             yield Chunk(first, position - 1, total)
-            first, total = _overlap(tokens, position, 0 if at_heading else min(overlap, target - count))
+            room, total = 0 if at_heading else min(overlap, target - count), 0
+            first = position
+            while first > 0 and total + tokens[first - 1] <= room:
+                first -= 1
+                total += tokens[first]
         total += count
     if len(tokens) > first:
         yield Chunk(first, len(tokens) - 1, total)
-
-
-def _overlap(tokens: Sequence[int], end: int, room: int) -> tuple[int, int]:
-    first, total = end, 0
-    while first > 0 and total + tokens[first - 1] <= room:
-        first -= 1
-        total += tokens[first]
-    return first, total
 
 
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -182,7 +178,8 @@ def _flush(note: Note, window: list[int]) -> Iterator[Passage]:
 
 def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterator[Passage]:
     """The passages of lines `start`..`end`: one, unless a line is too long to hand over whole."""
-    kind = KINDS[fact.kind] if fact else _kind(note, start)
+    is_page = note.path.startswith(SUMMARIES) or (note.owned and note.is_owned(start))
+    kind = KINDS[fact.kind] if fact else "page" if is_page else "note"
     if not any(_is_long(note.lines[n - 1]) for n in range(start, end + 1)):
         text = "\n".join(note.lines[start - 1 : end])
         state = note.states[start - 1]
@@ -201,10 +198,6 @@ def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterato
         for begin, stop in pieces(line):
             yield Passage(number, number, kind, line[begin:stop], begin, stop, fact, part, is_aside=aside)
             part += 1
-
-
-def _kind(note: Note, number: int) -> str:
-    return "page" if note.path.startswith(SUMMARIES) or (note.owned and note.is_owned(number)) else "note"
 
 
 _SENTENCE_END = re.compile(r"[.!?…؟۔։።][\"'»”’)\]*_]*\s+|[。！？｡．]+[」』”’）]*\s*|[।॥။។༎།]+\s*|[;:؛]\s+|[；：]\s*")

@@ -5,7 +5,7 @@ are from is found in the same way.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from vault_memory.markdown import facts as retain
@@ -102,7 +102,11 @@ def _by_line(note: Note, key: _Key) -> dict[int, str]:
             after_blank = True
             continue
         bullet = BULLET.match(text)
-        _close(items, line, state == HEADING, bullet is not None or after_blank)
+        if state == HEADING:
+            items.clear()
+        # A line right below an item continues it even without an indent.
+        while items and (bullet or after_blank) and not _is_inside(items[-1], line):
+            items.pop()
         after_blank = False
         if bullet:
             indent = len(bullet[1].expandtabs(4))
@@ -120,12 +124,6 @@ def _unquoted(line: str, most: int = -1) -> tuple[int, str]:
     return quotes, line
 
 
-def _close(items: list[_Item], line: str, heading: bool, may_end: bool) -> None:
-    """End the items this line is no part of; a line right below an item continues it even without an indent."""
-    while items and (heading or (may_end and not _is_inside(items[-1], line))):
-        items.pop()
-
-
 def _is_inside(item: _Item, line: str) -> bool:
     quotes, text = _unquoted(line, item.quotes)
     return quotes == item.quotes and len(text[: len(text) - len(text.lstrip(" \t"))].expandtabs(4)) > item.indent
@@ -134,23 +132,16 @@ def _is_inside(item: _Item, line: str) -> bool:
 def _read(item: _Item, text: str, at: tuple[int, _Key], found: dict[int, str]) -> None:
     """Look for the item's value in its head, in all of the text while no head is seen; it holds from the first line."""
     number, key = at
-    named = [] if item.head_read else [key.read(match[1] or match[2] or "") for match in _named(item, key, text)]
-    if named:
-        item.named.update(named)
-        item.value = key.joined(item.named)
-        found.update((n, item.value) for n in range(item.first, number))
+    if not item.head_read:
+        head = HEAD.match(text)
+        item.head_read = head is not None
+        named = key.named.finditer(text[: head.start(5)] if head else text)
+        if values := [key.read(match[1] or match[2] or "") for match in named]:
+            item.named.update(values)
+            item.value = key.joined(item.named)
+            found.update((n, item.value) for n in range(item.first, number))
     if item.value:
         found[number] = item.value
-
-
-def _named(item: _Item, key: _Key, text: str) -> Iterator[re.Match[str]]:
-    return key.named.finditer(_head(item, text))
-
-
-def _head(item: _Item, text: str) -> str:
-    match = HEAD.match(text)
-    item.head_read = match is not None
-    return text[: match.start(5)] if match else text
 
 
 def of_lines(found: dict[int, str], start: int, end: int) -> str | None:
@@ -201,15 +192,6 @@ def of_folder(path: str, folders: Folders) -> str:
     return max(holding, key=lambda pair: len(pair[0]), default=("", GLOBAL))[1]
 
 
-def of_each_line(note: Note, whole: str, facts: Iterable[tuple[int, int, str | None]]) -> dict[int, str]:
-    """The scope of each line of a note whose own is `whole`; `facts` are first line, last line and scope of each."""
-    found = dict.fromkeys(range(1, len(note.lines) + 1), whole) | by_line(note)
-    for start, end, scope in facts:
-        if scope:
-            found |= dict.fromkeys(range(start, end + 1), scope)
-    return found
-
-
 class LineAccess(NamedTuple):
     """Whose a line is, and who it is from."""
 
@@ -219,14 +201,11 @@ class LineAccess(NamedTuple):
 
 def of_all_lines(note: Note, folders: Folders) -> list[LineAccess]:
     """Whose each line of a note is, and who it is from: what an edit must not change of a line it does not replace."""
-    facts = list(retain.facts(note, None))
     whole = of_note(note.properties, note.path, folders)
-    own = of_each_line(note, whole, ((fact.start_line, fact.end_line, fact.scope) for fact in facts))
     of_whole, by = provenance.of_properties(note.properties), origins_by_line(note)
-    for fact in facts:
-        if fact.by:
-            by |= dict.fromkeys(range(fact.start_line, fact.end_line + 1), fact.by)
-    return [
-        LineAccess(own[number], provenance.own(by.get(number), of_whole) or of_whole)
-        for number in range(1, len(note.lines) + 1)
-    ]
+    own = dict.fromkeys(range(1, len(note.lines) + 1), whole) | by_line(note)
+    for fact in retain.facts(note, None):
+        lines = range(fact.start_line, fact.end_line + 1)
+        own |= dict.fromkeys(lines, fact.scope) if fact.scope else {}
+        by |= dict.fromkeys(lines, fact.by) if fact.by else {}
+    return [LineAccess(own[n], provenance.own(by.get(n), of_whole) or of_whole) for n in own]
