@@ -21,7 +21,7 @@ from vault_memory.agents.hook import TURNS, ShownSession
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import client
 from vault_memory.memory import Memory
-from vault_memory.sessions import pending
+from vault_memory.sessions import ledger
 from vault_memory.startup import vault_id
 from vault_memory.text.frame import CLOSING, OPENING
 
@@ -68,7 +68,7 @@ def test_what_another_project_keeps_is_not_shown(notes: Path, data: Path, tmp_pa
 def test_other_events_mark_the_transcript_and_say_nothing(notes: Path, data: Path, event: str) -> None:
     given = recorded(event, "s")
     assert hooked(notes, event, given) == ""
-    assert pending.take() == [pending.GrownTranscript(given["transcript_path"], "s", "claude-code")]
+    assert ledger.take_marks(os.environ) == [given["transcript_path"]]
 
 
 # --- nothing twice ---------------------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def test_opencode_has_the_core_in_its_system_prompt(notes: Path, data: Path, tmp
     found = hosted(tmp_path, words)
     assert found["system"][0] == "be kind" and "tea without sugar" in found["system"][1]
     assert "tea without sugar" in found["context"][0]
-    assert pending.take() == [pending.GrownTranscript("", "ses_1", "opencode")]
+    assert ledger.take_marks(os.environ) == [""]
 
 
 def test_opencode_has_what_fits_a_prompt_beside_it_once(notes: Path, data: Path, tmp_path: Path) -> None:

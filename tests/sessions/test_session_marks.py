@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory.sessions import pending
-from vault_memory.sessions.pending import GrownTranscript
+from vault_memory.sessions import ledger
 
 
 @pytest.fixture
@@ -15,25 +14,23 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 def test_a_mark_is_taken_once_and_the_newest_comes_first(environ: dict[str, str]) -> None:
     for session in ("a", "b", "c", "a", "d"):
-        assert pending.mark(f"/x/{session}.jsonl", session, "claude-code", environ)
-    assert pending.take(environ) == [
-        GrownTranscript(f"/x/{session}.jsonl", session, "claude-code") for session in "dacb"
-    ]
-    assert pending.take(environ) == []
+        ledger.mark(f"/x/{session}.jsonl", session, "claude-code", environ)
+    assert ledger.take_marks(environ) == [f"/x/{session}.jsonl" for session in "dacb"]
+    assert ledger.take_marks(environ) == []
 
 
 def test_a_damaged_line_is_passed_over(environ: dict[str, str], tmp_path: Path) -> None:
-    pending.mark("/x/ä b\n.jsonl", "s", "opencode", environ)
+    ledger.mark("/x/ä b\n.jsonl", "s", "opencode", environ)
     file = tmp_path / "data" / "vault-memory" / "session-marks"
     assert file.stat().st_mode & 0o777 == 0o600
     file.write_bytes(b'{"no": 1}\n[1,2,3]\n\xff\n' + file.read_bytes() + b'["half')
-    assert pending.take(environ) == [GrownTranscript("/x/ä b\n.jsonl", "s", "opencode")]
+    assert ledger.take_marks(environ) == ["/x/ä b\n.jsonl"]
     assert list(file.parent.iterdir()) == []
 
 
 def test_marks_that_nobody_takes_do_not_grow_for_ever(environ: dict[str, str], tmp_path: Path) -> None:
-    pending.mark("/x", "s", "t", environ)
-    (tmp_path / "data" / "vault-memory" / "session-marks").write_bytes(b"x" * pending.MAX_MARKS_BYTES)
-    assert pending.mark("/y", "s", "t", environ)
-    assert (tmp_path / "data" / "vault-memory" / "session-marks").stat().st_size < pending.MAX_MARKS_BYTES
-    assert pending.take(environ) == [GrownTranscript("/y", "s", "t")]
+    ledger.mark("/x", "s", "t", environ)
+    (tmp_path / "data" / "vault-memory" / "session-marks").write_bytes(b"x" * ledger.MAX_MARKS_BYTES)
+    ledger.mark("/y", "s", "t", environ)
+    assert (tmp_path / "data" / "vault-memory" / "session-marks").stat().st_size < ledger.MAX_MARKS_BYTES
+    assert ledger.take_marks(environ) == ["/y"]

@@ -22,7 +22,7 @@ from vault_memory.rendering.index import sessions_text
 from vault_memory.rendering.recall import recall_document
 from vault_memory.rendering.status import status_document, status_text
 from vault_memory.search.request import build
-from vault_memory.sessions import pending, sync, transcript
+from vault_memory.sessions import ledger, sync, transcript
 
 MAKERS: dict[str, Callable[..., object]] = {
     "claude-code": make.claude, "openclaw": make.openclaw, "opencode": make.opencode,
@@ -333,13 +333,13 @@ def test_files_are_for_the_user_alone(config: Config, tmp_path: Path, tmp_data: 
 
 def test_what_is_marked_comes_first(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     files = [make.claude(tmp_path / "claude", f"s{n}", make.talk(n)) for n in range(5)]
-    pending.mark(str(files[3]), "s3", "claude-code")
+    ledger.mark(str(files[3]), "s3", "claude-code", os.environ)
     first: list[str] = []
     sync.sync_transcripts(
         replace(config, sessions_tools=("claude-code",)), os.environ,
         lambda done, total, messages: first.extend(_parts(tmp_data)) if done == 1 else None,
     )  # fmt: skip
-    assert first == ["s3.md"] and pending.take() == []
+    assert first == ["s3.md"] and ledger.take_marks(os.environ) == []
 
 
 def _parts(data: Path) -> list[str]:
@@ -467,7 +467,7 @@ def test_the_daemon_reads_what_hooks_mark(
     until(lambda: found("quill1"))
     with file.open("a") as handle:
         handle.write(make.claude_lines("one", [("user", "zebras as well")])[1] + "\n")
-    pending.mark(str(file), "one", "claude-code")
+    ledger.mark(str(file), "one", "claude-code", os.environ)
     fill(config.vault, {"new.md": "a note that wakes it\n"})
     assert until(lambda: [r for r in found("zebras") if "zebras" in r["content"]])[0]["source"].endswith("one#m5")
     assert daemon.ask("get", path="sessions/claude-code/one#m5")["text"] == "- User: zebras as well"

@@ -11,7 +11,7 @@ from vault_memory.markdown import facts, scopes
 from vault_memory.markdown.note import TEXT, split_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.sessions import tools, transcript
-from vault_memory.sessions.records import Message
+from vault_memory.sessions.transcript import Message
 
 MARKS = st.sampled_from(
     ["\n", "\r", "\u2028", "```", "~~~", "# H", "<!--", "-->", "%%", "- W @A: b", "## Retain", "---", "scope=global",

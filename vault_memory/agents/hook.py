@@ -258,7 +258,7 @@ class HookRun:
 
     def _note(self, event: HookEvent, session: ShownSession) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
-        from vault_memory.sessions.pending import mark
+        from vault_memory.sessions.ledger import mark
 
         if event.what in _MARKED and event.session:
             mark(event.transcript, event.session, self.call.agent, self.environ)

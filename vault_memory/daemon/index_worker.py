@@ -11,6 +11,7 @@ How a turn goes, and why in this order:
 
 import json
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -29,7 +30,7 @@ from vault_memory.daemon.watch import Batch, ChangeQueue, Watcher
 from vault_memory.errors import BusyError, VaultMemoryError, of_exit_code
 from vault_memory.federation import Federation
 from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
-from vault_memory.sessions import pending
+from vault_memory.sessions import ledger
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexFile
@@ -269,7 +270,7 @@ class Background:
         if config.embedding_provider != "builtin":
             self._embedding.start(at_once=changed)
         if config.sessions_tools:
-            self._reading.start(at_once=pending.are_waiting())
+            self._reading.start(at_once=ledger.marks_file(os.environ).exists())
         if not (self._is_looking or self._is_stopping):
             self._is_looking = True
             self._slow.submit(self._run_nightly)

@@ -1,7 +1,7 @@
-"""Remembers of each transcript: its stamp, where its reading ended, and the derived file made of it.
+"""Remembers of each transcript its stamp, where its reading ended and its derived file, and which of them have grown.
 
 One file a tool, replaced whole. What is in it can be made again from the transcripts and the derived files: one that
-is lost or damaged is no loss.
+is lost or damaged is no loss. Nor is a mark: a sync looks at every transcript anyway, at those that are marked first.
 """
 
 import contextlib
@@ -10,9 +10,13 @@ import os
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.config import Config, user_folder
+from vault_memory.startup import user_folder
+from vault_memory.vault import safe_files
+
+if TYPE_CHECKING:
+    from vault_memory.config import Config
 
 FOLDER = "sessions"
 STATE = ".state"
@@ -68,7 +72,7 @@ class SessionCounts(NamedTuple):
 
 def folder(environ: Mapping[str, str]) -> Path:
     """Where the derived texts lie, a folder a tool."""
-    return user_folder("data", environ) / FOLDER
+    return Path(user_folder("data", environ)) / FOLDER
 
 
 def file_of(home: Path, tool: str) -> Path:
@@ -76,7 +80,7 @@ def file_of(home: Path, tool: str) -> Path:
     return home / STATE / f"{tool}.json"
 
 
-def count_sessions(config: Config, environ: Mapping[str, str]) -> SessionCounts | None:
+def count_sessions(config: "Config", environ: Mapping[str, str]) -> SessionCounts | None:
     """What is known, without a look at any transcript; None where the settings want none."""
     if not config.sessions_tools:
         return None
@@ -102,7 +106,7 @@ def bytes_below(folder: Path) -> int:
     return total
 
 
-def missing(config: Config, environ: Mapping[str, str]) -> list[str]:
+def missing(config: "Config", environ: Mapping[str, str]) -> list[str]:
     """The derived files that should be there, and are not."""
     home = folder(environ)
     known = (each for tool in config.sessions_tools for each in load(file_of(home, tool)).values())
@@ -120,10 +124,39 @@ def load(file: Path) -> dict[str, TranscriptState]:
 
 def save(file: Path, known: Mapping[str, TranscriptState]) -> None:
     """Replace the file; raises OSError."""
-    part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
+    safe_files.replace_durably(file, json.dumps({"version": VERSION, "transcripts": known}).encode())
+
+
+# --- marks of hooks --------------------------------------------------------------------------------------------------
+
+MAX_MARKS_BYTES = 1 << 20
+"""Of marks that nobody takes: then the older half of them goes."""
+
+
+def mark(path: str, session: str, tool: str, environ: Mapping[str, str]) -> None:
+    """Note that a transcript has grown. It never raises OSError, and takes no lock."""
+    with contextlib.suppress(OSError):
+        safe_files.append(marks_file(environ), json.dumps([path, session, tool]).encode("ascii"), MAX_MARKS_BYTES)
+
+
+def marks_file(environ: Mapping[str, str]) -> Path:
+    """Where the marks are, if there are any."""
+    return Path(user_folder("data", environ)) / "session-marks"
+
+
+def take_marks(environ: Mapping[str, str]) -> list[str]:
+    """The transcripts marked since the last time, each once, newest first; the marks are gone then."""
+    taken = Path(f"{marks_file(environ)}.{os.urandom(4).hex()}")
     try:
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-            handle.write(json.dumps({"version": VERSION, "transcripts": known}).encode())
-        os.replace(part, file)
-    finally:
-        part.unlink(missing_ok=True)
+        os.replace(marks_file(environ), taken)
+        lines = taken.read_bytes().splitlines()
+        taken.unlink()
+    except OSError:
+        return []
+    paths: dict[str, None] = {}
+    for line in reversed(lines):
+        with contextlib.suppress(ValueError):
+            found = json.loads(line)
+            if isinstance(found, list) and len(found) == 3 and all(isinstance(part, str) for part in found):
+                paths[found[0]] = None
+    return list(paths)

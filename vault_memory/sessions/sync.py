@@ -14,7 +14,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -22,9 +22,10 @@ from typing import BinaryIO
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
-from vault_memory.sessions import ledger, pending, projects, tools, transcript
+from vault_memory.sessions import ledger, projects, tools, transcript
 from vault_memory.sessions.ledger import TranscriptState
-from vault_memory.sessions.records import Listing, Message, Reading, Transcript
+from vault_memory.sessions.tools import Listing, Reading, Transcript
+from vault_memory.sessions.transcript import Message
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private
 
@@ -90,12 +91,9 @@ def sync_transcripts(
         for made in (home, home / ledger.STATE):
             make_private(made)
         with locations.writer_lock(home / ledger.STATE / "sweep", 0):
-            marked = {os.path.realpath(mark.path): None for mark in pending.take(environ)}
+            marked = [os.path.realpath(path) for path in ledger.take_marks(environ)]
             for tool in config.sessions_tools:
-                root = tools.tool_folder(tool, config, environ)
-                _ToolSync(tool, home, _Scopes(tool, config, environ), report).run(
-                    root, list(marked), progress, deadline
-                )
+                _ToolSync(tool, config, environ, report).run(marked, progress, deadline)
             if not report.pending:
                 (home / ledger.STATE / ledger.SYNCED).touch(0o600)
     except BusyError:
@@ -147,59 +145,43 @@ def _is_whole(before: TranscriptState, home: Path) -> bool:
     return False
 
 
-class _Scopes:
-    """The scope of a session: the project of its working directory, else the agent's own that held it.
-
-    A directory that is gone may have been a project's: its sessions have a scope of their own, or every project would
-    see them.
-    """
-
-    def __init__(self, tool: str, config: Config, environ: Mapping[str, str]) -> None:
-        self._tool, self._config = tool, config
-        self._environ = {name: value for name, value in environ.items() if name != "MEMORY_SCOPE"}
-        self._found: dict[str, str] = {}
-
-    def of(self, folder: str) -> str:
-        if folder not in self._found:
-            asker = projects.Asker(folder=Path(folder)) if os.path.isabs(folder) else projects.Asker()
-            try:
-                seen = projects.open_scopes(asker, self._config, self._environ)
-            except ValueError:  # no path at all, as a NUL in it
-                seen = ()
-            project = next((s for s in seen if s.startswith("project:")), "")
-            self._found[folder] = project or _of_gone(asker.folder) or f"agent:{self._tool}"
-        return self._found[folder]
-
-
-def _of_gone(folder: Path | None) -> str:
-    """The scope of a folder that is not there; "" for one that is, or for none."""
-    if folder is None or folder.is_dir():
-        return ""
-    return f"project:{projects.identifier(folder.name) or 'folder'}-{projects.digest(str(folder))}"
-
-
 class _ToolSync:
     """Syncs the transcripts of one tool."""
 
-    def __init__(self, tool: str, home: Path, scopes: _Scopes, report: SyncReport) -> None:
-        self._tool, self._home, self._scopes, self._report = tool, home, scopes, report
-        self._ledger = ledger.file_of(home, tool)
+    def __init__(self, tool: str, config: Config, environ: Mapping[str, str], report: SyncReport) -> None:
+        self._tool, self._config, self._report = tool, config, report
+        self._environ = {name: value for name, value in environ.items() if name != projects.SCOPE_VARIABLE}
+        self._root, self._home = tools.tool_folder(tool, config, environ), ledger.folder(environ)
+        self._ledger = ledger.file_of(self._home, tool)
         self._known = ledger.load(self._ledger)
         self._names = {each.path for each in self._known.values()}
+        self._scopes: dict[str, str] = {}
         self._saved = time.monotonic()
         self._is_changed = False
 
-    def run(self, root: Path, marked: list[str], progress: Progress | None, deadline: float) -> None:
+    def run(self, marked: list[str], progress: Progress | None, deadline: float) -> None:
+        """Read what is new, until `deadline`: first what hooks have marked, the newest mark before the others."""
         make_private(self._home / self._tool)
         for part in (self._home / self._tool).glob(".*.part"):  # of a sync that was killed
             part.unlink(missing_ok=True)
-        found = tools.list_transcripts(self._tool, root)
+        found = tools.list_transcripts(self._tool, self._root)
         if found.unreadable:
-            self._report.problems.append(f"parts of {root} cannot be read: what is known of them stays")
+            self._report.problems.append(f"parts of {self._root} cannot be read: what is known of them stays")
         if found.is_gone or (self._known and not found.sources):
-            self._stay(root)
-            return
-        sources = _ordered(found.sources, marked)
+            # Where everything is gone at once, it may only be out of sight.
+            known = f", but {len(self._known)} are known: they stay" if self._known else ""
+            self._report.problems.append(f"{self._root} holds no transcripts of {self._tool}{known}")
+        else:
+            self._take_all(found, marked, progress, deadline)
+        self._report.transcripts += len(self._known)
+        self._report.skipped += sum(each.skipped for each in self._known.values())
+        self._report.gone += sum(each.is_gone for each in self._known.values())
+        self._report.unfinished += sum(each.is_unfinished for each in self._known.values())
+
+    def _take_all(self, found: Listing, marked: list[str], progress: Progress | None, deadline: float) -> None:
+        sources, place = found.sources, {path: number for number, path in enumerate(marked)}
+        if place:
+            sources = sorted(sources, key=lambda source: place.get(os.path.realpath(source.file), len(place)))
         try:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:
@@ -212,19 +194,23 @@ class _ToolSync:
             self._forget(found)
         finally:
             self._save()
-        self._count()
 
-    def _stay(self, root: Path) -> None:
-        """Keep what is known: where everything is gone at once, it may only be out of sight."""
-        known = f", but {len(self._known)} are known: they stay" if self._known else ""
-        self._report.problems.append(f"{root} holds no transcripts of {self._tool}{known}")
-        self._count()
+    def _scope(self, folder: str) -> str:
+        """The scope of a session: the project of its working directory, else the agent's own that held it.
 
-    def _count(self) -> None:
-        self._report.transcripts += len(self._known)
-        self._report.skipped += sum(each.skipped for each in self._known.values())
-        self._report.gone += sum(each.is_gone for each in self._known.values())
-        self._report.unfinished += sum(each.is_unfinished for each in self._known.values())
+        A directory that is gone may have been a project's: its sessions have a scope of their own, or every project
+        would see them.
+        """
+        if folder not in self._scopes:
+            place = Path(folder) if os.path.isabs(folder) else None
+            seen: Sequence[str] = ()
+            with contextlib.suppress(ValueError):  # no path at all, as a NUL in it
+                seen = projects.open_scopes(projects.Asker(folder=place), self._config, self._environ)
+            project = next((scope for scope in seen if scope.startswith("project:")), "")
+            if not project and place and not place.is_dir():
+                project = f"project:{projects.identifier(place.name) or 'folder'}-{projects.digest(str(place))}"
+            self._scopes[folder] = project or f"agent:{self._tool}"
+        return self._scopes[folder]
 
     # --- one transcript ------------------------------------------------------------------------------------------
 
@@ -265,10 +251,10 @@ class _ToolSync:
     def _write(self, source: Transcript, before: TranscriptState | None, reading: Reading) -> TranscriptState:
         """Write what a reading gives; the derived file is touched only where there is something to write."""
         if before and not reading.is_anew:
-            writer = _TextWriter(self._home, before, self._scopes.of, self._tool)
+            writer = _TextWriter(self._home, before, self._scope, self._tool)
         else:
             path = before.path if before and before.path else self._free_name(source.name)
-            writer = _TextWriter(self._home, TranscriptState(path=path), self._scopes.of, self._tool)
+            writer = _TextWriter(self._home, TranscriptState(path=path), self._scope, self._tool)
         with writer:
             for record in reading.records:
                 writer.title = writer.title or (transcript.words(record.title) if record.title else "")
@@ -282,16 +268,13 @@ class _ToolSync:
         skipped = writer.known.skipped + reading.skipped
         after = writer.known._replace(mark=reading.mark, skipped=skipped, is_unfinished=reading.is_unfinished)
         self._report.messages += writer.added
-        self._tell(before, reading, writer.added)
-        return after
-
-    def _tell(self, before: TranscriptState | None, reading: Reading, added: int) -> None:
         if before is None:
             self._report.added += 1
         elif reading.is_anew and before.messages:
             self._report.anew += 1
-        elif added:
+        elif writer.added:
             self._report.grown += 1
+        return after
 
     def _free_name(self, name: str) -> str:
         """A file name of a session's own: two of one name may lie in two folders of a tool."""
@@ -388,11 +371,3 @@ class _TextWriter:
             os.replace(self._part, self._file)
         elif self._part:
             self._part.unlink(missing_ok=True)
-
-
-def _ordered(sources: Iterable[Transcript], marked: list[str]) -> list[Transcript]:
-    """What hooks have marked first, the newest mark before the others."""
-    place = {path: number for number, path in enumerate(marked)}
-    if not place:
-        return list(sources)
-    return sorted(sources, key=lambda source: place.get(os.path.realpath(source.file), len(place)))

@@ -11,7 +11,8 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -19,22 +20,56 @@ from typing import Any, BinaryIO, NamedTuple
 import apsw
 
 from vault_memory.config import Config
-from vault_memory.sessions.records import (
-    NOTHING,
-    SPEAKERS,
-    Listing,
-    Message,
-    Reading,
-    Record,
-    bytes_of,
-    day_of,
-    output_note,
-    read_blocks,
-    text_of,
-)  # fmt: skip
+from vault_memory.sessions.transcript import Message, kilobytes
+
+SPEAKERS = {"user": "User", "assistant": "Assistant"}
+
+LARGE_OUTPUT_BYTES = 64 * 1024
+"""From here on a tool's output is told of by a note; a smaller one is left out as what it is, no part of the talk."""
 
 _NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """Flags of what nobody said: a subagent's, Claude Code's own, what is told again."""
+
+
+class Record(NamedTuple):
+    """What one record of a transcript holds: messages, and the session's title and working directory where it says.
+
+    `outputs` counts those of tools, which are all left out; of the large ones a message tells.
+    """
+
+    messages: Sequence[Message] = ()
+    title: str = ""
+    folder: str = ""
+    outputs: int = 0
+
+
+@dataclass
+class Reading:
+    """One reading of a transcript: its records, and after the last of them where it ended.
+
+    `is_anew` says that what was read before no longer holds, and all is read; `skipped` counts what was corrupt;
+    `is_unfinished` that it ends within a record. After `deadline` (time.monotonic) no further record is given, and it
+    `is_cut`; where it `waits`, there is more to read later though nothing need change until then.
+    """
+
+    records: Iterator[Record]
+    is_anew: bool
+    mark: str = ""
+    skipped: int = 0
+    bytes_read: int = 0
+    is_unfinished: bool = False
+    deadline: float = float("inf")
+    is_cut: bool = False
+    waits: bool = False
+
+
+@dataclass
+class Listing:
+    """What a tool's folder holds; `unreadable` names what could not be looked at: absence there proves nothing."""
+
+    sources: "list[Transcript]" = field(default_factory=list)
+    is_gone: bool = False
+    unreadable: list[str] = field(default_factory=list)
 
 
 def tool_folder(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
@@ -56,34 +91,86 @@ def tool_folder(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
 def list_transcripts(tool: str, folder: Path) -> Listing:
     """The transcripts of a tool below its folder."""
     if tool == "opencode":
-        return list_sessions(folder)
+        return _list_sessions(folder)
     if tool == "claude-code":  # `agent-*.jsonl` is a subagent's
-        return list_files(folder, "*", lambda name: not name.startswith("agent-"), _claude_code)
+        return _list_files(folder, "*", lambda name: not name.startswith("agent-"), _claude_code)
     # Checkpoints and archives have further dots.
-    return list_files(folder, "*/sessions", lambda name: "." not in name.removesuffix(".jsonl"), _openclaw)
+    return _list_files(folder, "*/sessions", lambda name: "." not in name.removesuffix(".jsonl"), _openclaw)
+
+
+# --- what a record says ----------------------------------------------------------------------------------------------
 
 
 def _claude_code(record: Mapping[str, Any]) -> Record:
-    speaker = SPEAKERS.get(text_of(record.get("type")))
+    speaker = SPEAKERS.get(_text(record.get("type")))
     message = record.get("message")
-    folder = text_of(record.get("cwd"))
+    folder = _text(record.get("cwd"))
     if speaker is None or not isinstance(message, dict) or any(record.get(flag) for flag in _NOT_SAID):
-        return NOTHING._replace(folder=folder)
-    return read_blocks(speaker, message.get("content"), day_of(record.get("timestamp")))._replace(folder=folder)
+        return Record(folder=folder)
+    return _read_blocks(speaker, message.get("content"), _day(record.get("timestamp")))._replace(folder=folder)
 
 
 def _openclaw(record: Mapping[str, Any]) -> Record:
     if record.get("type") == "session":
-        return Record(folder=text_of(record.get("cwd")))
+        return Record(folder=_text(record.get("cwd")))
     message = record.get("message")
     if record.get("type") != "message" or not isinstance(message, dict):
-        return NOTHING
-    day = day_of(record.get("timestamp") or message.get("timestamp"))
-    role, content = text_of(message.get("role")), message.get("content")
+        return Record()
+    day = _day(record.get("timestamp") or message.get("timestamp"))
+    role, content = _text(message.get("role")), message.get("content")
     if role in ("toolResult", "tool"):
-        return Record(tuple(output_note(bytes_of(content), day)), outputs=1)
-    return read_blocks(SPEAKERS[role], content, day) if role in SPEAKERS else NOTHING
+        return Record(_output_note(_size(content), day), outputs=1)
+    return _read_blocks(SPEAKERS[role], content, day) if role in SPEAKERS else Record()
 
+
+def _read_blocks(speaker: str, content: Any, day: date | None) -> Record:  # noqa: ANN401 - whatever JSON came
+    """What blocks of content, or a text, say: one message, and a note for each large output of a tool."""
+    found: list[Message] = []
+    texts = [content] if isinstance(content, str) else []
+    outputs = 0
+    for block in content if isinstance(content, list) else ():
+        kind = block.get("type") if isinstance(block, dict) else None
+        if kind == "text":
+            texts.append(_text(block.get("text")))
+        elif kind in ("tool_result", "toolResult"):
+            outputs += 1
+            found += _output_note(_size(block.get("content")), day)
+    if any(texts):
+        found.append(Message(speaker, "\n".join(texts), day))
+    return Record(found, outputs=outputs)
+
+
+def _output_note(size: int, day: date | None = None) -> list[Message]:
+    """The note in place of a tool's output, where it is a large one."""
+    return [Message("Tool", f"[tool output, {kilobytes(size)}, left out]", day)] if size >= LARGE_OUTPUT_BYTES else []
+
+
+def _day(stamp: Any) -> date | None:  # noqa: ANN401
+    """The local day of a time: an ISO text, or milliseconds since 1970; None for anything else."""
+    try:
+        if isinstance(stamp, str):
+            return datetime.fromisoformat(stamp).astimezone().date()
+        if isinstance(stamp, int | float) and not isinstance(stamp, bool):
+            return datetime.fromtimestamp(stamp / 1000, UTC).astimezone().date()
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
+
+
+def _text(value: Any) -> str:  # noqa: ANN401
+    """A field that should be text; "" for any other."""
+    return value if isinstance(value, str) else ""
+
+
+def _size(content: Any) -> int:  # noqa: ANN401
+    """How many bytes the texts in a piece of content are."""
+    if isinstance(content, str):
+        return len(content.encode("utf-8", "replace"))
+    parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
+    return sum(map(_size, parts))
+
+
+# --- files of a record a line ----------------------------------------------------------------------------------------
 
 HEAD_BYTES, TAIL_BYTES = 1024, 4096
 
@@ -120,7 +207,7 @@ def read_lines(file: BinaryIO, start: int) -> Iterator[RawLine]:
 
 @dataclass(frozen=True)
 class JsonlFile:
-    """One transcript; `size` and `time_ns` as its folder was listed."""
+    """One transcript; `key` is its path below the tool's folder, `size` and `time_ns` as that was listed."""
 
     key: str
     name: str
@@ -132,22 +219,27 @@ class JsonlFile:
 
     @property
     def stamp(self) -> str:
+        """What changes whenever the transcript does; found without reading it."""
         return f"{self.size}.{self.time_ns}"
 
     @property
     def glance(self) -> str:
+        """What changes whenever something is appended; found in no time, for a question that waits."""
         return self.stamp
 
     def read(self, mark: str) -> Reading:
-        """Read what was appended since that mark; all of it where the file is another one."""
+        """Read on from where a reading with that mark ended, all of it where the file is another; raises OSError."""
         handle = open(self.file, "rb")  # noqa: SIM115 - closed when the last record was given
+        offset = 0
         try:
-            offset = _offset(handle, mark)
+            number, _, look = mark.partition(" ")
+            if number.isdigit() and os.fstat(handle.fileno()).st_size >= int(number):
+                offset = int(number) if _look(handle, int(number)) == look else 0
         except OSError:
             handle.close()
             raise
-        reading = Reading(iter(()), offset is None, mark)
-        reading.records = self._records(handle, offset or 0, reading)
+        reading = Reading(iter(()), offset == 0, mark)
+        reading.records = self._records(handle, offset, reading)
         return reading
 
     def _records(self, handle: BinaryIO, offset: int, reading: Reading) -> Iterator[Record]:
@@ -159,15 +251,36 @@ class JsonlFile:
                     break
                 end = line.end
                 if line.data is None:
-                    yield Record(tuple(output_note(line.size)), outputs=1)
-                elif (record := _parsed(line.data, reading)) is not None:
-                    yield self.parse(record)
+                    yield Record(_output_note(line.size), outputs=1)
+                elif line.data.strip():
+                    record = _json(line.data)
+                    if isinstance(record, dict):
+                        yield self.parse(record)
+                    else:
+                        reading.skipped += 1
             reading.bytes_read += handle.tell() - offset
             reading.is_unfinished = handle.tell() > end and not reading.is_cut
             reading.mark = f"{end} {_look(handle, end)}"
 
 
-def list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], parse: Parse) -> Listing:
+def _json(data: bytes | str) -> Any:  # noqa: ANN401
+    """What a text says; None where it is corrupt."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _look(handle: BinaryIO, end: int) -> str:
+    """How a file looks before an offset: by its first bytes and those just before it."""
+    handle.seek(0)
+    head = handle.read(min(HEAD_BYTES, end))
+    handle.seek(max(end - TAIL_BYTES, 0))
+    tail = handle.read(min(TAIL_BYTES, end))
+    return hashlib.blake2b(head + b"\0" + tail, digest_size=12).hexdigest()
+
+
+def _list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], parse: Parse) -> Listing:
     """The transcripts in a tool's folders: `folders` has a part a level below `root`, each `*` or a name."""
     listing = Listing()
     if not os.path.isdir(root):
@@ -205,38 +318,7 @@ def _entries(root: Path, folder: str, listing: Listing) -> "list[os.DirEntry[str
         return []
 
 
-def _parsed(data: bytes, reading: Reading) -> Mapping[str, Any] | None:
-    """A line's record; a corrupt one is counted, and one of another kind of JSON."""
-    if not data.strip():
-        return None
-    try:
-        record = json.loads(data)
-    except (ValueError, RecursionError):
-        record = None
-    if not isinstance(record, dict):
-        reading.skipped += 1
-        return None
-    return record
-
-
-def _look(handle: BinaryIO, end: int) -> str:
-    """How a file looks before an offset: by its first bytes and those just before it."""
-    handle.seek(0)
-    head = handle.read(min(HEAD_BYTES, end))
-    handle.seek(max(end - TAIL_BYTES, 0))
-    tail = handle.read(min(TAIL_BYTES, end))
-    return hashlib.blake2b(head + b"\0" + tail, digest_size=12).hexdigest()
-
-
-def _offset(handle: BinaryIO, mark: str) -> int | None:
-    """Where to read on; None where all is to be read."""
-    number, _, look = mark.partition(" ")
-    if not number.isdigit():
-        return None
-    end = int(number)
-    whole = os.fstat(handle.fileno()).st_size >= end
-    return end if whole and _look(handle, end) == look else None
-
+# --- opencode's database ---------------------------------------------------------------------------------------------
 
 DATABASE = "opencode.db"
 STILL_WRITTEN_SECONDS = 3600.0
@@ -287,32 +369,26 @@ class Database:
 
     def message(self, id: str) -> Any:  # noqa: ANN401
         """One message's JSON; None where it is corrupt."""
-        return self._json(next((row[0] for row in self.rows(_MESSAGE, id)), None))
+        return self._read(next((row[0] for row in self.rows(_MESSAGE, id)), None))
 
     def parts(self, message: str) -> Iterator[Any]:
         """The JSON of a message's parts in order; None where it is corrupt."""
         for data, size, head in self.rows(_PARTS, message, MAX_PART_BYTES):
             if data is not None:
-                yield self._json(data)
+                yield self._read(data)
             else:  # SQLite hands over a text whole or not at all
-                yield {
-                    "type": "tool" if '"tool"' in head else "text",
-                    "size": size,
-                    "text": f"[{size // 1024:,} kB left out]",
-                }
+                kind = "tool" if '"tool"' in head else "text"
+                yield {"type": kind, "size": size, "text": f"[{kilobytes(size)} left out]"}
 
-    def _json(self, data: Any) -> Any:  # noqa: ANN401
+    def _read(self, data: str | bytes | None) -> Any:  # noqa: ANN401
         text = data.encode() if isinstance(data, str) else data or b""
         self.bytes_read += len(text)
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError, TypeError):
-            return None
+        return _json(text)
 
 
 @dataclass
-class Session:
-    """One session."""
+class DatabaseSession:
+    """One session of opencode's; its id is its name. It answers what a `JsonlFile` does."""
 
     key: str
     title: str
@@ -326,6 +402,7 @@ class Session:
 
     @cached_property
     def listed(self) -> list[StoredMessage]:
+        """Its messages, as they were when it was first asked for them."""
         return self.database.messages(self.key)
 
     @property
@@ -369,8 +446,8 @@ class Session:
 
     def _record(self, message: Mapping[str, Any], id: str, reading: Reading) -> Record:
         times = message.get("time")
-        day = day_of(times.get("created")) if isinstance(times, dict) else None
-        speaker = SPEAKERS.get(text_of(message.get("role")))
+        day = _day(times.get("created")) if isinstance(times, dict) else None
+        speaker = SPEAKERS.get(_text(message.get("role")))
         found: list[Message] = []
         texts: list[str] = []
         outputs = 0
@@ -379,14 +456,14 @@ class Session:
                 reading.skipped += 1
             elif part.get("type") == "tool":
                 state = part.get("state")
-                size = part.get("size") or (bytes_of(state.get("output")) if isinstance(state, dict) else 0)
+                size = part.get("size") or (_size(state.get("output")) if isinstance(state, dict) else 0)
                 outputs += size > 0
-                found += output_note(size, day)
+                found += _output_note(size, day)
             elif part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored")):
-                texts.append(text_of(part.get("text")))
+                texts.append(_text(part.get("text")))
         if speaker and any(texts) and message.get("summary") is not True:
             found.append(Message(speaker, "\n".join(texts), day))
-        return Record(tuple(found), outputs=outputs)
+        return Record(found, outputs=outputs)
 
 
 def _is_being_written(message: Any) -> bool:  # noqa: ANN401
@@ -398,12 +475,15 @@ def _is_being_written(message: Any) -> bool:  # noqa: ANN401
     return message.get("role") == "assistant" and not ended and not message.get("error")
 
 
+Transcript = JsonlFile | DatabaseSession
+
+
 def _digest(stored: Sequence[StoredMessage], title: str = "") -> str:
     text = "\n".join((title, *(f"{each.id} {each.stamp}" for each in stored)))
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
-def list_sessions(root: Path) -> Listing:
+def _list_sessions(root: Path) -> Listing:
     """The sessions of opencode's database; subagents' have a parent and are left out."""
     listing, file = Listing(), root / DATABASE
     if not os.path.isfile(file):
@@ -416,7 +496,7 @@ def list_sessions(root: Path) -> Listing:
         listing.unreadable.append("")
         return listing
     for id, title, folder, parent in rows:
-        if text_of(id) and not parent:
-            named = "" if text_of(title).startswith(_NO_TITLE) else text_of(title)
-            listing.sources.append(Session(id, named, text_of(folder), str(file), database))
+        if _text(id) and not parent:
+            named = "" if _text(title).startswith(_NO_TITLE) else _text(title)
+            listing.sources.append(DatabaseSession(id, named, _text(folder), str(file), database))
     return listing

@@ -13,7 +13,6 @@ from datetime import date
 from typing import NamedTuple
 
 from vault_memory.errors import UsageError
-from vault_memory.sessions.records import Message, kilobytes
 from vault_memory.sessions.redact import redacted
 from vault_memory.text.frame import stripped
 
@@ -30,6 +29,19 @@ _WIDE = {"=": "＝", ":": "："}
 _UNPRINTABLE = re.compile("[^\\x20-\\x7e\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 """What YAML does not take, not even in quotes."""
 _CITED = re.compile(r"sessions/(?P<path>[^#]+?)(?:\.md)?(?:#m(?P<first>\d{1,9})(?:-m?(?P<last>\d{1,9}))?)?")
+
+
+class Message(NamedTuple):
+    """Who said what, and on which local day where that is known."""
+
+    speaker: str
+    text: str
+    day: date | None = None
+
+
+def kilobytes(count: int) -> str:
+    """`51,200 kB`."""
+    return f"{max(count, 1023) // 1024:,} kB"
 
 
 def head(tool: str, title: str, day: date | None, scope: str) -> str:
