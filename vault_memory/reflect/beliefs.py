@@ -9,13 +9,13 @@ A number that somebody wrote down holds all that was known then: facts up to tha
 cites as its evidence, are listed and do not move it once more; what came later does.
 """
 
-import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from itertools import islice
 
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.entities import link_name
@@ -35,9 +35,6 @@ NOBODY = ""
 
 DOUBT = 0.5
 """A statement that is held with less than this says that it is rather not so: it decides nothing."""
-
-WORDINGS = 3
-"""In so many of its wordings, the newest, an opinion is held against the facts."""
 
 LEAST_SHARED, LEAST_SHARE = 2, 0.5
 """A fact is related to a statement when it holds so many of its telling words, and so large a part of them."""
@@ -138,6 +135,32 @@ def held(facts: Iterable[Fact], inputs: OpinionInputs, about_whom: str | None = 
     return tuple(sorted(found, key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key)))
 
 
+def _opinion(told: Sequence[Fact], subjects: Mapping[str, "_Subject"], inputs: OpinionInputs) -> HeldOpinion:
+    """What statements of one opinion, and the facts that bear on it, make of it."""
+    # Its number is the one in the user's own list, else the oldest; its words are the newest that have a day.
+    first = next((fact for fact in told if fact.path == OPINIONS_NOTE), told[0])
+    newest = next((fact for fact in reversed(told) if fact.day), told[-1])
+    since = stated_on(first)
+    about = [subjects[slug] for slug in newest.subjects or newest.about or (NOBODY,)]
+    found = _bearing(told, newest, since, about, inputs)
+    supports, contradicts, related = (
+        tuple(sorted((fact for said, fact in found if said == relation), key=in_order))
+        for relation in (SUPPORTS, CONTRADICTS, RELATED)
+    )
+    known = (inputs.by_hand.get(short(fact.key)) for fact in told)
+    by_hand = max((one for one in known if one), key=lambda one: one.day, default=None)
+    prior, since = (by_hand.confidence, by_hand.day) if by_hand else (_confidence(first), since)
+    pieces = [
+        *(_piece(fact, SUPPORTS, _confidence(fact) if fact.kind == OPINION else None) for fact in supports),
+        *(_piece(fact, CONTRADICTS) for fact in contradicts),
+        *(_piece(fact, RESTATES, fact.confidence) for fact in told if fact is not first),
+    ]
+    # Where its day is not known, whatever bears on it may have come later.
+    belief = confidence(prior, pieces, since.toordinal() if since else None)
+    by_number = by_hand is not None
+    return HeldOpinion(newest, tuple(told), prior, belief, supports, contradicts, related, since, by_number)
+
+
 def _subjects(fact: Fact) -> tuple[str, ...]:
     return tuple(sorted(fact.subjects or fact.about))
 
@@ -150,6 +173,21 @@ def _sentence(fact: Fact, inputs: OpinionInputs) -> Sentence:
     return sentence(fact.text, _names(fact, inputs))
 
 
+def _confidence(fact: Fact) -> float:
+    return DEFAULT_OPINION_CONFIDENCE if fact.confidence is None else fact.confidence
+
+
+def _piece(fact: Fact, relation: str, number: float | None = None) -> Evidence:
+    """What a fact is as evidence; told again without a number, an opinion stays as sure as it was.
+
+    It counts once by its words and whom it is about, however its bullet is written. An opinion bears another out no
+    further than it is held itself: two that say nearly the same prop up neither.
+    """
+    day = stated_on(fact)
+    words = "".join(_LETTERS.findall(without_evidence(fact.text).casefold()))
+    return Evidence("\0".join((words, *_subjects(fact))), day.toordinal() if day else None, relation, number)
+
+
 # --- what bears on it ------------------------------------------------------------------------------------------------
 
 
@@ -158,10 +196,6 @@ class _Subject:
 
     def __init__(self, facts: Sequence[Fact], inputs: OpinionInputs) -> None:
         self.facts, self._inputs = facts, inputs
-
-    @cached_property
-    def by_key(self) -> Mapping[int, Fact]:
-        return {fact.key: fact for fact in self.facts}
 
     @cached_property
     def by_words(self) -> Mapping[tuple[str, ...], Sequence[tuple[Fact, bool]]]:
@@ -177,8 +211,7 @@ class _Subject:
         """The facts by their note's name, and by its path."""
         found: dict[str, list[Fact]] = defaultdict(list)
         for fact in self.facts:
-            path = fact.path.removesuffix(".md").casefold()
-            for name in {path, link_name(fact.path).casefold()}:
+            for name in {fact.path.removesuffix(".md").casefold(), link_name(fact.path).casefold()}:
                 found[name].append(fact)
         return found
 
@@ -198,141 +231,62 @@ class _Subject:
                 yield self.facts[place]
 
 
-def _opinion(told: Sequence[Fact], subjects: Mapping[str, _Subject], inputs: OpinionInputs) -> HeldOpinion:
-    """What statements of one opinion, and the facts that bear on it, make of it."""
-    first, newest = first_told(told), _newest(told)
-    found = _Bearing(told, newest, [subjects[slug] for slug in newest.subjects or newest.about or (NOBODY,)], inputs)
-    supports, contradicts, related = (found.of(relation) for relation in (SUPPORTS, CONTRADICTS, RELATED))
-    known = (inputs.by_hand.get(short(fact.key)) for fact in told)
-    by_hand = max((one for one in known if one), key=lambda one: one.day, default=None)
-    # date.min where the day is not known: then whatever bears on it may have come later.
-    given = by_hand or ConfidenceByHand(_confidence(first), stated_on(first) or date.min)
-    pieces = [
-        *(_piece(fact, SUPPORTS, _confidence(fact) if fact.kind == OPINION else None) for fact in supports),
-        *(_piece(fact, CONTRADICTS) for fact in contradicts),
-        *(_piece(fact, RESTATES, fact.confidence) for fact in told if fact is not first),
-    ]
-    return HeldOpinion(
-        statement=newest,
-        told=tuple(told),
-        prior=given.confidence,
-        belief=confidence(given.confidence, pieces, None if given.day == date.min else given.day.toordinal()),
-        supports=supports,
-        contradicts=contradicts,
-        related=related,
-        since=given.day if given.day != date.min else None,
-        is_given=by_hand is not None,
-    )
+def _bearing(
+    told: Sequence[Fact], newest: Fact, since: date | None, subjects: Sequence[_Subject], inputs: OpinionInputs
+) -> Iterable[tuple[str, Fact]]:
+    """What the facts about its subjects say of an opinion held since a day; what is noted of a fact first counts."""
+    own_keys = {fact.key for fact in told}
+    found: dict[tuple[str, int, int], tuple[str, Fact]] = {}
 
-
-def first_told(told: Sequence[Fact]) -> Fact:
-    """The statement whose number an opinion begins with: the one in the user's own list, else the oldest."""
-    return next((fact for fact in told if fact.path == OPINIONS_NOTE), told[0])
-
-
-def _newest(told: Sequence[Fact]) -> Fact:
-    return told[-1] if told[-1].day else next((fact for fact in reversed(told) if fact.day), told[-1])
-
-
-class _Bearing:
-    """What the facts about the subjects of one opinion say of it."""
-
-    def __init__(self, told: Sequence[Fact], newest: Fact, subjects: Sequence[_Subject], inputs: OpinionInputs) -> None:
-        self._told, self._newest, self._inputs = told, newest, inputs
-        self._names = _names(newest, inputs)
-        self._own = {fact.key for fact in told}
-        self._since = stated_on(first_told(told))
-        self._found: dict[tuple[str, int, int], tuple[str, Fact]] = {}
-        stems = self._telling_stems(newest)
-        self._replaced(subjects)
-        self._worded(subjects)
-        self._cited(subjects, stems)
-        self._related(subjects, stems)
-
-    def of(self, relation: str) -> tuple[Fact, ...]:
-        """The facts that say this of it, in the order of a timeline."""
-        return tuple(sorted((fact for said, fact in self._found.values() if said == relation), key=in_order))
-
-    def _take(self, fact: Fact, relation: str) -> None:
-        """Note what a fact says; what was noted of it before counts."""
-        if fact.key in self._own:
+    def note(fact: Fact, relation: str) -> None:
+        if fact.key in own_keys:
             return
-        if is_doubt(fact) or (relation == SUPPORTS and fact.kind == OPINION and not self._is_later(fact)):
-            relation = RELATED  # each of two that say nearly the same would be the evidence of the other
-        self._found.setdefault((fact.path, fact.line, fact.key), (relation, fact))
+        if relation == SUPPORTS and fact.kind == OPINION:
+            day = stated_on(fact)
+            if day is None or (since is not None and day <= since):
+                relation = RELATED  # each of two that say nearly the same would be the evidence of the other
+        found.setdefault((fact.path, fact.line, fact.key), (RELATED if is_doubt(fact) else relation, fact))
 
-    def _is_later(self, fact: Fact) -> bool:
-        """Whether it was told after this one was held already."""
-        day = stated_on(fact)
-        return day is not None and (self._since is None or day > self._since)
+    names = _names(newest, inputs)
+    words, is_denied = sentence(newest.text, names)
+    of_names = {stem for name in names for stem in inputs.stems(name)}
+    every = inputs.stems(without_evidence(newest.text))
+    stems = frozenset(stem for stem in every if stem not in inputs.idle and stem not in of_names)
+    cited = frozenset[EvidenceSource]().union(*(sources(fact.text) for fact in told))
+    newer = {fact.succeeded_by for fact in told} - {None}
+    for fact in (fact for subject in subjects if newer for fact in subject.facts if fact.key in newer):
+        note(fact, CONTRADICTS)
+    for subject in subjects:
+        for fact, other_is_denied in subject.by_words.get(words, ()) if words else ():
+            note(fact, SUPPORTS if other_is_denied == is_denied else CONTRADICTS)
+    for subject in subjects:
+        for source in cited:
+            for fact in subject.by_note.get(source.note, ()):
+                # A note that is cited as a whole says of it what shares a word with it.
+                is_it = fact.block_id == source.block_id
+                if is_it if source.block_id else not stems.isdisjoint(inputs.stems(fact.text)):
+                    note(fact, SUPPORTS)
+    least = max(min(LEAST_SHARED, len(stems)), LEAST_SHARE * len(stems))
+    near: dict[int, Fact] = {}
+    for subject in subjects:
+        others = (fact for fact in subject.nearest(stems, least) if fact.key not in own_keys)
+        near |= {fact.key: near.get(fact.key, fact) for fact in islice(others, MAX_RELATED)}
+    for fact in near.values():
+        if (fact.path, fact.line, fact.key) not in found:
+            note(fact, _verdict(newest.text, names, fact, inputs))
+    return found.values()
 
-    def _replaced(self, subjects: Sequence[_Subject]) -> None:
-        """What takes the place of one of its statements speaks against it."""
-        for key in {fact.succeeded_by for fact in self._told if fact.succeeded_by is not None}:
-            for subject in subjects:
-                if key in subject.by_key:
-                    self._take(subject.by_key[key], CONTRADICTS)
 
-    def _worded(self, subjects: Sequence[_Subject]) -> None:
-        """What says the same words, or their negation."""
-        own = _sentence(self._newest, self._inputs)
-        for subject in subjects:
-            for fact, is_denied in subject.by_words.get(own.words, ()) if own.words else ():
-                self._take(fact, SUPPORTS if is_denied == own.is_denied else CONTRADICTS)
-
-    def _cited(self, subjects: Sequence[_Subject], stems: frozenset[str]) -> None:
-        """What stands in the notes that it cites, and shares a word with it, or has the very block id."""
-        for source in frozenset[EvidenceSource]().union(*(sources(fact.text) for fact in self._told)):
-            for subject in subjects:
-                for fact in subject.by_note.get(source.note, ()):
-                    is_it = fact.block_id == source.block_id
-                    if is_it if source.block_id else not stems.isdisjoint(self._inputs.stems(fact.text)):
-                        self._take(fact, SUPPORTS)
-
-    def _related(self, subjects: Sequence[_Subject], stems: frozenset[str]) -> None:
-        """What shares enough of its words; a model may have said what it means, or is asked."""
-        least = max(min(LEAST_SHARED, len(stems)), LEAST_SHARE * len(stems))
-        found: dict[int, Fact] = {}
-        for subject in subjects:
-            near = (fact for fact in subject.nearest(stems, least) if fact.key not in self._own)
-            for fact, _ in zip(near, range(MAX_RELATED), strict=False):
-                found.setdefault(fact.key, fact)
-        for fact in found.values():
-            if (fact.path, fact.line, fact.key) not in self._found:
-                self._take(fact, self._verdict(fact))
-
-    def _telling_stems(self, fact: Fact) -> frozenset[str]:
-        stems, idle = self._inputs.stems, self._inputs.idle
-        names = {stem for name in self._names for stem in stems(name)}
-        return frozenset(s for s in stems(without_evidence(fact.text)) if s not in idle and s not in names)
-
-    def _verdict(self, fact: Fact) -> str:
-        """What a model says of a related fact; RELATED where there is none, or it does not answer."""
-        pair = (stance.verdict_key(self._newest.text, self._names), fact.key)
-        place = self._inputs.known.get(pair)
-        if place is None and self._inputs.ask:
-            try:
-                found = stance.verdict(self._inputs.ask, self._newest.text, fact.text)
-            except RemoteError:
-                return RELATED
-            place = RELATIONS.index(found)
-        if place is None:
+def _verdict(text: str, names: Sequence[str], fact: Fact, inputs: OpinionInputs) -> str:
+    """What a model says that a related fact means for a statement; RELATED where none is there, or none answers."""
+    pair = (stance.verdict_key(text, names), fact.key)
+    place = inputs.known.get(pair)
+    if place is None and inputs.ask:
+        try:
+            place = RELATIONS.index(stance.verdict(inputs.ask, text, fact.text))
+        except RemoteError:
             return RELATED
-        self._inputs.verdicts[pair] = place
-        return RELATIONS[place]
-
-
-def _confidence(fact: Fact) -> float:
-    return DEFAULT_OPINION_CONFIDENCE if fact.confidence is None else fact.confidence
-
-
-def _piece(fact: Fact, relation: str, number: float | None = None) -> Evidence:
-    """What a fact is as evidence; told again without a number, an opinion stays as sure as it was.
-
-    An opinion bears another out no further than it is held itself: two that say nearly the same prop up neither.
-    """
-    day = stated_on(fact)
-    # It counts once by its words and whom it is about, however its bullet is written.
-    said = "\0".join(("".join(_LETTERS.findall(without_evidence(fact.text).casefold())), *_subjects(fact)))
-    key = int.from_bytes(hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
-    return Evidence(key, day.toordinal() if day else None, relation, number)
+    if place is None:
+        return RELATED
+    inputs.verdicts[pair] = place
+    return RELATIONS[place]

@@ -39,10 +39,10 @@ MARKS, MAX_MARKS = "▁▂▃▄▅▆▇█", 12
 class Evidence:
     """One piece: `key` names the fact, `day` is its ordinal (None: unknown, and older than all others)."""
 
-    key: int
+    key: str
     day: int | None
     relation: str
-    """supports, contradicts or restates; any other has no effect."""
+    """supports, contradicts or restates."""
     stated: float | None = None
     """The confidence, 0..1, that a restatement gives: one without has no effect. A support lifts no further than it."""
 
@@ -67,110 +67,60 @@ def confidence(prior: float, evidence: Iterable[Evidence], known_until: int | No
 
     The prior holds already what was known on the day `known_until`, all that has no day among it.
     """
-    tally = _Tally(_bounded(prior))
-    value, history = tally.prior, dict[int, float]()
+    prior = value = _bounded(prior)
+    history, taken = dict[int, float](), list[Evidence]()
     for piece in _in_order(evidence):
         if known_until is not None and (piece.day is None or piece.day <= known_until):
             continue
-        value = _moved(value, piece, tally.with_(piece), tally.is_agreed)
+        taken.append(piece)
+        value = _bounded(_moved(value, prior, taken))
         if piece.day is not None:
             history[piece.day] = value
-    course = (tally.prior, *history.values()) if history else ()
-    return Belief(tally.prior, value, shown(value), tuple(history.items()), _trend(course), sparkline(course))
+    course = (prior, *history.values()) if history else ()
+    marks = "".join(MARKS[min(int(value * len(MARKS)), len(MARKS) - 1)] for value in course[-MAX_MARKS:])
+    return Belief(prior, value, shown(value), tuple(history.items()), _trend(course), marks)
 
 
-def _in_order(evidence: Iterable[Evidence]) -> Sequence[Evidence]:
+def _in_order(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
     """The pieces that count, oldest first; those of one day in an order that no caller decides."""
-    telling = [e for e in evidence if e.relation in (SUPPORTS, CONTRADICTS) or _is_restatement(e)]
-    ordered = sorted(telling, key=lambda e: (-1 if e.day is None else e.day, e.relation, e.key, e.stated or 0))
+    telling = (piece for piece in evidence if piece.relation != RESTATES or piece.stated is not None)
     oldest: dict[Hashable, Evidence] = {}
-    for piece in ordered:
-        oldest.setdefault(_name(piece), piece)
-    return list(oldest.values())
+    for piece in sorted(telling, key=lambda e: (-1 if e.day is None else e.day, e.relation, e.key, e.stated or 0)):
+        # The same words on another day are no new evidence, but a number stated anew is what is held then.
+        name = (piece.key, piece.day, piece.stated) if piece.relation == RESTATES else piece.key
+        oldest.setdefault(name, piece)
+    return oldest.values()
 
 
-def _name(piece: Evidence) -> Hashable:
-    """What a piece counts once as: the same words on another day are no new evidence, but say what is held then."""
-    return (piece.key, piece.day, piece.stated) if piece.relation == RESTATES else piece.key
-
-
-def _is_restatement(piece: Evidence) -> bool:
-    return piece.relation == RESTATES and piece.stated is not None
-
-
-def _moved(value: float, piece: Evidence, mean: float, is_agreed: bool) -> float:
-    """The value after one more piece, one step at most: towards the mean, and not against the piece.
-
-    Who states it anew says what they hold now: that draws towards their number, not towards the mean.
-    """
+def _moved(value: float, prior: float, pieces: Sequence[Evidence]) -> float:
+    """The value after the last of these pieces, one step at most: towards the mean, and not against the piece."""
+    piece = pieces[-1]
+    if piece.relation == RESTATES:  # what they hold now draws towards their number, not towards the mean
+        stated = piece.stated or 0.0
+        return min(max(stated, value - STEP_DOWN), value + STEP_UP)
+    # Of a contradiction without a day nobody knows that it is of another.
+    is_agreed = len({one.day for one in pieces if one.relation == CONTRADICTS and one.day is not None}) > 1
+    mean = _mean(prior, pieces, AGREED_MASS if is_agreed else CONTRADICTION_MASS)
     if piece.relation == SUPPORTS:
-        moved = max(value, min(mean, value + STEP_UP, HIGHEST if piece.stated is None else piece.stated))
-    elif piece.relation == CONTRADICTS:
-        moved = min(value, max(mean, value - (STEP_DOWN_AGREED if is_agreed else STEP_DOWN)))
-    else:
-        stated = mean if piece.stated is None else piece.stated
-        moved = min(max(stated, value - STEP_DOWN), value + STEP_UP)
-    return _bounded(moved)
+        return max(value, min(mean, value + STEP_UP, HIGHEST if piece.stated is None else piece.stated))
+    return min(value, max(mean, value - (STEP_DOWN_AGREED if is_agreed else STEP_DOWN)))
 
 
-class _Tally:
-    """The weighted mean of the prior and the pieces so far.
-
-    Masses are kept in two sums each, the lasting part and the part that ages, which is scaled when time goes on: so n
-    pieces cost n steps. Contradictions have a sum of their own, because their mass changes once two days agree.
-    """
-
-    def __init__(self, prior: float) -> None:
-        self.prior = prior
-        self._newest: int | None = None
-        self._days: set[int] = set()
-        self._lasting = _Sums()
-        self._ageing = _Sums()
-
-    @property
-    def is_agreed(self) -> bool:
-        """Whether contradictions stand on two days; of one without a day nobody knows that it is another."""
-        return len(self._days) > 1
-
-    def with_(self, piece: Evidence) -> float:
-        """Take one more piece in, no older than those before, and give the mean."""
-        if piece.day is not None and piece.day != self._newest:
-            # What has no day is older than all that has one.
-            aged = 0.0 if self._newest is None else 2 ** ((self._newest - piece.day) / HALF_LIFE_DAYS)
-            self._ageing.scale(aged)
-            self._newest = piece.day
-        if piece.relation == CONTRADICTS and piece.day is not None:
-            self._days.add(piece.day)
-        for sums in (self._lasting, self._ageing):
-            sums.add(piece)
-        return self._mean()
-
-    def _mean(self) -> float:
-        against = AGREED_MASS if self.is_agreed else CONTRADICTION_MASS
-        target, mass = PRIOR_MASS * self.prior, PRIOR_MASS
-        for share, sums in ((LASTING, self._lasting), (1 - LASTING, self._ageing)):
-            target += share * sums.target
-            mass += share * (sums.mass + against * sums.against)
-        return target / mass
-
-
-@dataclass
-class _Sums:
-    """Sums over pieces: what they say times their mass, their mass, and how many contradict."""
-
-    target: float = 0.0
-    mass: float = 0.0
-    against: float = 0.0
-
-    def scale(self, factor: float) -> None:
-        self.target, self.mass, self.against = self.target * factor, self.mass * factor, self.against * factor
-
-    def add(self, piece: Evidence) -> None:
+def _mean(prior: float, pieces: Sequence[Evidence], against: float) -> float:
+    """The mean of the prior and some pieces, the newest last; a contradiction weighs `against` times a support."""
+    target, mass, newest = PRIOR_MASS * prior, PRIOR_MASS, pieces[-1].day
+    for piece in pieces:
+        if piece.day is None or newest is None:  # what has no day is older than all that has one
+            aged = float(newest is None)
+        else:
+            aged = 2 ** ((piece.day - newest) / HALF_LIFE_DAYS)
+        weight = LASTING + (1 - LASTING) * aged
         if piece.relation == CONTRADICTS:
-            self.against += 1
-            return
-        self.mass += 1
-        self.target += 1 if piece.relation == SUPPORTS else piece.stated or 0.0
+            mass += against * weight
+            continue
+        mass += weight
+        target += weight * (1.0 if piece.relation == SUPPORTS else piece.stated or 0.0)
+    return target / mass
 
 
 def _bounded(value: float) -> float:
@@ -188,8 +138,3 @@ def _trend(course: Sequence[float]) -> str:
         return "new"
     change = course[-1] - course[max(len(course) - 1 - RECENT, 0)]
     return "rising" if change > STEADY else "falling" if change < -STEADY else "steady"
-
-
-def sparkline(values: Sequence[float]) -> str:
-    """The last of some values in 0..1, one mark each, on a scale that is the same for every opinion."""
-    return "".join(MARKS[min(int(value * len(MARKS)), len(MARKS) - 1)] for value in values[-MAX_MARKS:])

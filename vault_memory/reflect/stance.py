@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.markdown.claims import claims
 from vault_memory.markdown.fact_text import without_evidence
-from vault_memory.markdown.supersede import Claim, supersedes
+from vault_memory.markdown.supersede import supersedes
 
 SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
 RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)
@@ -30,10 +30,13 @@ _WITH_NEGATION = frozenset(
 
 _MARKUP = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|[@*_`]")
 _SHORT_FORMS = (
-    (re.compile(r"\b(ca|wo)n['’]t\b"), {"ca": "can not", "wo": "will not"}),
-    (re.compile(r"\b(can)not\b"), {"can": "can not"}),
+    (re.compile(r"\bcan(?:['’]t|not)\b"), "can not"),
+    (re.compile(r"\bwon['’]t\b"), "will not"),
+    (re.compile(r"n['’]t\b"), " not"),
+    (re.compile(r"\bn['’](?=\w)"), "ne "),
 )
 _WORDS = re.compile(r"[^\W_]+")
+_claims = lru_cache(1 << 12)(claims)
 
 
 class Sentence(NamedTuple):
@@ -41,12 +44,6 @@ class Sentence(NamedTuple):
 
     words: tuple[str, ...]
     is_denied: bool
-
-    def relation(self, other: "Sentence") -> str:
-        """What the other sentence says of this one: SUPPORTS, CONTRADICTS or UNRELATED."""
-        if self.words != other.words or not self.words:
-            return UNRELATED
-        return SUPPORTS if self.is_denied == other.is_denied else CONTRADICTS
 
 
 @lru_cache(1 << 14)
@@ -66,25 +63,19 @@ def sentence(text: str, names: tuple[str, ...] = ()) -> Sentence:
 def _words(text: str) -> list[str]:
     text = _MARKUP.sub(lambda match: match[1] or "", without_evidence(text)).casefold()
     for pattern, full in _SHORT_FORMS:
-        text = pattern.sub(lambda match, full=full: full[match[1]], text)  # type: ignore[misc]
-    text = re.sub(r"n['’]t\b", " not", text)
-    return _WORDS.findall(re.sub(r"\bn['’](?=\w)", "ne ", text))
+        text = pattern.sub(full, text)
+    return _WORDS.findall(text)
 
 
 def relation(text: str, newer: str, names: Sequence[str]) -> str:
     """What a newer statement says of an older one about the same entity: by its words, or by what it claims."""
-    found = sentence(text, tuple(names)).relation(sentence(newer, tuple(names)))
-    if found != UNRELATED:
-        return found
-    older, later = _claims(text, tuple(names)), _claims(newer, tuple(names))
+    one, other = sentence(text, tuple(names)), sentence(newer, tuple(names))
+    if one.words and one.words == other.words:
+        return SUPPORTS if one.is_denied == other.is_denied else CONTRADICTS
+    older, later = (_claims("world", tuple(names), told) for told in (text, newer))
     replaces = any(supersedes(new, old) for new in later for old in older)
     repeats = any(new.repeats(old) for new in later for old in older)
     return CONTRADICTS if replaces else SUPPORTS if repeats else UNRELATED
-
-
-@lru_cache(1 << 12)
-def _claims(text: str, names: tuple[str, ...]) -> list[Claim]:
-    return claims("world", names, text)
 
 
 # --- what a model is asked -------------------------------------------------------------------------------------------
