@@ -6,12 +6,11 @@ from itertools import count
 
 import pytest
 
-from vault_memory.reflect import opinion_page
 from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.confidence import confidence
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.opinion_page import ANEW, BY_HAND, GONE, Move, MoveContext, summarize_moves
+from vault_memory.reflect.opinion_page import ANEW, BY_HAND, GONE, Move, OpinionMoves, summarize_moves
 
 _KEYS = count(1)
 
@@ -26,9 +25,13 @@ def opinion(*told: Fact, supports: tuple[Fact, ...] = (), contradicts: tuple[Fac
     return HeldOpinion(told[-1], told, 0.8, confidence(0.8, ()), supports, contradicts)
 
 
-def known(*opinions: HeldOpinion, facts: tuple[Fact, ...] = ()) -> MoveContext:
+def known(*opinions: HeldOpinion, facts: tuple[Fact, ...] = ()) -> OpinionMoves:
     everything = {f.key: f for one in opinions for f in (*one.told, *one.supports, *one.contradicts, *facts)}
-    return MoveContext(opinions, everything, lambda fact: f"[[{fact.day}]] L{fact.line}")
+    return OpinionMoves(opinions, everything, lambda fact: f"[[{fact.day}]] L{fact.line}")
+
+
+def moves(was: list[Line], lines: list[Line], known: OpinionMoves) -> list[Move]:
+    return known.between(was, lines)
 
 
 def stated(number: str, one: Fact) -> Line:
@@ -45,9 +48,7 @@ BLACK = fact("Ordered it black again", "2025-11-21")
 
 
 def test_an_opinion_that_was_contradicted_says_by_what_and_when() -> None:
-    found = opinion_page.moves(
-        [stated(".80", COFFEE)], [stated(".65", COFFEE)], known(opinion(COFFEE, contradicts=(MILK,)))
-    )
+    found = moves([stated(".80", COFFEE)], [stated(".65", COFFEE)], known(opinion(COFFEE, contradicts=(MILK,))))
     why = "contradicted on 20 November 2025 ([[2025-11-20]] L4)"
     assert found == [Move("Likes her coffee without milk", 0.8, 0.65, why, (MILK,))]
 
@@ -55,48 +56,44 @@ def test_an_opinion_that_was_contradicted_says_by_what_and_when() -> None:
 def test_what_is_new_since_the_page_is_named_newest_first_and_the_rest_counted() -> None:
     third = fact("And again", "2025-11-22")
     before = [stated(".80", COFFEE), detail("for", MILK)]
-    (move,) = opinion_page.moves(before, [stated(".90", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK, third))))
+    (move,) = moves(before, [stated(".90", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK, third))))
     assert move.why == "borne out on 22 November 2025 ([[2025-11-22]] L4), and 1 more"
     assert move.evidence == (third, BLACK)
 
 
 def test_evidence_that_had_no_room_on_the_page_is_not_new() -> None:
     before = [stated(".80", COFFEE), detail("for", BLACK), Line("  - for: 1 more", slot="for x")]
-    (move,) = opinion_page.moves(before, [stated(".85", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK))))
+    (move,) = moves(before, [stated(".85", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK))))
     assert (move.why, move.evidence) == (ANEW, ())
 
 
 def test_a_number_set_by_hand_says_so_until_newer_evidence_moves_it() -> None:
     """What is older, and had no room on the page, is in the number already."""
     given = replace(opinion(COFFEE, supports=(MILK, BLACK)), since=date(2025, 11, 21), is_given=True)
-    (move,) = opinion_page.moves([stated(".80", COFFEE)], [stated(".95", COFFEE)], known(given))
+    (move,) = moves([stated(".80", COFFEE)], [stated(".95", COFFEE)], known(given))
     assert (move.why, move.evidence) == (BY_HAND, ())
-    (move,) = opinion_page.moves(
-        [stated(".80", COFFEE)], [stated(".95", COFFEE)], known(replace(given, since=date(2025, 11, 20)))
-    )
+    (move,) = moves([stated(".80", COFFEE)], [stated(".95", COFFEE)], known(replace(given, since=date(2025, 11, 20))))
     assert move.evidence == (BLACK,)
 
 
 def test_evidence_that_is_gone_is_named_where_it_stood() -> None:
     before = [stated(".65", COFFEE), detail("against", MILK)]
-    (move,) = opinion_page.moves(before, [stated(".80", COFFEE)], known(opinion(COFFEE)))
+    (move,) = moves(before, [stated(".80", COFFEE)], known(opinion(COFFEE)))
     assert move.why == "what spoke against it is gone ([[2025-11-20]] L4)"
-    (move,) = opinion_page.moves(
-        [stated(".9", COFFEE), detail("for", BLACK)], [stated(".80", COFFEE)], known(opinion(COFFEE))
-    )
+    (move,) = moves([stated(".9", COFFEE), detail("for", BLACK)], [stated(".80", COFFEE)], known(opinion(COFFEE)))
     assert move.why == "what spoke for it is gone ([[2025-11-21]] L4)"
 
 
 def test_a_newer_statement_of_the_same_opinion_is_no_new_opinion() -> None:
     again = fact("She likes coffee without milk", "2025-12-01", "opinion", 0.6)
-    (move,) = opinion_page.moves([stated(".80", COFFEE)], [stated(".70", again)], known(opinion(COFFEE, again)))
+    (move,) = moves([stated(".80", COFFEE)], [stated(".70", again)], known(opinion(COFFEE, again)))
     assert (move.before, move.after) == (0.8, 0.7)
     assert move.why == "told again as .60 on 1 December 2025 ([[2025-12-01]] L4)"
 
 
 def test_new_ones_come_surest_first_and_gone_ones_last() -> None:
     bees, ferry = fact("Bees are gentle", kind="opinion"), fact("The ferry is slow", kind="opinion")
-    found = opinion_page.moves(
+    found = moves(
         [stated(".80", COFFEE)], [stated(".6", bees), stated(".7", ferry)], known(opinion(bees), opinion(ferry))
     )
     assert [(m.statement, m.before, m.after) for m in found] == [
@@ -110,29 +107,29 @@ def test_an_opinion_folded_away_is_neither_gone_nor_new_when_it_comes_back() -> 
     bees = fact("Bees are gentle", "2025-11-01", "opinion")
     both = known(opinion(COFFEE), opinion(bees))
     folded = Line("…and 1 more: see `memory opinions`.", slot="folded")
-    assert opinion_page.moves([stated(".80", COFFEE), stated(".6", bees)], [stated(".80", COFFEE), folded], both) == []
-    assert opinion_page.moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", bees)], both) == []
+    assert moves([stated(".80", COFFEE), stated(".6", bees)], [stated(".80", COFFEE), folded], both) == []
+    assert moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", bees)], both) == []
     ferry = fact("The ferry is slow", "2025-12-09", "opinion")
     more = known(opinion(COFFEE), opinion(ferry))
-    (move,) = opinion_page.moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", ferry)], more)
+    (move,) = moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", ferry)], more)
     assert move.before is None
 
 
 def test_a_persons_own_line_is_no_news() -> None:
     own = Line("- **.9** The sea is cold")
-    assert opinion_page.moves([stated(".80", COFFEE)], [stated(".80", COFFEE), own], known(opinion(COFFEE))) == []
+    assert moves([stated(".80", COFFEE)], [stated(".80", COFFEE), own], known(opinion(COFFEE))) == []
 
 
 def test_without_what_was_written_last_statements_are_known_by_their_words() -> None:
     before = [line._replace(keys=()) for line in (stated(".80", COFFEE), detail("for", BLACK))]
     held = known(opinion(COFFEE, supports=(BLACK,), contradicts=(MILK,)))
-    (move,) = opinion_page.moves(before, [stated(".65", COFFEE)], held)
+    (move,) = moves(before, [stated(".65", COFFEE)], held)
     assert (move.before, move.after, move.evidence) == (0.8, 0.65, (MILK,))
 
 
 @pytest.mark.parametrize("number", [".80", "0.8", ".8", "80%"])
 def test_a_number_written_otherwise_is_the_same(number: str) -> None:
-    assert opinion_page.moves([stated(number, COFFEE)], [stated(".80", COFFEE)], known(opinion(COFFEE))) == []
+    assert moves([stated(number, COFFEE)], [stated(".80", COFFEE)], known(opinion(COFFEE))) == []
 
 
 def test_nothing_moved_is_said_in_no_words() -> None:

@@ -12,10 +12,9 @@ number stands as it stood has not moved.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from vault_memory.markdown import fact_text
@@ -69,11 +68,13 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
         return ()
     lines = [Line("## As the logs have it")]
     kept = _fitting(opinions, context, tokens - FRAME_TOKENS)
-    for subject, of_subject in _by_subject([opinion for opinion in opinions if id(opinion) in kept]):
-        told = [line for opinion in of_subject for line in kept[id(opinion)]]
-        lines += [Line(""), Line(_title(subject, context)), Line(""), *told]
-    folded = len(opinions) - len(kept)
-    if folded:
+    by_subject: dict[str, list[Sequence[Line]]] = defaultdict(list)
+    for opinion in opinions:
+        if id(opinion) in kept:
+            by_subject[_subject(opinion)].append(kept[id(opinion)])
+    for subject, entries in sorted(by_subject.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0])):
+        lines += [Line(""), Line(_title(subject, context)), Line(""), *chain(*entries)]
+    if folded := len(opinions) - len(kept):
         lines += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
     return tuple(lines)
 
@@ -104,27 +105,29 @@ def _title(subject: str, context: PageContext) -> str:
     return f"### {unlinked(context.shown(subject)) if subject else 'Everything else'}"
 
 
-def _by_subject(opinions: Sequence[HeldOpinion]) -> list[tuple[str, list[HeldOpinion]]]:
-    found: dict[str, list[HeldOpinion]] = defaultdict(list)
-    for opinion in opinions:
-        found[_subject(opinion)].append(opinion)
-    return sorted(found.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0]))
-
-
 def entry(opinion: HeldOpinion, context: PageContext, detail: Detail | None = None) -> Iterator[Line]:
-    """One opinion with what speaks for and against it."""
+    """One opinion with its course and what speaks for and against it."""
     detail = detail or Detail()
     name, of = short(opinion.statement.key), short(opinion.told[0].key)
-    yield Line(f"- **{decimal(opinion.belief.shown)}** {_told(opinion.statement, context)}", (opinion.statement.key,))
-    for fact in _other_wordings(opinion, context)[: detail.wordings]:
-        yield Line(f"  - also: {_told(fact, context)}", (fact.key,), of=of)
-    if opinion.belief.history:
-        yield Line(f"  - {_course(opinion)}", slot=f"course {name}")
+    belief, day = opinion.belief, opinion.updated
+    yield Line(f"- **{decimal(belief.shown)}** {_told(opinion.statement, context)}", (opinion.statement.key,))
+    if len(opinion.told) > 1:
+        own = _worded(opinion.statement, context)
+        others = [fact for fact in _newest_of_each(opinion.told, context) if _worded(fact, context) != own]
+        for fact in others[: detail.wordings]:
+            yield Line(f"  - also: {_told(fact, context)}", (fact.key,), of=of)
+    if belief.history:
+        start = f" from {decimal(shown(belief.prior))}" if shown(belief.prior) != belief.shown else ""
+        last = f", last on {long(day)}" if day else ""
+        yield Line(f"  - {belief.sparkline} {belief.trend}{start}{last}", slot=f"course {name}")
     if len(opinion.stated) > 1:
-        yield Line(f"  - {_stated(opinion)}", slot=f"stated {name}")
+        stated = opinion.stated[-STATED:]
+        days = [*(day for day, _ in stated[1:]), None]
+        told = (f"{decimal(number)} on {long(on, then)}" for (on, number), then in zip(stated, days, strict=True))
+        yield Line(f"  - stated {', '.join(told)}", slot=f"stated {name}")
     for word, facts, most in (
-        ("for", opinion.supports, detail.supports),
-        ("against", opinion.contradicts, detail.contradicts),
+        (FOR, opinion.supports, detail.supports),
+        (AGAINST, opinion.contradicts, detail.contradicts),
         ("related", opinion.related, detail.related),
     ):
         worded = _newest_of_each(facts, context)
@@ -132,14 +135,6 @@ def entry(opinion: HeldOpinion, context: PageContext, detail: Detail | None = No
             yield Line(f"  - {word}: {_told(fact, context)}", (fact.key,), of=of)
         if len(worded) > most and word != "related":
             yield Line(f"  - {word}: {len(worded) - most} more", slot=f"{word} {name}")
-
-
-def _other_wordings(opinion: HeldOpinion, context: PageContext) -> list[Fact]:
-    """The newest statement of each other wording of an opinion."""
-    if len(opinion.told) == 1:  # as nearly all are
-        return []
-    own = _worded(opinion.statement, context)
-    return [fact for fact in _newest_of_each(opinion.told, context) if _worded(fact, context) != own]
 
 
 def _newest_of_each(facts: Sequence[Fact], context: PageContext) -> list[Fact]:
@@ -155,25 +150,6 @@ def _worded(fact: Fact, context: PageContext) -> str:
 def _told(fact: Fact, context: PageContext) -> str:
     text = fact_text.clipped(fact_text.readable(fact.text, context.exists), TEXT_TOKENS, context.count)
     return f"{text} — {context.cite.of(fact)}"
-
-
-def _course(opinion: HeldOpinion) -> str:
-    """Where the confidence has been going, from where, and since when it has not."""
-    belief, day = opinion.belief, opinion.updated
-    start = f" from {decimal(shown(belief.prior))}" if shown(belief.prior) != belief.shown else ""
-    last = f", last on {long(day)}" if day else ""
-    return f"{belief.sparkline} {belief.trend}{start}{last}"
-
-
-def _stated(opinion: HeldOpinion) -> str:
-    """The last numbers it was stated with: `stated .60 on 18 March, .85 on 20 March 2025`."""
-    last = opinion.stated[-STATED:]
-    days = [day for day, _ in last]
-    told = (
-        f"{decimal(number)} on {long(day, beside)}"
-        for (day, number), beside in zip(last, [*days[1:], None], strict=True)
-    )
-    return f"stated {', '.join(told)}"
 
 
 def decimal(value: float) -> str:
@@ -194,171 +170,128 @@ class Move(NamedTuple):
     evidence: tuple[Fact, ...] = ()
 
 
-@dataclass(frozen=True)
-class MoveContext:
-    """What explains a move: the opinions held now, all facts by key, and how one is cited."""
-
-    opinions: Sequence[HeldOpinion] = ()
-    facts: Mapping[int, Fact] | None = None
-    cite: Callable[[Fact], str] = lambda fact: ""
-
-    @cached_property
-    def of_key(self) -> dict[int, HeldOpinion]:
-        """The opinion that a fact states, by the fact's key."""
-        return {fact.key: opinion for opinion in self.opinions for fact in opinion.told}
-
-
 class _Entry(NamedTuple):
     """An opinion as a page tells it: the number, the words, whose statement it is, and the lines below."""
 
     number: float
     text: str
     keys: tuple[int, ...]
-    details: tuple[Line, ...]
+    below: tuple[Line, ...]
 
-    def cited(self, what: str) -> Iterator[Line]:
-        """The lines that speak for it, or against it."""
-        for line in self.details:
+    def details(self, what: str) -> Iterator[Line]:
+        """The lines of facts that speak for it, or against it."""
+        for line in self.below:
             match = _DETAIL.match(line.text)
             if match and match["what"] == what and line.keys:
                 yield line
 
-
-def moves(was: Sequence[Line], lines: Sequence[Line], known: MoveContext) -> list[Move]:
-    """What moved, the farthest first; what is new, the surest first; what is gone."""
-    after = {_identity(entry, known): entry for entry in _entries(lines)}
-    before = _before(was, after, known)
-    both = ((before[name], entry) for name, entry in after.items() if name in before)
-    moved = [_moved(old, new, known) for old, new in both if old.number != new.number]
-    since = _folded_until(was, known)
-    new = [_new(entry, known) for name, entry in after.items() if name not in before and _is_new(entry, since, known)]
-    still = after.keys() | {_name(opinion) for opinion in known.opinions}
-    gone = [Move(entry.text, entry.number, None, GONE) for name, entry in before.items() if name not in still]
-    return [*sorted(moved, key=_distance, reverse=True), *sorted(new, key=lambda one: -(one.after or 0)), *gone]
-
-
-def _before(was: Sequence[Line], after: Mapping[str, _Entry], known: MoveContext) -> dict[str, _Entry]:
-    """The opinions that the page had, by what they are known by now: else by their words."""
-    by_text = {entry.text: name for name, entry in after.items()}
-    found: dict[str, _Entry] = {}
-    for entry in _entries(was):
-        found.setdefault(_identity(entry, known) if entry.keys else by_text.get(entry.text, entry.text), entry)
-    return found
-
-
-def _distance(move: Move) -> float:
-    return abs((move.after or 0) - (move.before or 0))
+    def cited(self, what: str) -> Collection[int]:
+        """The keys of those facts."""
+        return {key for line in self.details(what) for key in line.keys}
 
 
 def summarize_moves(moves: Sequence[Move]) -> str:
     """How many: `2 opinions moved, 1 new`; "" where there is none."""
     kinds = Counter("new" if one.before is None else "gone" if one.after is None else "moved" for one in moves)
-    told = [(kinds[what], what) for what in ("moved", "new", "gone") if kinds[what]]
-    nouns = ["", " opinion", " opinions"]
-    return ", ".join(f"{n:,}{nouns[min(n, 2)] if not at else ''} {what}" for at, (n, what) in enumerate(told))
+    told = [f"{kinds[what]:,} {what}" for what in ("moved", "new", "gone") if kinds[what]]
+    if told:
+        number, what = told[0].split(" ")
+        told[0] = f"{number} opinion{'' if number == '1' else 's'} {what}"
+    return ", ".join(told)
 
 
-def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
-    """The opinions among the lines of a page's block."""
-    for at, line in enumerate(lines):
-        match = _STATED.match(line.text)
-        number = confidence(line.text)
-        if match is None or number is None:
-            continue
-        end = next((n for n in range(at + 1, len(lines)) if not lines[n].text.startswith((" ", "\t"))), len(lines))
-        text = match["text"].rpartition(" — ")[0] or match["text"]
-        yield _Entry(number, text, line.keys, tuple(lines[at + 1 : end]))
+class OpinionMoves:
+    """What becomes of the opinions held from one block of their page to the next; `facts` are all there are, by key."""
 
+    def __init__(self, opinions: Sequence[HeldOpinion], facts: Mapping[int, Fact], cite: Callable[[Fact], str]) -> None:
+        self._facts, self._cite = facts, cite
+        self._of_key = {fact.key: opinion for opinion in opinions for fact in opinion.told}
 
-def _identity(entry: _Entry, known: MoveContext) -> str:
-    """What an opinion is known by, whichever of its statements the page tells."""
-    opinion = _opinion(entry, known)
-    return _name(opinion) if opinion else f"{entry.keys[0]}" if entry.keys else text_name(entry.text)
+    def between(self, was: Sequence[Line], lines: Sequence[Line]) -> list[Move]:
+        """What moved, the farthest first; what is new, the surest first; what is gone."""
+        after = {self._identity(entry): entry for entry in _entries(lines)}
+        by_text = {entry.text: name for name, entry in after.items()}
+        before: dict[str, _Entry] = {}
+        for entry in _entries(was):
+            # Where what was written last is not known, a statement is known by its words.
+            name = self._identity(entry) if entry.keys else by_text.get(entry.text, entry.text)
+            before.setdefault(name, entry)
+        since = self._folded_until(was)
+        moved, new = list[Move](), list[Move]()
+        for name, entry in after.items():
+            opinion, old = self._opinion(entry), before.get(name)
+            if old and old.number != entry.number:
+                why, evidence = self._why(old, entry, opinion) if opinion else (ANEW, ())
+                moved.append(Move(entry.text, old.number, entry.number, why, evidence))
+            elif old is None and opinion and all(since is None or (f.day and f.day > since) for f in opinion.told):
+                told = opinion.told[-1]
+                new.append(Move(entry.text, None, entry.number, self._when("told", told), (told,)))
+        moved.sort(key=lambda move: -abs((move.after or 0) - (move.before or 0)))
+        new.sort(key=lambda move: -(move.after or 0))
+        still = after.keys() | set(map(_name, self._of_key.values()))
+        gone = [Move(entry.text, entry.number, None, GONE) for name, entry in before.items() if name not in still]
+        return [*moved, *new, *gone]
+
+    def _identity(self, entry: _Entry) -> str:
+        """What an opinion is known by, whichever of its statements the page tells."""
+        opinion = self._opinion(entry)
+        return _name(opinion) if opinion else f"{entry.keys[0]}" if entry.keys else text_name(entry.text)
+
+    def _opinion(self, entry: _Entry) -> HeldOpinion | None:
+        """The opinion of an entry; None where a person wrote it, or nobody holds it any more."""
+        return next((self._of_key[key] for key in entry.keys if key in self._of_key), None)
+
+    def _folded_until(self, was: Sequence[Line]) -> date | None:
+        """Where a page had no room for some opinions, its newest day: older ones may have been among those."""
+        if not any(line.slot == "folded" for line in was):
+            return None
+        days = (self._facts[key].day for line in was for key in line.keys if key in self._facts)
+        return max((day for day in days if day), default=None)
+
+    def _why(self, before: _Entry, after: _Entry, opinion: HeldOpinion) -> tuple[str, tuple[Fact, ...]]:
+        """What moved it: what is new that way, else what is gone that spoke the other way."""
+        is_up = after.number > before.number
+        way, other = (FOR, AGAINST) if is_up else (AGAINST, FOR)
+        bearing = opinion.supports if is_up else opinion.contradicts
+        if new := _newer(bearing, before.cited(way), opinion):
+            return self._told_of("borne out" if is_up else "contradicted", new), tuple(new)
+        told = _newer(opinion.told, before.keys, opinion) if before.keys else []
+        if again := [fact for fact in told if fact.day]:
+            stated = again[0].confidence
+            return self._told_of(f"told again{f' as {decimal(stated)}' if stated else ''}", again), tuple(again)
+        gone = [line for line in before.details(other) if self._facts.keys().isdisjoint(line.keys)]
+        if gone:
+            more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+            return f"what spoke {other} it is gone ({gone[0].text.rpartition(' — ')[2]}{more})", ()
+        return BY_HAND if opinion.is_given else ANEW, ()
+
+    def _told_of(self, verb: str, facts: Sequence[Fact]) -> str:
+        return self._when(verb, facts[0]) + (f", and {len(facts) - 1} more" if len(facts) > 1 else "")
+
+    def _when(self, verb: str, fact: Fact) -> str:
+        return f"{verb}{f' on {long(fact.day)}' if fact.day else ''} ({self._cite(fact)})"
 
 
 def _name(opinion: HeldOpinion) -> str:
     return f"held {opinion.told[0].key} {opinion.statement.key}"
 
 
-def _opinion(entry: _Entry, known: MoveContext) -> HeldOpinion | None:
-    return next((known.of_key[key] for key in entry.keys if key in known.of_key), None)
+def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
+    """The opinions among the lines of a page's block."""
+    for at, line in enumerate(lines):
+        match, number = _STATED.match(line.text), confidence(line.text)
+        if match and number is not None:
+            text = match["text"].rpartition(" — ")[0] or match["text"]
+            below = takewhile(lambda line: line.text.startswith((" ", "\t")), lines[at + 1 :])
+            yield _Entry(number, text, line.keys, tuple(below))
 
 
-# --- what is new -----------------------------------------------------------------------------------------------------
+def _newer(facts: Sequence[Fact], listed: Collection[int], opinion: HeldOpinion) -> list[Fact]:
+    """The facts that came since a page listed some of them by key, newest first: it lists only the newest.
 
-
-def _folded_until(was: Sequence[Line], known: MoveContext) -> date | None:
-    """Where a page had no room for some opinions, the newest day it told of: older ones may have been among those."""
-    if not any(line.slot == "folded" for line in was):
-        return None
-    facts = known.facts or {}
-    days = [day for line in was for key in line.keys if key in facts and (day := facts[key].day)]
-    return max(days, default=None)
-
-
-def _is_new(entry: _Entry, since: date | None, known: MoveContext) -> bool:
-    opinion = _opinion(entry, known)
-    if opinion is None:
-        return False  # a person's own words
-    return since is None or all(fact.day and fact.day > since for fact in opinion.told)
-
-
-def _new(entry: _Entry, known: MoveContext) -> Move:
-    opinion = _opinion(entry, known)
-    told = opinion.told[-1:] if opinion else ()
-    return Move(entry.text, None, entry.number, "".join(_when("told", fact, known) for fact in told), told)
-
-
-# --- why one moved ---------------------------------------------------------------------------------------------------
-
-
-def _moved(before: _Entry, after: _Entry, known: MoveContext) -> Move:
-    opinion = _opinion(after, known)
-    why, evidence = _why(before, after, opinion, known) if opinion else (ANEW, ())
-    return Move(after.text, before.number, after.number, why, evidence)
-
-
-def _why(before: _Entry, after: _Entry, opinion: HeldOpinion, known: MoveContext) -> tuple[str, tuple[Fact, ...]]:
-    """What moved it: what is new that way, else what is gone that spoke the other way."""
-    is_up = after.number > before.number
-    bearing, what, verb = (
-        (opinion.supports, FOR, "borne out") if is_up else (opinion.contradicts, AGAINST, "contradicted")
-    )
-    new = _since(_newer(bearing, list(before.cited(what))), opinion)
-    if new:
-        return _told_of(verb, new, known), tuple(new)
-    told = _newer(opinion.told, [Line("", before.keys)]) if before.keys else []
-    again = [fact for fact in _since(told, opinion) if fact.day]
-    if again:
-        stated = again[0].confidence
-        return _told_of(f"told again{f' as {decimal(stated)}' if stated else ''}", again, known), tuple(again)
-    other = AGAINST if is_up else FOR
-    gone = [line for line in before.cited(other) if not any(key in (known.facts or {}) for key in line.keys)]
-    if gone:
-        spoke = "against it" if is_up else "for it"
-        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        return f"what spoke {spoke} is gone ({gone[0].text.rpartition(' — ')[2]}{more})", ()
-    return BY_HAND if opinion.is_given else ANEW, ()
-
-
-def _since(facts: Iterable[Fact], opinion: HeldOpinion) -> list[Fact]:
-    """The facts that are later than a number that a person gave it: all that was before is in that."""
-    return [fact for fact in facts if not opinion.is_given or (fact.day and opinion.since and fact.day > opinion.since)]
-
-
-def _newer(facts: Sequence[Fact], listed: Sequence[Line]) -> list[Fact]:
-    """The facts that came since these lines were written, newest first: a page lists only the newest of them."""
-    keys = {key for line in listed for key in line.keys}
-    listed_at = [in_order(fact) for fact in facts if fact.key in keys]
-    new = [fact for fact in reversed(facts) if fact.key not in keys]
-    return [fact for fact in new if not listed_at or in_order(fact) > max(listed_at)]
-
-
-def _told_of(verb: str, facts: Sequence[Fact], known: MoveContext) -> str:
-    more = f", and {len(facts) - 1} more" if len(facts) > 1 else ""
-    return f"{_when(verb, facts[0], known)}{more}"
-
-
-def _when(verb: str, fact: Fact, known: MoveContext) -> str:
-    on = f" on {long(fact.day)}" if fact.day else ""
-    return f"{verb}{on} ({known.cite(fact)})"
+    All that was before a number that a person gave is in that.
+    """
+    until = max((in_order(fact) for fact in facts if fact.key in listed), default=None)
+    new = [fact for fact in reversed(facts) if fact.key not in listed and (until is None or in_order(fact) > until)]
+    since = opinion.since
+    return [fact for fact in new if not opinion.is_given or (fact.day and since and fact.day > since)]

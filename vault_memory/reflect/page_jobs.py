@@ -243,7 +243,7 @@ class PageJobs:
 
     def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
         """What became of the opinions from one block of their page to the next."""
-        return opinion_page.moves(was, lines, opinion_page.MoveContext(self.opinions, self._by_key, self._cite.of))
+        return opinion_page.OpinionMoves(self.opinions, self._by_key, self._cite.of).between(was, lines)
 
     def _summaries(self) -> Iterator[Job]:
         for period, about in self._closed.items():
