@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vault_memory.context.context import Bundle, ContextRequest
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import ReflectReport, Steps
-    from vault_memory.reflect.opinion_query import Asking, Opinion
+    from vault_memory.reflect.opinion_query import Opinion
     from vault_memory.search.entity_profile import EntityProfile, EntityRow
     from vault_memory.search.get import Excerpt
     from vault_memory.store.view import View
@@ -164,18 +164,14 @@ class Memory:
     ) -> "list[Opinion]":
         """The beliefs held, surest first; those that hold no longer last."""
         from vault_memory.reflect.opinion_query import held
+        from vault_memory.reflect.page_jobs import Options
+        from vault_memory.reflect.plan_run import RunPlanner
 
+        options = Options(date.today(), entity_days=self.config.reflect_entity_days)
         with self._lock:
             return self.index_file.read(
-                lambda view, _: held(self.asking_opinions(view, date.today(), entity)), progress, tuple(scopes)
+                lambda view, _: held(RunPlanner(self.vault, view, options).jobs, entity), progress, tuple(scopes)
             )
-
-    def asking_opinions(self, view: "View", today: date, entity: str | None = None) -> "Asking":
-        """What the beliefs of a day are asked of."""
-        from vault_memory.reflect.opinion_query import Asking
-        from vault_memory.reflect.page_jobs import Options
-
-        return Asking(self.vault, view, Options(today, entity_days=self.config.reflect_entity_days), entity)
 
     def context(
         self, prompt: str = "", *, budget: int = 2000, scopes: Scopes = (), source: str = "notes",

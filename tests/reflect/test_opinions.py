@@ -208,8 +208,7 @@ def test_its_history_tells_each_day(tmp_path: Path) -> None:
 def test_the_document_keeps_its_fields_and_has_the_evidence(tmp_path: Path) -> None:
     root = fill(tmp_path / "v", VAULTS["contradicted on two days"])
     document = json.loads(call("--vault", str(root), "opinions", "--json").out)
-    asked = methods.METHODS["opinions"]
-    assert json.loads(json.dumps(methods.call(asked, memory(root), {}))) == document
+    assert json.loads(json.dumps(methods.call("opinions", memory(root), {}))) == document
     (one,) = (opinion for opinion in document["opinions"] if opinion["entities"] == ["Mara"])
     assert set(one) == {
         "statement", "confidence", "entities", "trend", "evidence", "superseded_by", "supports", "contradicts",

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown.fact_text import readable
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
-from vault_memory.reflect.page_jobs import Options
+from vault_memory.reflect.opinion_query import Opinion, held
+from vault_memory.reflect.page_jobs import Options, PageJobs
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import period_of
+from vault_memory.reflect.plan_run import RunPlanner
 from vault_memory.search.entity_profile import listing
 from vault_memory.store import note_queries, schema
 from vault_memory.text.scope_syntax import GLOBAL
@@ -147,14 +148,13 @@ class Stats:
 def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Stats:
     """Read the figures of a vault as it stands on a day."""
     options = Options(today, entity_days=memory.config.reflect_entity_days)
-    return memory.index_file.read(lambda store, _: _figures(Asking(memory.vault, store, options)), progress)
+    return memory.index_file.read(lambda view, _: _figures(RunPlanner(memory.vault, view, options).jobs), progress)
 
 
-def _figures(asking: Asking) -> Stats:
-    store, today, planner = asking.store, asking.options.today, asking.planner()
+def _figures(jobs: PageJobs) -> Stats:
+    store, today, told = jobs.store, jobs.options.today, jobs.fact_set
     notes, dated, words, size = note_queries.note_figures(store)
     logged = note_queries.notes_by_day(store, without=BANK)
-    told = planner.jobs.fact_set
     tiers = Counter(fact.tier for fact in told.facts)
     notes_of, facts_of = _by_week(logged, today), _by_week(Counter(fact.day for fact in told.facts if fact.day), today)
     rows = listing(store, with_private=False)
@@ -173,7 +173,7 @@ def _figures(asking: Asking) -> Stats:
             len(told.facts), Counter(fact.kind for fact in told.facts), {tier: tiers[tier] for tier in TIERS},
             told.left_out.get("private", 0), sum(fact.is_inferred for fact in told.facts),
         ),
-        entities=Entities(paged, len(rows) - paged, most), opinions=_opinions(held_by(planner, asking), today),
+        entities=Entities(paged, len(rows) - paged, most), opinions=_opinions(held(jobs), today),
         summaries=summaries, recalls=note_queries.count_questions(store, plus(today, -LATELY_DAYS), today),
         weeks=tuple(Week(start, notes_of[start], facts_of[start]) for start in sorted({*notes_of, *facts_of})),
     )  # fmt: skip

@@ -8,19 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain
-from typing import NamedTuple
 
 from vault_memory.reflect import beliefs, fact_set
+from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.page_jobs import Options, PageJobs
-from vault_memory.reflect.plan_run import RunPlanner
+from vault_memory.reflect.page_jobs import PageJobs
 from vault_memory.search.entity_profile import FactLine, marked
 from vault_memory.search.names import Names
 from vault_memory.store import reflect_rows
-from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
-from vault_memory.vault.vault import Vault
 
 
 @dataclass(frozen=True)
@@ -58,60 +55,29 @@ class Opinion:
     scope: str = GLOBAL
 
 
-class _Belief(NamedTuple):
-    """An opinion of reflect's, and whose it is."""
+def held(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
+    """The opinions held (those about one entity), surest first; behind them those that hold no longer.
 
-    opinion: beliefs.HeldOpinion
-    scope: str = GLOBAL
-
-
-class Asking(NamedTuple):
-    """Where opinions are looked for: the vault, its index, as of when, and the entity they are to be about."""
-
-    vault: Vault
-    store: View
-    options: Options
-    entity: str | None = None
-
-    def planner(self) -> RunPlanner:
-        """Read them as reflect does, page of opinions included: the numbers on it may be the user's."""
-        return RunPlanner(self.vault, self.store, self.options)
-
-
-def held(asking: Asking) -> list[Opinion]:
-    """The opinions held, surest first; behind them those that hold no longer."""
-    return held_by(asking.planner(), asking)
-
-
-def held_by(planner: RunPlanner, asking: Asking) -> list[Opinion]:
-    """The same from what was read already."""
-    names = Names(asking.store)
-    public = Names(asking.store, with_private=False)
-    by_all, by_some = (each.canonical(asking.entity) if asking.entity else None for each in (public, names))
-    found = [*_shared(planner.jobs, by_all), *_private(planner.jobs, asking, by_some)]
-    lines = _lines(asking, (fact for one in found for fact in _all(one.opinion)))
-    speakers = planner.jobs.fact_set.speakers
-    slugs = {slug for one in found for slug in one.opinion.statement.about}
-    called = {slug: names.shown(slug) or speakers.get(slug) or slug for slug in slugs}
-    opinions = [_opinion(one, lines, called) for one in found]
+    They are read as for their page, that page included: the numbers on it may be the user's.
+    """
+    names, public = Names(jobs.store), Names(jobs.store, with_private=False)
+    by_all, by_some = (each.canonical(entity) if entity else None for each in (public, names))
+    # What stands, or has no room, on the page that is for everybody; and what is stated in some scope.
+    shared = beliefs.held(jobs.fact_set.facts, jobs.opinion_inputs, by_all)
+    found = [*((opinion, GLOBAL) for opinion in shared), *_private(jobs, by_some)]
+    lines = _lines(jobs, (f for one, _ in found for f in chain(one.told, one.supports, one.contradicts, one.related)))
+    slugs = {slug for one, _ in found for slug in one.statement.about}
+    called = {slug: names.shown(slug) or jobs.fact_set.speakers.get(slug) or slug for slug in slugs}
+    opinions = [_opinion(one, scope, lines, called) for one, scope in found]
     return sorted(opinions, key=lambda one: (bool(one.superseded_by), -one.confidence, one.statement))
 
 
-# --- whose they are --------------------------------------------------------------------------------------------------
-
-
-def _shared(jobs: PageJobs, about: str | None) -> Iterator[_Belief]:
-    """What stands, or has no room, on the page that is for everybody."""
-    return map(_Belief, beliefs.held(jobs.fact_set.facts, jobs.opinion_inputs, about))
-
-
-def _private(jobs: PageJobs, asking: Asking, about: str | None) -> Iterator[_Belief]:
+def _private(jobs: PageJobs, about: str | None) -> Iterator[tuple[HeldOpinion, str]]:
     """What is stated in some scope, each weighed by the facts that all may see and by those of that scope."""
-    scopes = reflect_rows.scopes_of_opinions(asking.store)
+    scopes = reflect_rows.scopes_of_opinions(jobs.store)
     if not scopes:
         return
-    options = asking.options
-    everything = fact_set.read(asking.store, options.today, options.entity_days, with_private=True).facts
+    everything = fact_set.read(jobs.store, jobs.options.today, jobs.options.entity_days, with_private=True).facts
     for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
@@ -119,22 +85,18 @@ def _private(jobs: PageJobs, asking: Asking, about: str | None) -> Iterator[_Bel
         told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
         for opinion in beliefs.held(told, jobs.opinion_inputs, about):
             if any(fact.scope == scope for fact in opinion.told):
-                yield _Belief(opinion, scope)
+                yield opinion, scope
 
 
 # --- as it is told ---------------------------------------------------------------------------------------------------
 
 
-def _all(opinion: beliefs.HeldOpinion) -> Iterator[Fact]:
-    return chain(opinion.told, opinion.supports, opinion.contradicts, opinion.related)
-
-
-def _lines(asking: Asking, told: Iterable[Fact]) -> dict[tuple[str, int], FactLine]:
+def _lines(jobs: PageJobs, told: Iterable[Fact]) -> dict[tuple[str, int], FactLine]:
     """These facts as they stand in their notes, by place; each with what took its place."""
     known = {(fact.path, fact.line): fact for fact in told}
     bullets = [_line(fact) for fact in known.values() if not fact.is_inferred]
     inferred = [_line(fact) for fact in known.values() if fact.is_inferred]  # what nobody wrote down claims nothing
-    every = [*marked(asking.store, bullets, asking.options.today), *inferred]
+    every = [*marked(jobs.store, bullets, jobs.options.today), *inferred]
     return {(line.path, line.start_line): line for line in every}
 
 
@@ -148,13 +110,15 @@ def _line(fact: Fact) -> FactLine:
     )  # fmt: skip
 
 
-def _opinion(belief: _Belief, lines: Mapping[tuple[str, int], FactLine], called: Mapping[str, str]) -> Opinion:
-    opinion = belief.opinion
+def _opinion(
+    opinion: HeldOpinion, scope: str, lines: Mapping[tuple[str, int], FactLine], called: Mapping[str, str]
+) -> Opinion:
     statement = lines[opinion.statement.path, opinion.statement.line]
 
-    def told(of: Sequence[Fact]) -> list[FactLine]:
-        found = [lines[fact.path, fact.line] for fact in of]
-        return sorted(found, key=_newest_first) if len(found) > 1 else found
+    def told(facts: Sequence[Fact]) -> list[FactLine]:
+        """Newest first; what has no day comes last."""
+        newest_first = sorted(facts, key=lambda f: (-f.day.toordinal() if f.day else 0, f.path, f.line))
+        return [lines[fact.path, fact.line] for fact in newest_first]
 
     return Opinion(
         statement=statement.text,
@@ -170,16 +134,11 @@ def _opinion(belief: _Belief, lines: Mapping[tuple[str, int], FactLine], called:
         sparkline=opinion.belief.sparkline,
         updated=_iso(opinion.updated),
         set_by_hand=_iso(opinion.since) if opinion.is_given else None,
-        scope=belief.scope,
+        scope=scope,
     )
 
 
-def _newest_first(line: FactLine) -> tuple[int, str, int]:
-    """What has no day comes last."""
-    return (-date.fromisoformat(line.date).toordinal() if line.date else 0, line.path, line.start_line)
-
-
-def _history(opinion: beliefs.HeldOpinion) -> tuple[Moment, ...]:
+def _history(opinion: HeldOpinion) -> tuple[Moment, ...]:
     """How sure one was from the day of the prior on, if nothing older moved it."""
     days = opinion.belief.history
     start = opinion.since.toordinal() if opinion.since else None

@@ -102,7 +102,7 @@ class PageJobs:
     """The pages that the facts of a vault make as of a day; `template` is how a new page of an entity begins."""
 
     def __init__(self, store: View, options: Options, template: str, feedback: Feedback) -> None:
-        self._store, self._options, self._template, self._feedback = store, options, template, feedback
+        self.store, self.options, self._template, self._feedback = store, options, template, feedback
         self._names = Names(store, with_private=False)
         self._lexicon = Lexicon(store)
         self.unmade: list[str] = []
@@ -117,13 +117,13 @@ class PageJobs:
         A job must be done, or its page left as it is, before the next one is asked for.
         """
         for job in self._jobs():
-            if job.path in self._options.removed:
+            if job.path in self.options.removed:
                 self.unmade.append(job.path)
             else:
                 yield job
 
     def _jobs(self) -> Iterator[Job]:
-        wanted = set(self._options.only or REFLECTED)
+        wanted = set(self.options.only or REFLECTED)
         if "summaries" in wanted:
             yield from self._summaries()
         if "entities" in wanted:
@@ -134,8 +134,8 @@ class PageJobs:
 
     def older(self) -> Iterator[Draft]:
         """The pages that an earlier run may have made, as they are to be where no fact belongs on them any more."""
-        wanted = set(self._options.only or REFLECTED)
-        for path in self._paths if self._options.since is None else ():
+        wanted = set(self.options.only or REFLECTED)
+        for path in self._paths if self.options.since is None else ():
             if path.startswith(SUMMARIES) and "summaries" in wanted:
                 yield Draft(path, SUMMARY_BLOCK, (NOTHING_LEFT,), "", "")
             elif (path.startswith(ENTITY_FOLDER) or path in entity_page.BANK_PATHS) and "entities" in wanted:
@@ -185,7 +185,7 @@ class PageJobs:
         return found
 
     def _is_touched(self, about: Iterable[Fact]) -> bool:
-        since = self._options.since
+        since = self.options.since
         return since is None or any(fact.day and fact.day >= since for fact in about)
 
     def _entities(self) -> Iterator[Job]:
@@ -327,7 +327,7 @@ class PageJobs:
             names=self.opinion_inputs.names,
             exists=self._exists,
             shown=self._context.shown,
-            today=self._options.today,
+            today=self.options.today,
             is_forgotten=self._feedback.is_forgotten,
             refused=frozenset(self._feedback.refused),
             done=frozenset(self._feedback.done) | answers.ticked.keys(),
@@ -345,12 +345,12 @@ class PageJobs:
 
     @cached_property
     def _paths(self) -> list[str]:
-        return reflect_rows.paths(self._store)
+        return reflect_rows.paths(self.store)
 
     @cached_property
     def _open_paths(self) -> list[str]:
         """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
-        return reflect_rows.paths(self._store, with_private=False)
+        return reflect_rows.paths(self.store, with_private=False)
 
     @cached_property
     def _about(self) -> dict[str, list[Fact]]:
@@ -385,9 +385,9 @@ class PageJobs:
         found = dict(self._standing)
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
-            if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self._options.entity_days:
+            if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self.options.entity_days:
                 path = f"{ENTITY_FOLDER}{entities.file_name(self._name(slug))}.md"
-                if path in self._options.removed:
+                if path in self.options.removed:
                     self.unmade.append(path)
                 else:
                     found[slug] = path
@@ -397,12 +397,12 @@ class PageJobs:
         """The pages of entities that somebody moved out of their folder, by slug: they are kept up to date there."""
         elsewhere = {entities.slug(link_name(path)): path for path in sorted(paths, reverse=True)}
         named = ((slug, elsewhere[slug]) for slug in sorted(self._about.keys() & elsewhere.keys() - self._names.pages))
-        return {slug: path for slug, path in named if not path.startswith("bank/") and self._options.holds_block(path)}
+        return {slug: path for slug, path in named if not path.startswith("bank/") and self.options.holds_block(path)}
 
     @cached_property
     def _closed(self) -> dict[periods.Period, list[Fact]]:
         """The periods that are over, each with the facts of its days."""
-        told, today = self._by_day, self._options.today
+        told, today = self._by_day, self.options.today
         over = ((period, days) for period, days in self._periods.items() if period.end < today)
         return {period: [fact for day in days for fact in told[day]] for period, days in over}
 
@@ -432,13 +432,13 @@ class PageJobs:
             stems=self._stems,
             idle=self._lexicon.idle,
             by_hand=self._feedback.given,
-            known=self._known_verdicts if self._options.has_model else {},
-            ask=self._options.ask,
+            known=self._known_verdicts if self.options.has_model else {},
+            ask=self.options.ask,
         )
 
     @cached_property
     def _known_verdicts(self) -> dict[tuple[int, int], int]:
-        return reflect_rows.model_verdicts(self._store)
+        return reflect_rows.model_verdicts(self.store)
 
     def _called(self, slug: str) -> tuple[str, ...]:
         """What an entity is called: by the name of its page already before that is there."""
