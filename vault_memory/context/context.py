@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -21,7 +20,7 @@ from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.search.answer import Answer, Request, Result, without_results
 from vault_memory.search.names import Names, superseded
 from vault_memory.search.pack import FILL_SHARE, said
-from vault_memory.search.recall import Recall, found_at
+from vault_memory.search.recall import found_at
 from vault_memory.search.searcher import Searcher
 from vault_memory.startup import SESSIONS
 from vault_memory.store import journal, schema
@@ -140,25 +139,24 @@ def bundle(memory: Host, request: ContextRequest, patience: float = 1.0, progres
     With no `patience` (seconds) nothing is waited for: no index is built or brought up to date, and no model is asked;
     without an index the bundle holds core memory at most, and says so. Raises like `Memory.recall`.
     """
-    started = time.perf_counter()
-    prompt, *also = map(_shortened, (request.prompt, *request.also))
+    started, half = time.perf_counter(), LONGEST_PROMPT // 2
+    texts = (request.prompt, *request.also)
+    prompt, *also = (text if len(text) <= LONGEST_PROMPT else f"{text[:half]}\n{text[-half:]}" for text in texts)
     request = request._replace(scopes=request.scopes or ("global",), prompt=prompt, also=tuple(also))
-    found = _at_once(memory, request) if patience <= 0 else _up_to_date(memory, request, progress)
+    if patience <= 0:
+        found = _at_once(memory, request)
+    else:
+        try:
+            found = memory.index_file.ask(lambda store, fresh: _make(memory, request, store, fresh), progress)
+        finally:
+            memory.search.close()
     if found.shown and memory.config.journal and request.now is None:
         journal.note_shown(memory.index_file.vault.root, request.prompt, datetime.now(UTC), found.shown)
     return found._replace(scopes=request.scopes, seconds=time.perf_counter() - started)
 
 
-def _up_to_date(memory: Host, request: ContextRequest, progress: "Progress | None") -> Bundle:
-    """The bundle after a bounded catch-up; an index that is not there is built first."""
-    try:
-        return memory.index_file.ask(lambda store, freshness: _make(memory, request, store, freshness), progress)
-    finally:
-        memory.search.close()
-
-
 def _at_once(memory: Host, request: ContextRequest) -> Bundle:
-    """The bundle from the index as it is."""
+    """The bundle from the index as it is; core memory alone without one."""
     why = memory.index_file.unusable()
     if not why:
         try:
@@ -168,14 +166,8 @@ def _at_once(memory: Host, request: ContextRequest) -> Bundle:
             why = f"it was damaged ({error})"
     told = "none yet" if why == "there was none" else f"none that can be used ({why})"
     degraded = ("index", f"there is {told}: `memory index` builds it")
-    found = _BundleMaker(memory, request._replace(prompt="", also=(), recent_days=0), None).of_core()
+    found = _BundleMaker(memory, request._replace(prompt="", also=(), recent_days=0), None).make(None)
     return found._replace(degraded=(degraded, *found.degraded))
-
-
-def _shortened(prompt: str) -> str:
-    """The beginning and the end of a long prompt."""
-    half = LONGEST_PROMPT // 2
-    return prompt if len(prompt) <= LONGEST_PROMPT else f"{prompt[:half]}\n{prompt[-half:]}"
 
 
 def _make(memory: Host, request: ContextRequest, store: "Store", freshness: Freshness, may_ask: bool = True) -> Bundle:
@@ -195,6 +187,7 @@ class _BundleMaker:
         self, memory: Host, request: ContextRequest, store: "Store | None", may_ask: bool = True, idle: int = 0
     ) -> None:
         self._memory, self._options, self._opened, self._may_ask, self._idle = memory, request, store, may_ask, idle
+        self._vault = memory.index_file.vault
         self._now = request.now or datetime.now(UTC)
         self._sheet = Sheet(request.format, request.budget)
         self._shown: list[journal.CitedPassage] = []
@@ -210,27 +203,25 @@ class _BundleMaker:
         assert self._opened, "only the core is made without an index"
         return self._opened
 
-    def of_core(self) -> Bundle:
-        """The bundle that needs no index: core memory alone."""
-        if self._options.core:
-            self._take_core()
-        return self._bundle()
-
-    def make(self, freshness: Freshness) -> Bundle:
+    def make(self, freshness: Freshness | None) -> Bundle:
         """The bundle: core memory, what was summed up, what the notes say to the prompt, what was told lately."""
-        if self._options.core:
+        options = self._options
+        if options.core:
             self._take_core()
-        if self._options.summaries:
+        if freshness is None:
+            return self._bundle()
+        if options.summaries:
             self._take_summaries()
-        if not freshness.fresh and (self._options.prompts or self._options.recent_days):
+        if not freshness.fresh and (options.prompts or options.recent_days):
             self._sheet.say_behind()
-        if self._options.prompts:
+        if options.prompts:
             self._take_passages()
-        if self._options.recent_days > 0:
+        if options.recent_days > 0:
             self._take_recent()
-        self._mention_core()
-        found = index_state(self._store.view(self._options.scopes), freshness, self._options.scopes)
-        return self._bundle(found)
+        for core in self._left_out_core if self._sheet.sections else ():  # they are named at least, beside what is told
+            more = LeftOut(_height(core.pieces), core.pieces[0].start_line, core.pieces[-1].end_line)
+            self._sheet.mention("core", core.pieces[0], core.name_tokens, more)
+        return self._bundle(index_state(self._store.view(options.scopes), freshness, options.scopes))
 
     def _bundle(self, found: IndexState | None = None) -> Bundle:
         text = self._sheet.text()
@@ -246,14 +237,17 @@ class _BundleMaker:
     # --- core memory and summaries -----------------------------------------------------------------------------------
 
     def _take_core(self) -> None:
-        vault = self._memory.index_file.vault
-        cores, degraded = core_notes.read_notes(vault, self._opened, core_notes.core_names(vault), self._options.scopes)
+        options, names = self._options, core_notes.core_names(self._vault)
+        cores, degraded = core_notes.read_notes(self._vault, self._opened, names, options.scopes)
         self._degraded += degraded
-        share = CORE_SHARE[bool(self._options.prompts)]
-        alone = not self._options.prompts and not self._options.recent_days
-        reserved = 0 if alone else max(0, self._options.budget - int(self._options.budget * share) - self._idle)
+        alone = not options.prompts and not options.recent_days
+        others = options.budget - int(options.budget * CORE_SHARE[bool(options.prompts)]) - self._idle
+        reserved = 0 if alone else max(0, others)
         for core in cores:
-            core = core._replace(pieces=self._not_shown(core.pieces))
+            # In a conversation that goes on, only what changed is said again.
+            pieces = [piece for piece in core.pieces if piece.key not in options.without]
+            self._leave_out({"shown_before": len(core.pieces) - len(pieces)})
+            core = core._replace(pieces=pieces)
             taken = self._take_from_top("core", core, reserved)
             below = [piece for piece in core.pieces if not HEADING.match(piece.text)]
             if not taken and len(below) < len(core.pieces):  # a line says more than what stands above it
@@ -266,23 +260,12 @@ class _BundleMaker:
                 self._left_out_core.append(core)
             self._leave_out({"core_lines": _height(core.pieces[taken:])})
 
-    def _mention_core(self) -> None:
-        """Say which notes of the core are left out whole, beside what is told."""
-        for core in self._left_out_core if self._sheet.sections else ():
-            more = LeftOut(_height(core.pieces), core.pieces[0].start_line, core.pieces[-1].end_line)
-            self._sheet.mention("core", core.pieces[0], core.name_tokens, more)
-
-    def _kept(self) -> int:
-        """The tokens kept for that, where it is little of what is left."""
-        cost = sum(self._sheet.mention_tokens("core", core.pieces[0], core.name_tokens) for core in self._left_out_core)
-        return cost if cost <= self._sheet.left // MENTION_PART else 0
-
     def _take_summaries(self) -> None:
         """Take what no line before says: the week's page, then the month's, which repeats the week's."""
         room = min(int(self._options.budget * SUMMARY_SHARE), self._sheet.left // 2)
         reserved = self._sheet.left - room
         paths = summary_pages(self._store.view(self._options.scopes), self._now.astimezone().date())
-        pages, degraded = core_notes.read_notes(self._memory.index_file.vault, self._store, paths, self._options.scopes)
+        pages, degraded = core_notes.read_notes(self._vault, self._store, paths, self._options.scopes)
         self._degraded += degraded
         for page in pages:
             before = {said(text) for text in self._texts} - {()}
@@ -290,17 +273,18 @@ class _BundleMaker:
             taken = self._take_from_top("summaries", page, reserved)
             self._leave_out({"over_budget": len(page.pieces) - taken})
 
-    def _not_shown(self, pieces: Sequence[Piece]) -> list[Piece]:
-        """What was not shown before: in a conversation that goes on, only what changed is said again."""
-        left = [piece for piece in pieces if piece.key not in self._options.without]
-        self._leave_out({"shown_before": len(pieces) - len(left)})
-        return left
-
     def _take_from_top(self, section: str, note: "CoreNote", reserved: int) -> int:
         """Take a note's pieces from its beginning, and say how many lines are left out at its end; how many it took."""
         taken = 0
         for number, piece in enumerate(note.pieces):
-            if not self._sheet.add(section, piece, note.name_tokens, reserved + self._needed(note.pieces[number:])):
+            # Kept behind each: room for what its heading stands above, and for a line about the rest.
+            behind = note.pieces[number + 1 :]
+            below = next(
+                (n for n, other in enumerate(note.pieces[number:]) if not HEADING.match(other.text)), len(behind)
+            )
+            keep = sum(piece_tokens(self._options.format, other) for other in behind[:below])
+            keep += MORE_TOKENS if below < len(behind) else 0
+            if not self._sheet.add(section, piece, note.name_tokens, reserved + keep):
                 break
             taken += 1
         rest = note.pieces[taken:]
@@ -311,55 +295,63 @@ class _BundleMaker:
             self._shown.append(journal.CitedPassage(piece.source, piece.key))
         return taken
 
-    def _needed(self, pieces: Sequence[Piece]) -> int:
-        """What must be left behind the first of these: for what its heading stands above, for a line about the rest."""
-        after = next((n for n, piece in enumerate(pieces) if not HEADING.match(piece.text)), len(pieces) - 1)
-        below = sum(piece_tokens(self._options.format, piece) for piece in pieces[1 : after + 1])
-        return below + (MORE_TOKENS if after + 1 < len(pieces) else 0)
-
     # --- what the notes say to a prompt ------------------------------------------------------------------------------
 
     def _take_passages(self) -> None:
-        if not self._sheet.left:
+        left = self._sheet.left
+        if not left:
             self._leave_out({"over_budget": 1})
             return
-        kept = self._kept()
-        room = self._sheet.left - kept
-        answers = [self._answer(self._request(prompt, max(room, AMPLE))) for prompt in self._options.prompts]
-        found = join_answers(answers, room, self._options.unasked)
-        self._has_footing = found.has_footing
-        self._degraded += found.degraded
-        if not found.is_fresh:  # another root's index
+        # Room to name the notes of the core that are left out whole, where that is little of what is left.
+        kept = sum(self._sheet.mention_tokens("core", core.pieces[0], core.name_tokens) for core in self._left_out_core)
+        kept = kept if kept <= left // MENTION_PART else 0
+        room = left - kept
+        answers = self._answers(max(room, AMPLE))
+        if not all(answer.fresh for answer in answers):  # another root's index
             self._sheet.say_behind()
-        self._leave_out(found.omitted)
-        left = self._sheet.left
-        best = (
-            self._sheet.cost("passages", piece_of(found.results[0][1]), found.results[0][1].header_tokens)
-            if found.results
-            else 0
-        )
-        self._leave_out({"over_budget": self._put(found.results, kept)})
+            left = self._sheet.left
+        omitted: dict[str, int] = {}
+        for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
+            omitted[name] = max(omitted.get(name, 0), count)  # most of it is left out of each
+        results, repeats = in_turn(answers)
+        self._leave_out(omitted)
+        self._leave_out({"near_duplicates": repeats})
+        for problem in dict.fromkeys(problem for answer in answers for problem in answer.degraded):
+            what, why = problem  # what stands around the results takes some of the budget: say what was left for them
+            self._degraded.append((what, f"{why}; {room} are left for it" if what == "budget" else why))
+        best = 0
+        if results:
+            first = results[0][1]
+            best = self._sheet.cost("passages", piece_of(first), first.header_tokens)
+        self._leave_out({"over_budget": self._put(results, kept)})
         if best > left - kept:
-            self._degraded.append(("budget", needs(f"the best result needs {best} tokens", left - kept)))
+            self._degraded.append(("budget", f"the best result needs {best} tokens; {left - kept} are left for it"))
 
-    def _request(self, prompt: str, room: int) -> Request:
-        options = self._options
-        return Request(
-            prompt, self._now, None, room, Filters(scopes=options.scopes), options.source,
-            preset=self._memory.config.recall_preset, rendered=True, telling=True, told=tuple(self._texts),
-            without=options.without | {cited.key for cited in self._shown},
-            floor=UNASKED_FLOOR if options.unasked else 0.0, unasked=options.unasked,
-        )  # fmt: skip
-
-    def _answer(self, request: Request) -> Answer:
-        """What the notes say, and other roots where they are asked."""
-        own = self._engine.answer(request) if request.source != SESSIONS else None
-        return self._memory.beside(request, own, self._may_ask)
-
-    @cached_property
-    def _engine(self) -> Recall:
-        """What answers, never with a reranker; without any model where nothing may be waited for."""
-        return self._memory.search.engine_without_models(self._store, self._may_ask)
+    def _answers(self, room: int) -> list[Answer]:
+        """What the notes say to each prompt, and other roots where they are asked; where nobody asked, no guesses."""
+        options, answers = self._options, []
+        self._has_footing = False
+        for prompt in options.prompts:
+            request = Request(
+                prompt, self._now, None, room, Filters(scopes=options.scopes), options.source,
+                preset=self._memory.config.recall_preset, rendered=True, telling=True, told=tuple(self._texts),
+                without=options.without | {cited.key for cited in self._shown},
+                floor=UNASKED_FLOOR if options.unasked else 0.0, unasked=options.unasked,
+            )  # fmt: skip
+            # What answers never has a reranker, and no model at all where nothing may be waited for.
+            asks_notes = request.source != SESSIONS
+            engine = self._memory.search.engine_without_models(self._store, self._may_ask) if asks_notes else None
+            answer = self._memory.beside(request, engine.answer(request) if engine else None, self._may_ask)
+            found = answer.understood
+            is_met = answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window
+            # No word of the prompt, nothing it names, or too little of it: something near in meaning always is there.
+            has_footing = not options.unasked or bool(is_met and answer.has_footing)
+            self._has_footing = self._has_footing or has_footing
+            if not has_footing:
+                answer = without_results(answer)
+                answer = answer._replace(degraded=[each for each in answer.degraded if each[0] not in _OF_THE_PROMPT])
+            answers.append(answer)
+        return answers
 
     def _put(self, results: Sequence[tuple[int, Result]], keep: int) -> int:
         """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""
@@ -383,9 +375,7 @@ class _BundleMaker:
         days = Span(last - timedelta(days=self._options.recent_days - 1), last)
         before = {said(text) for text in self._texts} - {()}
         left: dict[str, int] = {}
-        for piece, name_tokens in recent_pieces(
-            self._memory.index_file.vault, self._store.view(self._options.scopes), days
-        ):
+        for piece, name_tokens in recent_pieces(self._vault, self._store.view(self._options.scopes), days):
             words = said(piece.text)
             why = "near_duplicates" if words in before else ""
             why = "shown_before" if piece.key in self._options.without else why
@@ -426,7 +416,10 @@ def recent_pieces(vault: Vault, view: View, days: Span) -> Iterator[tuple[Piece,
         if found.id in old:
             continue
         if path not in files:
-            files[path] = _lines(vault, path)
+            try:
+                files[path] = split_lines(decode(vault.read(path))[0])
+            except OSError:
+                files[path] = []
         start = found_at([found], files[path])
         if start is None:
             continue
@@ -444,40 +437,6 @@ def summary_pages(view: View, today: date) -> list[str]:
         start, end = (f"{SUMMARIES}{day.strftime(called)}.md" for day in (first, today))
         found += [path for path in pages if start < path <= end and shape.fullmatch(path)][-1:]
     return found
-
-
-def _lines(vault: Vault, path: str) -> list[str]:
-    try:
-        return split_lines(decode(vault.read(path))[0])
-    except OSError:
-        return []
-
-
-# --- several answers --------------------------------------------------------------------------------------------------
-
-
-class JoinedAnswers(NamedTuple):
-    """What the answers hold, each result with the number of its answer; what they leave out, and what did not run."""
-
-    results: list[tuple[int, Result]]
-    omitted: dict[str, int]
-    degraded: list[tuple[str, str]]
-    is_fresh: bool
-    has_footing: bool
-    """Whether one of them has to do with what was asked, which is looked at where nobody asked."""
-
-
-def join_answers(answers: Sequence[Answer], room: int, unasked: bool) -> JoinedAnswers:
-    """The answers as one, for which there is `room`; without guesses where nobody asked."""
-    founded = [not (unasked and _is_guess(answer)) for answer in answers]
-    answers = [answer if is_founded else _emptied(answer) for answer, is_founded in zip(answers, founded, strict=True)]
-    omitted: dict[str, int] = {}
-    for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
-        omitted[name] = max(omitted.get(name, 0), count)  # most of it is left out of each
-    results, repeats = in_turn(answers)
-    omitted["near_duplicates"] = omitted.get("near_duplicates", 0) + repeats
-    degraded = dict.fromkeys(_with_room(problem, room) for answer in answers for problem in answer.degraded)
-    return JoinedAnswers(results, omitted, list(degraded), all(answer.fresh for answer in answers), any(founded))
 
 
 def in_turn(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
@@ -499,27 +458,3 @@ def in_turn(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
             parts |= own
             words.add(says)
     return told, repeats
-
-
-def _emptied(answer: Answer) -> Answer:
-    """An answer without its guesses, and without what it says of its prompt to who reads them."""
-    answer = without_results(answer)
-    return answer._replace(degraded=[problem for problem in answer.degraded if problem[0] not in _OF_THE_PROMPT])
-
-
-def _with_room(problem: tuple[str, str], room: int) -> tuple[str, str]:
-    """A problem, that of the room with how much there was: what stands around the results takes some of the budget."""
-    return (problem[0], needs(problem[1], room)) if problem[0] == "budget" else problem
-
-
-def needs(what: str, room: int) -> str:
-    """What the best result needs, beside what there is for it."""
-    return f"{what}; {room} are left for it"
-
-
-def _is_guess(answer: Answer) -> bool:
-    """Whether nothing in the notes has a word of the prompt, or what it names, or too little: something near in meaning
-    always is."""
-    found = answer.understood
-    is_met = answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window
-    return not (is_met and answer.has_footing)

@@ -27,13 +27,6 @@ class CoreNote(NamedTuple):
     pieces: list[Piece]
 
 
-class _Indexed(NamedTuple):
-    """What the index knows of a note: its header's tokens, and those of its passages by their text."""
-
-    name_tokens: int
-    tokens: dict[str, int]
-
-
 def read_notes(
     vault: Vault, store: Store | None, names: Iterable[str], allowed: tuple[str, ...]
 ) -> tuple[list[CoreNote], list[tuple[str, str]]]:
@@ -57,13 +50,16 @@ def read_notes(
 
 def core_names(vault: Vault) -> Iterator[str]:
     """The notes that make up the core, there or not: the vault's memory.md, then what the settings name."""
-    own = next((path for path in PATHS if (vault.root / path).is_file()), PATHS[0])
-    yield own
+    yield next((path for path in PATHS if (vault.root / path).is_file()), PATHS[0])
     yield from (name for name in vault.config.core_files if name not in PATHS)
 
 
 def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> CoreNote:
-    known = _indexed(store, path)
+    # What is not indexed as it is now is bounded by its bytes: counting it would load tiktoken.
+    name_tokens = header_tokens(store.view(ALL), path) if store else None
+    known = passage_tokens(store.view(ALL), path) if store and name_tokens is not None else {}
+    if name_tokens is None:
+        name_tokens = len(note_header(path, None).encode("utf-8", "replace")) + 2
     note = parse(path, vault.read(path))
     of_note = scopes.of_note(note.properties, note.path, vault.config.folder_scopes)
     private, origins = scopes.by_line(note), scopes.origins_by_line(note)
@@ -74,12 +70,12 @@ def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str,
         own = passage.fact.scope if passage.fact else None
         scope = own or scopes.of_lines(private, passage.start_line, passage.end_line) or of_note
         if section != ASIDE and scope in allowed:
-            count = known.tokens.get(passage.text, len(passage.text.encode("utf-8", "replace")))
+            count = known.get(passage.text, len(passage.text.encode("utf-8", "replace")))
             said = passage.fact.by if passage.fact else None
             by = said or scopes.origin_of_lines(origins, passage.start_line, passage.end_line)
             pieces.append(_piece(note, passage, count)._replace(by=provenance.own(by, whole) or whole))
             has_text = has_text or not passage.is_heading
-    return CoreNote(path, known.name_tokens, pieces if has_text else [])
+    return CoreNote(path, name_tokens, pieces if has_text else [])
 
 
 def _piece(note: Note, passage: passages.Passage, count: int) -> Piece:
@@ -90,11 +86,3 @@ def _piece(note: Note, passage: passages.Passage, count: int) -> Piece:
     while last > first and note.states[first - 1] == COMMENT:
         first, text = first + 1, text[text.index("\n") + 1 :]
     return Piece(note.path, None, first, last, passage.kind, text, count, passage_key(passage.text))
-
-
-def _indexed(store: Store | None, path: str) -> _Indexed:
-    """A note that is not indexed as it is now is bounded by its bytes: counting it would load tiktoken."""
-    name_tokens = header_tokens(store.view(ALL), path) if store else None
-    if store is None or name_tokens is None:
-        return _Indexed(len(note_header(path, None).encode("utf-8", "replace")) + 2, {})
-    return _Indexed(name_tokens, passage_tokens(store.view(ALL), path))
