@@ -6,7 +6,7 @@ around it and what is escaped in it can only cost so many bytes more. It never s
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.markdown import provenance
@@ -105,7 +105,7 @@ class SheetNote(NamedTuple):
     more: LeftOut | None = None
 
 
-Sections = Mapping[str, Mapping[str, SheetNote]]
+Sections = Mapping[str, Sequence[SheetNote]]
 _INDEXED = {"passages", "recent"}
 """The sections that come out of the index: the others are read from their files."""
 
@@ -173,16 +173,16 @@ class Sheet:
 
     def text(self) -> str:
         """The sheet in its frame; "" with nothing on it."""
+
+        def by_line(piece: Piece) -> tuple[int, int]:
+            return piece.start_line, piece.end_line
+
         sorted_pieces = {
-            name: {path: noted._replace(pieces=sorted(noted.pieces, key=_place)) for path, noted in notes.items()}
+            name: [noted._replace(pieces=sorted(noted.pieces, key=by_line)) for noted in notes.values()]
             for name, notes in self.sections.items()
         }
         behind = BEHIND if self._is_behind and self.sections.keys() & _INDEXED else ""
         return FORMS[self._form](sorted_pieces, behind) if self.sections else ""
-
-
-def _place(piece: Piece) -> tuple[int, int]:
-    return piece.start_line, piece.end_line
 
 
 # --- what it costs ---------------------------------------------------------------------------------------------------
@@ -190,12 +190,13 @@ def _place(piece: Piece) -> tuple[int, int]:
 
 def piece_tokens(form: str, piece: Piece) -> int:
     """The most that a piece costs in a format."""
-    lines = [piece.text] if form != "markdown" else piece.text.split("\n")
-    around = sum(_joints(line) for line in lines) + _digits(piece) * len(lines)
-    around += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * _digits(piece)
-    after = 4 + len(_VALUES[form](f" ← superseded by {piece.after}").encode()) if piece.after else 0
-    by = 0 if provenance.is_trusted(piece.by) else BY_TOKENS + len(_VALUES[form](piece.by).encode())
-    return piece.tokens + around + after + by + _escapes(piece.text, escaped(form, piece.text))
+    lines = piece.text.split("\n") if form == "markdown" else [piece.text]
+    digits = (len(str(piece.end_line)) + 2) // 3  # cl100k_base makes one token of three
+    tokens = piece.tokens + sum(_joints(line) for line in lines) + digits * len(lines)
+    tokens += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * digits
+    tokens += 4 + len(_VALUES[form](f" ← superseded by {piece.after}").encode()) if piece.after else 0
+    tokens += 0 if provenance.is_trusted(piece.by) else BY_TOKENS + len(_VALUES[form](piece.by).encode())
+    return tokens + _escapes(piece.text, _ESCAPED[form](piece.text))
 
 
 def note_tokens(form: str, piece: Piece, name_tokens: int) -> int:
@@ -216,11 +217,6 @@ def _escapes(text: str, as_shown: str) -> int:
     return sum(1 + len(new.encode("utf-8", "replace")) for old, new in zip(raw, shown, strict=True) if old != new)
 
 
-def _digits(piece: Piece) -> int:
-    """cl100k_base makes one token of three digits."""
-    return (len(str(piece.end_line)) + 2) // 3
-
-
 def _joints(line: str) -> int:
     """How many tokens more a line costs at the most for what stands before and behind it.
 
@@ -238,11 +234,6 @@ def _joints(line: str) -> int:
 # --- how it looks ----------------------------------------------------------------------------------------------------
 
 
-def escaped(form: str, text: str) -> str:
-    """A text as it stands in a format."""
-    return _ESCAPED[form](text)
-
-
 def _safe(text: str) -> str:
     return frame.defused(clean(text))
 
@@ -255,17 +246,13 @@ def _json(text: str) -> str:
     return json.dumps(text)[1:-1].replace("<", "\\u003c")
 
 
-def _legal(text: str) -> str:
-    """The text without characters that XML does not know."""
-    return _NO_XML.sub(lambda m: f"\\u{ord(m[0]):04x}", clean(text))
-
-
-def _xml(text: str) -> str:
-    return _legal(text).translate(_XML)
+def _xml(text: str, table: Mapping[int, str] = _XML) -> str:
+    """A text in XML, which does not know every character."""
+    return _NO_XML.sub(lambda m: f"\\u{ord(m[0]):04x}", clean(text)).translate(table)
 
 
 def _value(text: str) -> str:
-    return _legal(text).translate(_XML_VALUE)
+    return _xml(text, _XML_VALUE)
 
 
 _ESCAPED: Mapping[str, Callable[[str], str]] = {"markdown": _safe, "json": _json, "xml": _xml}
@@ -277,26 +264,23 @@ def _markdown(sections: Sections, behind: str) -> str:
     blocks = []
     for name, notes in sections.items():
         blocks.append(f"# {TITLES[name]}")
-        blocks += ["\n".join(_markdown_note(noted)) for noted in notes.values()]
+        for noted in notes:
+            lines = [_safe(note_header(noted.path, noted.day))]
+            for piece in noted.pieces:
+                texts = enumerate(piece.text.split("\n"), piece.start_line)
+                lines += [f"{piece.letter}{n} {_safe(line)}" for n, line in texts]
+                lines[-1] += provenance.mark(piece.by)
+                lines[-1] += _name(f" ← superseded by {piece.after}") if piece.after else ""
+            if more := noted.more:
+                span = _span(more).replace("-", "-L")
+                lines.append(f"({more.height:,} more line{'s' * (more.height > 1)} of this note left out: L{span})")
+            blocks.append("\n".join(lines))
     blocks += [f"({behind})"] if behind else []
     return frame.framed("\n\n".join(blocks))
 
 
-def _markdown_note(noted: SheetNote) -> list[str]:
-    lines = [_safe(note_header(noted.path, noted.day))]
-    for piece in noted.pieces:
-        texts = enumerate(piece.text.split("\n"), piece.start_line)
-        lines += [f"{piece.letter}{n} {_safe(line)}" for n, line in texts]
-        lines[-1] += provenance.mark(piece.by)
-        lines[-1] += _name(f" ← superseded by {piece.after}") if piece.after else ""
-    if noted.more:
-        height, span = noted.more.height, _span(noted.more).replace("-", "-L")
-        lines.append(f"({height:,} more line{'s' * (height > 1)} of this note left out: L{span})")
-    return lines
-
-
 def _as_json(sections: Sections, behind: str) -> str:
-    found = {name: [_json_note(noted) for noted in notes.values()] for name, notes in sections.items()}
+    found = {name: [_json_note(noted) for noted in notes] for name, notes in sections.items()}
     return frame.framed_json(found | ({"behind": behind} if behind else {}))
 
 
@@ -312,23 +296,22 @@ def _json_note(noted: SheetNote) -> dict[str, object]:
 
 
 def _as_xml(sections: Sections, behind: str) -> str:
-    parts = []
+    lines = []
     for name, notes in sections.items():
-        parts += [f"<{name}>", *(line for noted in notes.values() for line in _xml_note(noted)), f"</{name}>"]
-    parts += [f"<behind>{behind}</behind>"] if behind else []
-    return frame.framed("\n".join(parts))
-
-
-def _xml_note(noted: SheetNote) -> list[str]:
-    day = f' date="{noted.day}"' if noted.day else ""
-    lines = [f'<note path="{_value(noted.path)}"{day}>']
-    for piece in noted.pieces:
-        after = f' superseded_by="{_value(piece.after)}"' if piece.after else ""
-        by = "" if provenance.is_trusted(piece.by) else f' by="{_value(piece.by)}" trusted="no"'
-        lines.append(f'<line at="{piece.lines}" kind="{piece.kind}"{after}{by}>{_xml(piece.text)}</line>')
-    if noted.more:
-        lines.append(f'<left-out lines="{noted.more.height}" at="{_span(noted.more)}"/>')
-    return [*lines, "</note>"]
+        lines.append(f"<{name}>")
+        for noted in notes:
+            day = f' date="{noted.day}"' if noted.day else ""
+            lines.append(f'<note path="{_value(noted.path)}"{day}>')
+            for piece in noted.pieces:
+                after = f' superseded_by="{_value(piece.after)}"' if piece.after else ""
+                by = "" if provenance.is_trusted(piece.by) else f' by="{_value(piece.by)}" trusted="no"'
+                lines.append(f'<line at="{piece.lines}" kind="{piece.kind}"{after}{by}>{_xml(piece.text)}</line>')
+            if noted.more:
+                lines.append(f'<left-out lines="{noted.more.height}" at="{_span(noted.more)}"/>')
+            lines.append("</note>")
+        lines.append(f"</{name}>")
+    lines += [f"<behind>{behind}</behind>"] if behind else []
+    return frame.framed("\n".join(lines))
 
 
 FORMS: Mapping[str, Callable[[Sections, str], str]] = {"markdown": _markdown, "json": _as_json, "xml": _as_xml}
