@@ -10,6 +10,7 @@ import pytest
 from daemons import start_daemon
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sample import Said, call, working_in
 from test_sheet import lines
 from vaults import age, fill, memory, opened, put, snapshot
 
@@ -389,47 +390,47 @@ def test_the_vocabulary_is_never_loaded(kept: Memory) -> None:
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
-def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "vault_memory", "context", "--vault", str(root), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=60, check=False)
+def run(root: Path, *arguments: str) -> Said:
+    with working_in(root):
+        return call("context", "--vault", str(root), *arguments)
 
 
 def test_the_command_prints_the_bundle_and_says_beside_it_what_was_left_out(kept: Memory) -> None:
     done = run(kept.vault.root, "what", "does", "Peter", "prefer?", "--budget", "150")
-    assert done.returncode == 0, done.stderr
-    assert frame.stripped(done.stdout).strip() == "" and "Coffee black" in done.stdout
-    assert "Left out: " in done.stderr and tokens.count(done.stdout) <= 150
-    assert "secret" in run(kept.vault.root, "stove", "--agent", "moss").stdout
-    assert "secret" not in run(kept.vault.root, "stove").stdout
-    assert "Tern" in run(kept.vault.root, "stove", "--scope", "project:tern").stdout
-    assert run(kept.vault.root, "stove", "--format", "html").returncode == 2
+    assert done.code == 0, done.err
+    assert frame.stripped(done.out).strip() == "" and "Coffee black" in done.out
+    assert "Left out: " in done.err and tokens.count(done.out) <= 150
+    assert "secret" in run(kept.vault.root, "stove", "--agent", "moss").out
+    assert "secret" not in run(kept.vault.root, "stove").out
+    assert "Tern" in run(kept.vault.root, "stove", "--scope", "project:tern").out
+    assert run(kept.vault.root, "stove", "--format", "html").code == 2
 
 
 @pytest.mark.parametrize(("form", "text"), [("json", {frame.NAME: frame.NOTE, "passages": []}), ("xml", None)])
 def test_the_command_gives_json_even_of_nothing(tmp_path: Path, form: str, text: dict[str, object] | None) -> None:
     root = fill(tmp_path / "empty", {"a.md": ""})
     done = run(root, "okapi", "--format", form)
-    assert done.returncode == 0, done.stderr
-    assert (json.loads(done.stdout) if done.stdout else None) == text
+    assert done.code == 0, done.err
+    assert (json.loads(done.out) if done.out else None) == text
 
 
 def test_the_command_gives_a_document(kept: Memory) -> None:
-    document = json.loads(run(kept.vault.root, "stove", "--json", "--format", "xml").stdout)
+    document = json.loads(run(kept.vault.root, "stove", "--json", "--format", "xml").out)
     assert document["schema"] == "vault-memory/context@1"
     assert document["text"].startswith(frame.OPENING) and document["core"] == ["memory.md"]
     assert document["filters"] == {"scopes": ["global"], "source": "notes"}
     assert document["index"] == {"fresh": True, "pending": 0, "generation": 1, "notes": 4}, "one is out of scope"
     assert (document["budget"], document["format"], document["degraded"]) == (2000, "xml", [])
     assert tokens.count(document["text"]) <= document["tokens"] <= 2000
-    small = json.loads(run(kept.vault.root, "stove", "--json", "--budget", "20").stdout)
+    small = json.loads(run(kept.vault.root, "stove", "--json", "--budget", "20").out)
     assert small["text"] == "" and small["degraded"][0]["what"] == "budget"
 
 
 def test_a_daemon_gives_the_same_bundle(kept: Memory) -> None:
     kept.index()
-    alone = json.loads(run(kept.vault.root, "stove", "--json").stdout)
+    alone = json.loads(run(kept.vault.root, "stove", "--json").out)
     daemon = start_daemon(kept.vault.root)
-    served = json.loads(run(kept.vault.root, "stove", "--json").stdout)
+    served = json.loads(run(kept.vault.root, "stove", "--json").out)
     assert {**served, "seconds": 0} == {**alone, "seconds": 0}
     keys = [shown["key"] for shown in alone["shown"]]
     less = daemon.ask("context", prompt="stove", without=keys, without_core=True, patience=0)
