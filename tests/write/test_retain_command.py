@@ -229,7 +229,7 @@ def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) ->
     assert (said.returncode, "left out of the index" in said.stderr) == (0, True)
 
 
-@pytest.mark.parametrize("index", ["a folder", "busy"])
+@pytest.mark.parametrize("index", ["a folder", pytest.param("busy", marks=pytest.mark.slow)])
 def test_a_fact_that_was_written_is_never_reported_as_failed(tmp_path: Path, index: str) -> None:
     mine = memory(fill(tmp_path, {"a.md": "x"}))
     if index == "a folder":
@@ -275,7 +275,7 @@ def test_a_note_an_editor_has_renamed_away_for_a_moment_is_waited_for(tmp_path: 
     mine, backup = memory(tmp_path), file.with_name(file.name + "~")
     mine.index()
     os.replace(file, backup)  # as vim saves: the old note goes out of the way, then the new one is written
-    saved = threading.Timer(0.5, file.write_text, ["## Retain\n- W: first\n- W: second\n"])
+    saved = threading.Timer(0.2, put, [tmp_path, NOTE, "## Retain\n- W: first\n- W: second\n"])
     saved.start()
     mine.writer.retain(FACT, DAY)
     saved.join()

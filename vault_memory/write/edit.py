@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import facts, provenance
-from vault_memory.markdown.note import CODE, COMMENT
+from vault_memory.markdown.note import CODE, COMMENT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, of_all_lines, of_note
 from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
@@ -57,6 +57,12 @@ def check(wanted: EditRequest) -> None:
         raise UsageError("There is no text to put in.", "Give `text`.")
 
 
+def diff(wanted: EditRequest, before: bytes | None, after: bytes, opened: OpenScopes = EVERYTHING) -> str:
+    """The change as a unified diff of what the asker sees."""
+    old = seen_lines(wanted.path, before, opened) if before is not None else None
+    return difference_of_lines(wanted.path, old, seen_lines(wanted.path, after, opened))
+
+
 def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = EVERYTHING) -> bytes:
     """The note with the edit made by somebody for whom these scopes are open.
 
@@ -64,41 +70,30 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
     when it is not UTF-8 or the edit would change what reflect wrote, or whose a line is, or make an agent's fact a
     person's.
     """
-    data = before or b""
+    path, data = wanted.path, before or b""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ConflictError(f"{wanted.path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
-    _refuse_foreign(wanted.path, data, opened)
+        raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
+    note = parse(path, data)
+    if opened.scopes and of_note(note.properties, path, opened.folders) not in opened.scopes:
+        raise UsageError(f"There is no note `{path}`.", "")  # as where there is none in a folder of theirs
     ending = "\r\n" if "\r\n" in text else "\n"
     new, old = (value.replace("\r\n", "\n").replace("\n", ending) for value in (wanted.text, wanted.old))
     if wanted.action == APPEND:
-        after = _appended(text, new, ending).encode()
+        lead = "" if not text.strip("\ufeff") or text.endswith(("\n", "\r")) else ending
+        after = (text + lead + new.rstrip("\r\n") + ending).encode()
     else:
-        found = list(_seen(text, old, _hidden(wanted.path, data, opened)))
-        after = _placed(wanted, text, (new, old), found).encode()
+        standing = of_all_lines(note, opened.folders) if opened.scopes else ()
+        hidden = {number for number, (scope, _) in enumerate(standing, 1) if scope not in opened.scopes}
+        after = _placed(wanted, text, (new, old), list(_seen(text, old, hidden))).encode()
     if after == data:
         raise UsageError("The file says that already.", "Nothing was written.")
-    if _owned(wanted.path, data) != _owned(wanted.path, after):
+    _refuse_side_effects(wanted, note, parse(path, after), opened)
+    if _is_code_below(path, after) and not _is_code_below(path, data):
         raise ConflictError(
-            f"{wanted.path}: this would change a block that reflect writes; nothing was written.",
-            "Edit what stands outside of it.",
-        )
-    if _is_code_below(wanted.path, after) and not _is_code_below(wanted.path, data):
-        raise ConflictError(
-            f"{wanted.path}: this would make code of all that is written below; nothing was written.",
+            f"{path}: this would make code of all that is written below; nothing was written.",
             "Close the fence of the code (```) that you open.",
-        )
-    if _in_comments(wanted.path, after) > _in_comments(wanted.path, data):
-        raise ConflictError(
-            f"{wanted.path}: this would stand in a comment, or hide what follows in one; nothing was written.",
-            "Comments (%% or <!--) are read to nobody: leave them out, and have the user close one that is open.",
-        )
-    _refuse_moved(wanted.path, data, after, opened)
-    if wanted.by and not _of_persons(wanted.path, after) <= _of_persons(wanted.path, data):
-        raise ConflictError(
-            f"{wanted.path}: a fact there would count as the user's own words; nothing was written.",
-            "memory_store keeps facts, and signs them.",
         )
     return after
 
@@ -109,36 +104,56 @@ def _is_code_below(path: str, data: bytes) -> bool:
     return note.states[len(note.lines) - 1] == CODE
 
 
-def _in_comments(path: str, data: bytes) -> int:
-    """How many lines stand in comments alone."""
-    return parse(path, data).states.count(COMMENT)
+def _refuse_side_effects(wanted: EditRequest, note: Note, edited: Note, opened: OpenScopes) -> None:
+    """Raise ConflictError where an edit would change what other lines are, or whose."""
+    if _owned(note) != _owned(edited):
+        raise ConflictError(
+            f"{note.path}: this would change a block that reflect writes; nothing was written.",
+            "Edit what stands outside of it.",
+        )
+    if edited.states.count(COMMENT) > note.states.count(COMMENT):
+        raise ConflictError(
+            f"{note.path}: this would stand in a comment, or hide what follows in one; nothing was written.",
+            "Comments (%% or <!--) are read to nobody: leave them out, and have the user close one that is open.",
+        )
+    if _moves_access(note, edited, opened):
+        raise ConflictError(
+            f"{note.path}: this would change whose a line is, or who it is from; nothing was written.",
+            "Leave `scope` and `by` as they are.",
+        )
+    if wanted.by and not _of_persons(edited) <= _of_persons(note):
+        raise ConflictError(
+            f"{note.path}: a fact there would count as the user's own words; nothing was written.",
+            "memory_store keeps facts, and signs them.",
+        )
 
 
-def _of_persons(path: str, data: bytes) -> set[str]:
+def _owned(note: Note) -> list[list[str]]:
+    return [note.lines[block.start_line - 1 : block.end_line] for block in note.owned]
+
+
+def _of_persons(note: Note) -> set[str]:
     """The facts that are read as a person's words."""
-    note = parse(path, data)
     by_note = provenance.of_properties(note.properties)
     return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
 
 
-def diff(wanted: EditRequest, before: bytes | None, after: bytes, opened: OpenScopes = EVERYTHING) -> str:
-    """The change as a unified diff of what the asker sees."""
-    old = seen_lines(wanted.path, before, opened) if before is not None else None
-    return difference_of_lines(wanted.path, old, seen_lines(wanted.path, after, opened))
+def _moves_access(note: Note, edited: Note, opened: OpenScopes) -> bool:
+    """Whether a line that stays, or is replaced, would be another's, or a new one nobody's here."""
+    old, new = (list(zip(each.lines, of_all_lines(each, opened.folders), strict=True)) for each in (note, edited))
+    most = min(len(old), len(new))
+    first = next((n for n in range(most) if old[n][0] != new[n][0]), most)
+    last = next((n for n in range(most - first) if old[-1 - n][0] != new[-1 - n][0]), most - first)
+    was, now = (_with_text(lines[first : len(lines) - last]) for lines in (old, new))
+    stay = _with_text(old[:first]) == _with_text(new[:first]) and (
+        _with_text(old[len(old) - last :]) == _with_text(new[len(new) - last :])
+    )
+    may_be_new = not was and all(not opened.scopes or each.scope in opened.scopes for _, each in now)
+    return not stay or not (may_be_new or {each for _, each in now} <= {each for _, each in was})
 
 
-def _refuse_foreign(path: str, data: bytes, opened: OpenScopes) -> None:
-    """A note of another scope is none for this asker, and neither is one that does not exist where it would be."""
-    if opened.scopes and of_note(parse(path, data).properties, path, opened.folders) not in opened.scopes:
-        raise UsageError(f"There is no note `{path}`.", "")
-
-
-def _hidden(path: str, data: bytes, opened: OpenScopes) -> set[int]:
-    """The lines that are out of scope."""
-    if not opened.scopes:
-        return set()
-    standing = of_all_lines(parse(path, data), opened.folders)
-    return {number for number, (scope, _) in enumerate(standing, 1) if scope not in opened.scopes}
+def _with_text(lines: list[tuple[str, LineAccess]]) -> list[tuple[str, LineAccess]]:
+    return [(line, standing) for line, standing in lines if line.strip()]
 
 
 def _seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
@@ -151,34 +166,6 @@ def _seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
         if hidden.isdisjoint(range(first, last + 1)):
             yield start
         start = text.find(old, start + 1)
-
-
-def _refuse_moved(path: str, before: bytes, after: bytes, opened: OpenScopes) -> None:
-    """Raise ConflictError where a line that stays, or is replaced, would be another's, or a new one nobody's here."""
-    notes = parse(path, before), parse(path, after)
-    old, new = (list(zip(note.lines, of_all_lines(note, opened.folders), strict=True)) for note in notes)
-    most = min(len(old), len(new))
-    first = next((n for n in range(most) if old[n][0] != new[n][0]), most)
-    last = next((n for n in range(most - first) if old[-1 - n][0] != new[-1 - n][0]), most - first)
-    was, now = (_with_text(lines[first : len(lines) - last]) for lines in (old, new))
-    stay = _with_text(old[:first]) == _with_text(new[:first]) and (
-        _with_text(old[len(old) - last :]) == _with_text(new[len(new) - last :])
-    )
-    may_be_new = not was and all(not opened.scopes or each.scope in opened.scopes for _, each in now)
-    if not stay or not (may_be_new or {each for _, each in now} <= {each for _, each in was}):
-        raise ConflictError(
-            f"{path}: this would change whose a line is, or who it is from; nothing was written.",
-            "Leave `scope` and `by` as they are.",
-        )
-
-
-def _with_text(lines: list[tuple[str, LineAccess]]) -> list[tuple[str, LineAccess]]:
-    return [(line, standing) for line, standing in lines if line.strip()]
-
-
-def _appended(text: str, new: str, ending: str) -> str:
-    lead = "" if not text.strip("\ufeff") or text.endswith(("\n", "\r")) else ending
-    return text + lead + new.rstrip("\r\n") + ending
 
 
 def _placed(wanted: EditRequest, text: str, values: tuple[str, str], found: list[int]) -> str:
@@ -198,8 +185,3 @@ def _placed(wanted: EditRequest, text: str, values: tuple[str, str], found: list
     lead = "" if text[:end].endswith("\n") else ending
     tail = ending if text[end:] or not lead else ""
     return text[:end] + lead + new.rstrip("\r\n") + tail + text[end:]
-
-
-def _owned(path: str, data: bytes) -> list[list[str]]:
-    note = parse(path, data)
-    return [note.lines[block.start_line - 1 : block.end_line] for block in note.owned]

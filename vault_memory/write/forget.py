@@ -5,7 +5,7 @@ What is left is read back with the parser: a removal after which another line wo
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -76,7 +76,22 @@ def removal(path: str, data: bytes, first: int, last: int) -> Removal:
     fact = next((fact for fact in retain.facts(note, None) if fact.start_line <= first <= fact.end_line), None)
     if fact and last <= fact.end_line:
         return _cut(note, data, fact.start_line, fact.end_line)
-    _refuse_unless_item(note, first, last)
+    place = f"{path}#L{first}" + (f"-L{last}" if last > first else "")
+    if not 1 <= first <= len(note.lines):
+        raise UsageError(f"{path} has no line {first}.", f"It has {len(note.lines)} lines.")
+    if note.is_owned(first):
+        raise UsageError(f"{place} is written by reflect, and would come back.", "Forget the fact that it cites.")
+    item = next(retain.bullets(note, first, len(note.lines)), None) if note.states[first - 1] == TEXT else None
+    if item is None or item.start_line != first:
+        raise UsageError(
+            f"{place} is neither a fact nor a list item: only those can be forgotten.",
+            "Name the line of one, as `memory recall` cites it, or edit the note by hand.",
+        )
+    if max(item.end_line, last) > first:
+        raise UsageError(
+            f"{place} is more than one fact, or more than one line of a list.",
+            "Name one line, or edit the note by hand.",
+        )
     return _cut(note, data, first, first)
 
 
@@ -135,55 +150,30 @@ def _readable(path: str, data: bytes) -> Note:
     return parse(path, data)
 
 
-def _refuse_unless_item(note: Note, first: int, last: int) -> None:
-    """Raise UsageError unless the lines are one list item of one line, outside what reflect writes."""
-    place = f"{note.path}#L{first}" + (f"-L{last}" if last > first else "")
-    if not 1 <= first <= len(note.lines):
-        raise UsageError(f"{note.path} has no line {first}.", f"It has {len(note.lines)} lines.")
-    if note.is_owned(first):
-        raise UsageError(f"{place} is written by reflect, and would come back.", "Forget the fact that it cites.")
-    item = next(retain.bullets(note, first, len(note.lines)), None) if note.states[first - 1] == TEXT else None
-    if item is None or item.start_line != first:
-        raise UsageError(
-            f"{place} is neither a fact nor a list item: only those can be forgotten.",
-            "Name the line of one, as `memory recall` cites it, or edit the note by hand.",
-        )
-    if max(item.end_line, last) > first:
-        raise UsageError(
-            f"{place} is more than one fact, or more than one line of a list.",
-            "Name one line, or edit the note by hand.",
-        )
-
-
 def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
-    after = _without(data.decode("utf-8"), first, last).encode("utf-8")
-    left = parse(note.path, after)
-    if left.states != note.states[: first - 1] + note.states[last:]:
-        raise ConflictError(f"{note.path}#L{first}: without it, lines of the note would mean something else.", BY_HAND)
-    if list(_told(left, 0)) != list(_told(note, first)):
-        raise ConflictError(
-            f"{note.path}#L{first}: without it, another fact of the note would read otherwise.", BY_HAND
-        )
-    fact = next((fact for fact in retain.facts(note, None) if fact.start_line == first), None)
-    text = "\n".join(note.lines[first - 1 : last])
-    identifier = fact.block_id if fact else block_id(text)
-    said = fact.narrative if fact else ""
-    return Removal(note.path, first, last, text, key(note, first), said, data, after, identifier)
-
-
-def _told(note: Note, but: int) -> Iterator[tuple[retain.RetainFact, str]]:
-    """The facts of a note with their text, wherever they stand, but the one that begins in line `but`."""
-    for fact in retain.facts(note, None):
-        if fact.start_line != but:
-            text = "\n".join(note.lines[fact.start_line - 1 : fact.end_line])
-            yield replace(fact, start_line=0, end_line=fact.end_line - fact.start_line), text
-
-
-def _without(text: str, first: int, last: int) -> str:
-    """A text without some of its lines; one that ends without a line end still does."""
+    text = data.decode("utf-8")
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     parts = _ENDS.split(text.removeprefix(mark))  # lines and their ends in turn
     head, tail = parts[: 2 * (first - 1)], parts[2 * last :]
-    if not tail and head:
-        head.pop()
-    return mark + "".join(head) + "".join(tail)
+    # A text that ends without a line end still does.
+    after = (mark + "".join(head if tail else head[:-1]) + "".join(tail)).encode("utf-8")
+    left = parse(note.path, after)
+    if left.states != note.states[: first - 1] + note.states[last:]:
+        raise ConflictError(f"{note.path}#L{first}: without it, lines of the note would mean something else.", BY_HAND)
+    facts = {fact.start_line: fact for fact in retain.facts(note, None)}
+    gone = facts.pop(first, None)
+    if _told(left, retain.facts(left, None)) != _told(note, facts.values()):
+        raise ConflictError(
+            f"{note.path}#L{first}: without it, another fact of the note would read otherwise.", BY_HAND
+        )
+    lines = "\n".join(note.lines[first - 1 : last])
+    identifier = gone.block_id if gone else block_id(lines)
+    narrative = gone.narrative if gone else ""
+    return Removal(note.path, first, last, lines, key(note, first), narrative, data, after, identifier)
+
+
+def _told(note: Note, facts: Iterable[retain.RetainFact]) -> list[tuple[retain.RetainFact, list[str]]]:
+    """Facts of a note with their lines, wherever they stand."""
+    return [
+        (replace(fact, start_line=0, end_line=0), note.lines[fact.start_line - 1 : fact.end_line]) for fact in facts
+    ]

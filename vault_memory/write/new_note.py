@@ -1,17 +1,24 @@
-"""Makes a whole note that an agent wants kept: its frontmatter, its folder and its name.
+"""Makes a whole note that an agent wants kept: its frontmatter, its folder and its name; finds the same note.
 
 The text stays as it was given. It is read back with the parser first: what would hide or own its own lines is refused.
 """
 
+import re
 import unicodedata
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from vault_memory.errors import UsageError
-from vault_memory.markdown import entities
+from vault_memory.markdown import entities, provenance
+from vault_memory.markdown.note import FRONT, folded, folded_lines
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import of_folder
+from vault_memory.markdown.scopes import of_all_lines, of_folder
+from vault_memory.store import note_queries
+from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL, Folders
+from vault_memory.vault.vault import Vault
 
 FOLDER = "notes"
 
@@ -20,6 +27,12 @@ MAX_NOTE_CHARS = 100_000
 
 MAX_NAME_CHARS = 60
 """The characters of a title that go into the file's name."""
+
+_HEAD_BYTES = 1000
+"""What a note's properties, and the links at its end, may come to; its letters may take half as many bytes again."""
+
+_LINKS = re.compile(r"\n[ \t]*\n(?:\s*\[\[[^\[\]]*\]\])+\s*\Z")
+"""Whom a stored note is about, as `note` puts it at its end."""
 
 
 @dataclass(frozen=True)
@@ -87,3 +100,33 @@ def _quoted(text: str) -> str:
         for char in text
     )
     return f'"{escaped}"'
+
+
+def find_same(store: View, vault: Vault, filing: NewNote, scopes: Sequence[str]) -> str | None:
+    """The path of a note in these scopes (none given: in any) that says the same, whatever its title.
+
+    One with a line that these scopes do not open says something else: who guesses the line must not be told so. Nor
+    does one from outside stand for what is not.
+    """
+    # Behind a blank line nothing of it is taken for properties.
+    wanted = parse("x.md", f"\n{filing.text}".encode("utf-8", "replace"))
+    said, letters = folded_lines(wanted.lines, wanted.states), _letters(filing.text)
+    size, trusted = len(filing.text.encode("utf-8", "replace")), provenance.is_trusted(filing.by or provenance.PERSON)
+    for path, texts in note_queries.notes_of_size(store, size, _HEAD_BYTES + size // 2, scopes):
+        if letters not in "".join(reversed([_letters(text) for text in texts])):
+            continue  # as far as the index goes: a vault has thousands of one size, too many to read
+        with suppress(OSError):
+            found = parse(path, vault.read(path))
+            lines = of_all_lines(found, vault.config.folder_scopes) if scopes else ()
+            if any(line.scope not in scopes for line in lines):
+                continue
+            if trusted and not provenance.is_trusted(provenance.of_properties(found.properties)):
+                continue
+            first, last = found.states.count(FRONT), len(_LINKS.sub("", "\n".join(found.lines)).split("\n"))
+            if said in (folded_lines(found.lines[first:end], found.states[first:end]) for end in (None, last)):
+                return path
+    return None
+
+
+def _letters(text: str) -> str:
+    return "".join("".join(map(folded, text.splitlines())).split())

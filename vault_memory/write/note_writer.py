@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from vault_memory.write.rewrite import Rewriter
 
 
+T = TypeVar("T")
+
 MAX_NOTES_OF_ONE_NAME = 100
 """Notes of one title in one minute: whoever makes more is in a loop."""
 
@@ -40,34 +42,39 @@ class NoteWriter:
 
     def retain_once(self, bullet: "Bullet", today: date, scopes: tuple[str, ...]) -> "RetainResult | str":
         """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
+        from vault_memory.write.retain import find_same
+
         with self._alone():
-            return self.same_fact(bullet, today, scopes) or self._retain(bullet, today)
+            same = None
+            if not self._index.unusable():
+                same = self._index.read(lambda view, _: find_same(view, bullet, today), scopes=scopes)
+            return same or self._retain(bullet, today)
 
     def create_once(self, filing: "NewNote", now: datetime, scopes: tuple[str, ...]) -> "StoredNote | str":
-        """Make a note, or say which one in these scopes holds the same text; of two writers at once one writes."""
-        with self._alone():
-            return self._same_note(filing, scopes) or self._file(filing, now)
+        """Make a note and make it searchable, or say which one in these scopes holds the same text.
 
-    def same_fact(self, bullet: "Bullet", today: date, scopes: tuple[str, ...] = ()) -> str | None:
-        """The citation of a fact in these scopes that says what a bullet would; None where no index can be asked."""
-        from vault_memory.markdown import facts
-        from vault_memory.markdown.parse import parse
-        from vault_memory.write import duplicates
+        `now` is local: it names the note. Raises UsageError for one that would say nothing.
+        """
+        from vault_memory.write import new_note
+        from vault_memory.write.retain import check_entities
 
-        if self._index.unusable():
-            return None
-        (fact,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
-        return self._index.read(lambda view, _: duplicates.fact(view, fact, today), scopes=scopes)
-
-    def _same_note(self, filing: "NewNote", scopes: tuple[str, ...]) -> str | None:
-        from vault_memory.write import duplicates
-
-        if self._index.unusable():
-            return None
-        by = filing.by or provenance.PERSON
-        return self._index.read(
-            lambda view, _: duplicates.note(view, self.vault, filing.text, by, scopes), scopes=scopes
-        )
+        with self._alone():  # of two writers at once one writes
+            same = None
+            if not self._index.unusable():
+                find = new_note.find_same
+                same = self._index.read(lambda view, _: find(view, self.vault, filing, scopes), scopes=scopes)
+            if same:
+                return same
+            new_note.check(filing)
+            check_entities(filing.entities)
+            self._refuse_unfit()
+            data = new_note.note(filing, now, self._index.config.folder_scopes)
+            for attempt in range(MAX_NOTES_OF_ONE_NAME):
+                path = new_note.path(filing, now, attempt)
+                with suppress(ConflictError):  # another note of that title and minute
+                    self.vault.write(path, data, None)
+                    return new_note.StoredNote(path, self._findable(path))
+            raise ConflictError(f"There are {MAX_NOTES_OF_ONE_NAME} notes like {path}.", "Choose another title.")
 
     def retain(self, bullet: "Bullet", day: date) -> "RetainResult":
         """Append a fact to a day's note and make it searchable."""
@@ -77,35 +84,15 @@ class NoteWriter:
     def _retain(self, bullet: "Bullet", day: date) -> "RetainResult":
         from vault_memory.write.retain import retain_bullet
 
-        self._index.refuse_foreign()
-        self._index.refuse_empty(self.vault.walk())
+        self._refuse_unfit()
         done = retain_bullet(self._rewriter(), bullet, day, template("daily.md"))
         said = (self._findable(done.path), self._take_back(str(bullet)))
         return replace(done, warning=" ".join(filter(None, said)))
 
-    def _file(self, filing: "NewNote", now: datetime) -> "StoredNote":
-        """Make a note of its own and make it searchable; raises UsageError for one that would say nothing.
-
-        `now` is local: it names the note. To be called `_alone`.
-        """
-        from vault_memory.write import new_note as notes
-        from vault_memory.write.retain import check_entities
-
-        notes.check(filing)
-        check_entities(filing.entities)
+    def _refuse_unfit(self) -> None:
+        """Raise RefusedError where the index is of another vault, or the notes have vanished."""
         self._index.refuse_foreign()
         self._index.refuse_empty(self.vault.walk())
-        attempt = 0
-        while True:
-            path = notes.path(filing, now, attempt)
-            try:
-                self.vault.write(path, notes.note(filing, now, self._index.config.folder_scopes), None)
-            except ConflictError:
-                attempt += 1  # another note of that title and minute
-                if attempt == MAX_NOTES_OF_ONE_NAME:
-                    raise
-                continue
-            return notes.StoredNote(path, self._findable(path))
 
     def amend(self, wanted: "EditRequest", scopes: tuple[str, ...] = ()) -> "EditResult":
         """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
@@ -166,21 +153,19 @@ class NoteWriter:
             return made.after, made
 
         run = UndoHistory(self.vault.root).begin("forget")
-        word = _Word(self, journal.CitedPassage(planned.source, planned.key), stands=True)
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
             run.keep(path, before, after, f"forgotten: {planned.source}")
-            word.say()  # before the note is written: a kill in between must not leave a fact gone that nobody remembers
+            say()  # before the note is written: a kill in between must not leave a fact gone that nobody remembers
 
         with self._alone():
             try:
-                done = self._rewriter(keep).rewrite(planned.path, compose)
+                with self._journalled(journal.CitedPassage(planned.source, planned.key), forgotten=True) as say:
+                    done = self._rewriter(keep).rewrite(planned.path, compose)
             except VaultMemoryError:
-                word.take_back()
                 run.drop()
                 raise
-            warnings = self._unindexed(done)
-        return ForgetResult(done, run.name, run.place, tuple(warnings))
+            return ForgetResult(done, run.name, run.place, tuple(self._unindexed(done)))
 
     @contextmanager
     def unforgetting(self, back: "RestoredNote") -> "Iterator[None]":
@@ -191,14 +176,46 @@ class NoteWriter:
         from vault_memory.write.forget import taken_out
 
         found = taken_out(back.path, back.text, back.now) if back.text is not None else None
-        word = _Word(self, journal.CitedPassage(found.source, found.key), stands=False) if found else None
-        try:
-            if word:
-                word.say()
+        if found is None:
             yield
+            return
+        with self._journalled(journal.CitedPassage(found.source, found.key), forgotten=False) as say:
+            say()
+            yield
+
+    @contextmanager
+    def _journalled(self, cited: journal.CitedPassage, *, forgotten: bool) -> "Iterator[Callable[[], None]]":
+        """Yields what has the journal say, once, that a text is forgotten or is not any more.
+
+        When the rest fails, the journal says the contrary, unless it had been so before.
+        """
+        was: journal.Tombstone | None = None
+        said: datetime | None = None
+
+        def note(stands: bool, now: datetime) -> None:
+            if stands:
+                journal.note_tombstone(self.vault.root, cited, now)
+            else:
+                journal.note_restored(self.vault.root, cited.key, now)
+
+        def say() -> None:
+            nonlocal was, said
+            if said is not None:
+                return
+            was = self._last_word(cited.key)
+            now = journal.later(datetime.now(UTC), was.at if was else None)
+            try:
+                note(forgotten, now)
+            except VaultError as error:
+                raise VaultError(f"{error} No note was changed.", error.next_step) from error
+            said = now
+
+        try:
+            yield say
         except VaultMemoryError:
-            if word:
-                word.take_back()
+            if said and not (was and was.at and was.stands == forgotten):
+                with suppress(VaultMemoryError):  # it is told why the note could not be written
+                    note(not forgotten, max(datetime.now(UTC), said + timedelta(microseconds=1)))
             raise
 
     def _alone(self) -> "AbstractContextManager[None]":
@@ -211,7 +228,7 @@ class NoteWriter:
         from vault_memory.write.forget import key
 
         known = key(parse("x.md", f"## Retain\n{bullet}\n".encode()), 2)
-        last = self.last_word(known)
+        last = self._last_word(known)
         if last is None or not last.stands:
             return ""
         try:
@@ -220,11 +237,16 @@ class NoteWriter:
             return f"The fact is written, but still counts as forgotten: {error}"
         return ""
 
-    def last_word(self, key: int) -> journal.Tombstone | None:
+    def _last_word(self, key: int) -> journal.Tombstone | None:
         """What was said last of a text's being forgotten; None when nothing was, an old word where nobody can tell."""
+        unknown: journal.Tombstone | None = journal.Tombstone(key, 0, 0, stands=True)
+        return self._asked(lambda store: journal.last_word(store, key), unknown)
+
+    def _asked(self, question: "Callable[[Store], T]", otherwise: T) -> T:
+        """The answer of the index as it is, or what is said without one that can be read."""
         with suppress(*schema.UNREADABLE), closing(Store.open(self._index.path)) as store:
-            return journal.last_word(store, key)
-        return journal.Tombstone(key, 0, 0, stands=True)
+            return question(store)
+        return otherwise
 
     def _unindexed(self, done: "Removal") -> "Iterator[str]":
         """Bring the index, if there is one, up to date; yields what is to be said: where the same words still stand."""
@@ -236,7 +258,9 @@ class NoteWriter:
                 others = [
                     f"{path}#L{line}" for _, path, line, *_ in note_queries.same_words(store.view(ALL), done.wording)
                 ]
-                links = list(_links_to(store, done))
+                name, anchor = link_name(done.path).casefold(), f"^{done.block_id}"
+                linked = note_queries.links_to_anchor(store.view(ALL), anchor) if done.block_id else ()
+                links = [f"{path}#L{line}" for path, line, to in linked if link_name(to).casefold() == name]
             if others:
                 yield f"The same words still stand at {', '.join(others)}."
             if links:
@@ -277,61 +301,13 @@ class NoteWriter:
     def _rewriter(self, keep: "Callable[[str, bytes | None, bytes], None] | None" = None) -> "Rewriter":
         from vault_memory.write.rewrite import Rewriter
 
-        return Rewriter(self.vault, self._own_hash, self._is_known, keep)
-
-    def _is_known(self, path: str) -> bool:
-        """Whether the index has that note."""
-        with suppress(*schema.UNREADABLE), closing(Store.open(self._index.path)) as store:
-            return note_queries.note_hash(store.view(ALL), path) is not None
-        return False
-
-    def _own_hash(self, path: str) -> bytes | None:
-        """The hash of a note as this program last wrote it."""
-        with suppress(*schema.UNREADABLE), closing(Store.open(self._index.path)) as store:
+        def own_hash(store: Store, path: str) -> bytes | None:
             value = store.meta(f"own:{path}")
             return bytes.fromhex(value) if isinstance(value, str) else None
-        return None
 
-
-class _Word:
-    """What the journal is to say of a text about to be forgotten (`stands`) or put back; taken back if that fails."""
-
-    def __init__(self, writer: NoteWriter, cited: journal.CitedPassage, *, stands: bool) -> None:
-        self._writer, self._cited, self._stands = writer, cited, stands
-        self._was: journal.Tombstone | None = None
-        self._said: datetime | None = None
-
-    def say(self) -> None:
-        """Note it, once; raises RefusedError or VaultError."""
-        if self._said:
-            return
-        self._was = self._writer.last_word(self._cited.key)
-        now = journal.later(datetime.now(UTC), self._was.at if self._was else None)
-        try:
-            self._note(self._stands, now)
-        except VaultError as error:
-            raise VaultError(f"{error} No note was changed.", error.next_step) from error
-        self._said = now
-
-    def take_back(self) -> None:
-        """Note the contrary, unless nothing was noted, or it had been so before."""
-        if self._said and not (self._was and self._was.at and self._was.stands == self._stands):
-            with suppress(VaultMemoryError):  # it is told why the note could not be written
-                self._note(not self._stands, max(datetime.now(UTC), self._said + timedelta(microseconds=1)))
-
-    def _note(self, stands: bool, now: datetime) -> None:
-        root = self._writer.vault.root
-        if stands:
-            journal.note_tombstone(root, self._cited, now)
-        else:
-            journal.note_restored(root, self._cited.key, now)
-
-
-def _links_to(store: Store, gone: "Removal") -> Iterator[str]:
-    """Where the block that was taken out is linked to."""
-    name = link_name(gone.path).casefold()
-    for path, line, target in (
-        note_queries.links_to_anchor(store.view(ALL), f"^{gone.block_id}") if gone.block_id else ()
-    ):
-        if link_name(target).casefold() == name:
-            yield f"{path}#L{line}"
+        return Rewriter(
+            self.vault,
+            own_hash=lambda path: self._asked(lambda store: own_hash(store, path), None),
+            is_known=lambda path: self._asked(lambda s: note_queries.note_hash(s.view(ALL), path) is not None, False),
+            keep=keep,
+        )

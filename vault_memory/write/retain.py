@@ -1,7 +1,7 @@
 """Appends a fact to a day's note, as one Retain bullet.
 
 The edit is composed on the note's own text (byte order mark, line ends and final newline stay as they are), read back
-with the parser before anything is written, and written under the guest rules (rewriting.py).
+with the parser before anything is written, and written under the guest rules (rewrite.py).
 """
 
 import re
@@ -12,9 +12,13 @@ from pathlib import Path
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import entities, facts, provenance
-from vault_memory.markdown.note import BLANK, Heading
+from vault_memory.markdown.note import BLANK
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import of_note
+from vault_memory.search.names import Names, superseded
+from vault_memory.store import journal, note_queries
+from vault_memory.store.rows import KINDS, wording_hash
+from vault_memory.store.view import Filters, View
 from vault_memory.text import daily_notes, dates
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, is_scope, normal_scope
 from vault_memory.vault.vault import Vault
@@ -46,21 +50,14 @@ class Bullet:
     scope: str = ""
 
     def __str__(self) -> str:
-        given = [f"c={_decimal(self.confidence)}"] if self.confidence is not None else []
+        # Six places and no exponent, as the grammar reads it.
+        given = [f"c={f'{self.confidence:.6f}'.rstrip('0').rstrip('.')}"] if self.confidence is not None else []
         given += [f"by={self.by}"] if self.by else []
         given += [f"scope={self.scope}"] if self.scope else []
         keys = f"({', '.join(given)})" if given else ""
-        names = "".join(f" @{name}" if _is_word(name) else f" @[[{name}]]" for name in self.entities)
+        is_word = re.compile(entities.WORD).fullmatch
+        names = "".join(f" @{name}" if is_word(name) else f" @[[{name}]]" for name in self.entities)
         return f"- {self.kind}{keys}{names}: {' '.join(self.text.split())}"
-
-
-def _decimal(number: float) -> str:
-    """A number with up to six places and no exponent, as the grammar reads it."""
-    return f"{number:.6f}".rstrip("0").rstrip(".")
-
-
-def _is_word(name: str) -> bool:
-    return re.fullmatch(entities.WORD, name) is not None
 
 
 def check_entities(names: Sequence[str]) -> None:
@@ -111,16 +108,12 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
 
     def compose(before: bytes | None) -> tuple[bytes, RetainResult]:
         start = before if before is not None else _from_template(vault, template, day, path)
-        text = str(_needed(bullet, of_note(parse(path, start).properties, path, vault.config.folder_scopes)))
+        of_its_note = of_note(parse(path, start).properties, path, vault.config.folder_scopes)
+        text = str(replace(bullet, scope="") if bullet.scope == of_its_note == GLOBAL else bullet)
         data, line = insert(path, start, text)
         return data, RetainResult(path, line, text, created=before is None)
 
     return rewriter.rewrite(path, compose)
-
-
-def _needed(bullet: Bullet, of_its_note: str) -> Bullet:
-    """The bullet without saying that it is for everybody, where its note says so."""
-    return replace(bullet, scope="") if bullet.scope == of_its_note == GLOBAL else bullet
 
 
 def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
@@ -134,11 +127,14 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
         raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
     ending = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     note = parse(path, data)
-    after = _last_retain_line(note.headings, note.states)
-    lines = re.split(r"(\r\n|\n|\r)", text)  # text and line ends in turn
-    if after:
-        position = sum(len(part) for part in lines[: 2 * after])
-        head, tail = text[:position], text[position:]
+    sections = [at for at, heading in enumerate(note.headings) if heading.text.casefold() == "retain"]
+    if sections:
+        # Behind the last line with text of the last Retain section, or its heading.
+        first, *following = (heading.line for heading in note.headings[sections[-1] :])
+        last = following[0] - 1 if following else len(note.lines)
+        after = next((n for n in range(last, first, -1) if note.states[n - 1] != BLANK), first)
+        parts = re.split(r"(\r\n|\n|\r)", text)  # text and line ends in turn
+        head, tail = "".join(parts[: 2 * after]), "".join(parts[2 * after :])
         lead = "" if head.endswith(("\n", "\r")) else ending
         new, line = head + lead + bullet + (ending if tail or not lead else "") + tail, after + 1
     else:
@@ -151,16 +147,6 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
             "Close what is open there (see `memory lint`), then try again.",
         )
     return new.encode("utf-8"), line
-
-
-def _last_retain_line(headings: Sequence[Heading], states: bytearray) -> int:
-    """The last line with text of the last Retain section, the heading itself if it is empty, or 0 without one."""
-    found = [i for i, heading in enumerate(headings) if heading.text.casefold() == "retain"]
-    if not found:
-        return 0
-    following = headings[found[-1] + 1].line - 1 if found[-1] + 1 < len(headings) else len(states)
-    first = headings[found[-1]].line
-    return next((n for n in range(following, first, -1) if states[n - 1] != BLANK), first)
 
 
 def _from_template(vault: Vault, template: Path, day: date, path: str) -> bytes:
@@ -206,3 +192,29 @@ def parse_day(text: str | None) -> date:
     if text and (found is None or found.start != found.end):
         raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
     return found.start if found else today
+
+
+def find_same(store: View, bullet: Bullet, today: date) -> str | None:
+    """The citation of a fact that says the same in the same words, of all whom this one is about, and still counts.
+
+    What was done is done again on another day. What was forgotten or superseded counts no more, nor does what came
+    from outside where the new one did not.
+    """
+    (wanted,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
+    is_done, trusted = wanted.kind == "B", provenance.is_trusted(wanted.by or provenance.PERSON)
+    found = {
+        int(passage): (path, int(line))
+        for passage, path, line, key, by, day, kind in note_queries.same_words(store, wording_hash(wanted.narrative))
+        if (provenance.is_trusted(by) or not trusted)
+        and (not is_done or (day == today.isoformat() and KINDS[kind] == "experience"))
+        and not ((last := journal.last_word(store, key)) and last.stands)
+    }
+    if not found:
+        return None
+    names = Names(store)
+    about, after = set(map(names.canonical, wanted.entities)), superseded(store, names, found, today, Filters())
+    for passage, (path, line) in found.items():
+        mentioned = set(map(names.canonical, note_queries.mentioned_in(store, passage)))
+        if passage not in after and about <= mentioned:
+            return f"{path}#L{line}"
+    return None

@@ -58,7 +58,10 @@ class Rewriter:
 
     def settled(self, path: str) -> bytes | None:
         """A note's bytes, once an editor that has just saved it has had its moment; None where there is none."""
-        before = self._awaited(path)
+        # One that the index knows gets a moment to come back: some editors rename it away to save.
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while (before := current(self.vault, path)) is None and self.is_known(path) and time.monotonic() < deadline:
+            time.sleep(0.05)
         if before is None or self.own_hash(path) == content_hash(before):
             return before
         wait = SETTLE_SECONDS - self.vault.seconds_since_saved(path)
@@ -66,13 +69,6 @@ class Rewriter:
             return before
         time.sleep(wait)
         return current(self.vault, path)
-
-    def _awaited(self, path: str) -> bytes | None:
-        """A note's bytes; one that the index knows gets a moment to come back: some editors rename it away to save."""
-        deadline = time.monotonic() + SETTLE_SECONDS
-        while (found := current(self.vault, path)) is None and self.is_known(path) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return found
 
 
 def current(vault: Vault, path: str) -> bytes | None:
