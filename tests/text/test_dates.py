@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vault_memory.text import dates
 from vault_memory.text.daily_notes import name_day
-from vault_memory.text.dates import Span
+from vault_memory.text.spans import Span, parse_t
 
 TODAY = date(2025, 12, 3)  # a Wednesday
 MENTIONED = date(2025, 11, 27)  # a Thursday
@@ -280,7 +280,7 @@ def test_the_first_expression_that_exists_wins() -> None:
     ],
 )
 def test_which_end_of_time_is_wanted(question: str, latest: bool, earliest: bool) -> None:
-    assert (dates.wants_latest(question), dates.wants_earliest(question)) == (latest, earliest)
+    assert dates.wanted_ends(question) == (latest, earliest)
 
 
 # --- facts ------------------------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ def test_a_fact_without_a_clear_day(fact: str) -> None:
     ],
 )
 def test_the_key_t(value: str, span: str | None) -> None:
-    assert iso(dates.parse_t(value)) == span
+    assert iso(parse_t(value)) == span
 
 
 # --- notes ------------------------------------------------------------------------------------------------
@@ -457,18 +457,17 @@ days = st.one_of(st.dates(), st.sampled_from([date.min, date.max, date(2024, 2, 
 def test_no_text_raises_and_every_span_is_in_order(text: str, day: date) -> None:
     window = dates.find_window(text, day)
     spans = [dates.parse_option(text, day), dates.occurred(text, day), dates.occurred(text, None)]
-    spans += [dates.parse_t(text), window.span if window else None]
+    spans += [parse_t(text), window.span if window else None]
     assert all(span.start <= span.end for span in spans if span)
     assert window is None or (window.text in text and window.text.strip() == window.text != "")
-    dates.wants_latest(text)
-    dates.wants_earliest(text)
+    dates.wanted_ends(text)
     dates.property_day(text)
 
 
 @given(st.dates(), days)
 def test_an_iso_day_is_that_day_everywhere(day: date, today: date) -> None:
     text, span = day.isoformat(), Span(day, day)
-    assert dates.parse_option(text, today) == dates.parse_t(text) == dates.occurred(f"met {text}.", today) == span
+    assert dates.parse_option(text, today) == parse_t(text) == dates.occurred(f"met {text}.", today) == span
     window = dates.find_window(f"what happened on {text}?", today)
     assert window is not None
     assert window.span == span

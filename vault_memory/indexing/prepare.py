@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from datetime import date
 from itertools import chain
 from typing import NamedTuple
 
@@ -65,7 +66,7 @@ class PreparedNote(NamedTuple):
 class _Whole(NamedTuple):
     """What holds for a whole note: its day and whether its name says it (that of a log), whose it is, who wrote it."""
 
-    day: dates.date | None
+    day: date | None
     is_log: bool
     scope: str
     origin: str
@@ -126,7 +127,7 @@ def _rows(
         yield row
 
 
-def _told(note: Note, day: dates.date, problems: list[Problem]) -> dict[int, InferredColumns]:
+def _told(note: Note, day: date, problems: list[Problem]) -> dict[int, InferredColumns]:
     """What the lines of a conversation in a log without facts tell, by line."""
     if len(note.lines) > conversation.MAX_LINES and conversation.speakers(note):
         why = f"a conversation of more than {conversation.MAX_LINES:,} lines: its lines are no facts"
@@ -140,7 +141,7 @@ def _inferred_columns(told: conversation.Utterance) -> InferredColumns:
     return InferredColumns(told.line, "observation", told.text, told.speaker, start, end, key, is_decided(told.text))
 
 
-def _named_day(note: Note, daily: DailySettings) -> dates.date | None:
+def _named_day(note: Note, daily: DailySettings) -> date | None:
     """The local day that a note's file name says: that of a log. Another note may have a day as a property."""
     stem = note.path.removesuffix(".md")
     if daily.folder and stem.startswith(f"{daily.folder}/"):
@@ -149,7 +150,7 @@ def _named_day(note: Note, daily: DailySettings) -> dates.date | None:
     return name_day("/".join(stem.split("/")[-depth:]), daily.format)
 
 
-def _property_day(note: Note) -> dates.date | None:
+def _property_day(note: Note) -> date | None:
     found = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
     return next((day for day in found if day), None)
 
@@ -197,7 +198,7 @@ def _passage_row(passage: chunk.Passage, found: tuple[int, Context, int], lines:
     )
 
 
-def _claims(fact: retain.RetainFact, day: dates.date | None) -> list[tuple[str, str, str, str, bool, str | None]]:
+def _claims(fact: retain.RetainFact, day: date | None) -> list[tuple[str, str, str, str, bool, str | None]]:
     """(subject, slot, value, how, whole, start) of each thing a fact claims; its subject stands before the colon."""
     subject = "&".join(sorted({entities.slug(name) for name in fact.heads}))
     day = fact.occurred.start if fact.occurred else day

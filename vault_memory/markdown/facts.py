@@ -9,6 +9,7 @@ every line) and is reported. DESIGN.md §4 is the reference.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from vault_memory.markdown.links import block_id
 from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem
 from vault_memory.text import dates
 from vault_memory.text.scope_syntax import is_scope, no_scope, normal_scope
+from vault_memory.text.spans import Span, parse_t
 
 KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
 """The letter of a fact and its kind in answers."""
@@ -38,7 +40,7 @@ class RetainFact:
     """Those of its entities that stand before the colon: what it is about."""
     confidence: float | None = None
     importance: float | None = None
-    occurred: dates.Span | None = None
+    occurred: Span | None = None
     scope: str | None = None
     block_id: str | None = None
     by: str | None = None
@@ -76,7 +78,7 @@ _NAMED = re.compile(r"\[\[(?P<note>[^\[\]#|]*)#\^(?P<id>[\w-]+)\]\]|\^(?P<own>[\
 _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a day; it does not say when it happened
 
 
-def facts(note: Note, mentioned: dates.date | None, problems: list[Problem] | None = None) -> Iterator[RetainFact]:
+def facts(note: Note, mentioned: date | None, problems: list[Problem] | None = None) -> Iterator[RetainFact]:
     """Yield the note's facts in order; problems are appended to `problems` as they are met.
 
     `mentioned` is the note's day: relative dates in a narrative are read against it.
@@ -148,7 +150,7 @@ class _MalformedError(Exception):
     """Why a bullet that was meant as a fact is plain text."""
 
 
-def _fact(note: Note, bullet: ListItem, mentioned: dates.date | None, problems: list[Problem]) -> RetainFact | None:
+def _fact(note: Note, bullet: ListItem, mentioned: date | None, problems: list[Problem]) -> RetainFact | None:
     """Read one bullet; None when it is plain text, raises _MalformedError when it was meant as a fact."""
     match = HEAD.match(bullet.text)
     if reason := _malformed(bullet.text, match):
@@ -156,7 +158,7 @@ def _fact(note: Note, bullet: ListItem, mentioned: dates.date | None, problems: 
     if not match:
         return None
     values = _values(match[2] or "")
-    occurred = dates.parse_t(values["t"]) if "t" in values else None
+    occurred = parse_t(values["t"]) if "t" in values else None
     if "t" in values and occurred is None:
         raise _MalformedError(f"`t={values['t']}` is not an ISO date or from/to")
     named = _NAMED.fullmatch(values["supersedes"]) if "supersedes" in values else None

@@ -106,7 +106,7 @@ def understand(request: Request) -> Query:
     # Without the punctuation around; a word of nothing else stays (`c++`, `->`, `??`).
     spoken = [_POSSESSIVE.sub("", word.strip(_EDGE)) or word for word in _WORD.findall(text)]
     idle = set(window.text.casefold().split()) if window else set()
-    latest, earliest = dates.wants_latest(text), dates.wants_earliest(text)
+    latest, earliest = dates.wanted_ends(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
     content = [w for w in spoken if not _is_idle(w.casefold()) and w.casefold() not in idle]
     of_time = content if window and all(w.casefold() in _PERIOD_WORDS for w in content) else []

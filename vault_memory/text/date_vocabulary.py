@@ -1,7 +1,7 @@
-"""The words of time: text to tokens, and what expression may start at a token; must not know who asks.
+"""The words of time: text to tokens, and what expression may start at a token. English only. Pure.
 
-One table says which reader may start at a word. A reader answers what it found and, as `sort`, how sure it
-is; whether the words around let a doubtful one count is for `dates` to say. English only.
+One table says which reader may start at a word. A reader answers what it found and, as `sort`, how sure it is;
+whether the words around let a doubtful one count is for `dates` to say.
 """
 
 import re
@@ -15,9 +15,9 @@ from vault_memory.text.spans import (
     CalendarPart,
     Span,
     days_of,
-    parse_numeric,
     parse_t,
     plus,
+    readings,
     resolve,
     shift,
     unit_of,
@@ -82,7 +82,7 @@ _WEEKDAYS = {name.lower(): n for n, name in enumerate(WEEKDAY_NAMES)}
 _WEEKDAYS |= {name[:3]: n for name, n in _WEEKDAYS.items()} | {"tues": 1, "thur": 3, "thurs": 3}
 # Northern meteorological seasons; winter belongs to the year its December lies in.
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-_QUARTERS = {"q1": 1, "q2": 4, "q3": 7, "q4": 10}
+_QUARTERS = {"q1": 1, "q2": 4, "q3": 7, "q4": 10, **_SEASONS}
 _UNITS = {name + s: name for name in ("day", "week", "month", "quarter", "year") for s in ("", "s")}
 # How far "two weeks ago" reaches either way, in days.
 _SLACK = {"day": 0, "week": 3, "month": 15, "quarter": 45, "year": 183}
@@ -105,7 +105,7 @@ _LINKS = frozenset(
     | {"where", "which", "while", "who", "why", "with", "you", "your"}
 )
 CALENDAR_WORDS = frozenset(
-    [*MONTHS, *_WEEKDAYS, *_SEASONS, *_UNITS, *_NAMED, *_QUARTERS, "night", "weekend", "morning", "evening"]
+    [*MONTHS, *_WEEKDAYS, *_UNITS, *_NAMED, *_QUARTERS, "night", "weekend", "morning", "evening"]
 )
 
 
@@ -138,9 +138,15 @@ def read(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     if token.kind == "num":
         return _number(tokens, at, anchor)
     if token.kind == "iso":
-        return _iso_token(tokens, at)
-    if token.kind == "numeric":
-        return _numeric(tokens, at)
+        word = token.word.upper()
+        is_year = len(word) != 7 or word[:2] in ("19", "20")
+        span = parse_t(word.replace("/", "-") if word[4] == "/" else word) if is_year else None
+        return DateExpression(span, at + 1) if span else None
+    if token.kind == "numeric":  # 5.9.2026, 25/9/2026, 20260905; the last may be any number
+        days = readings(token.word)
+        is_version = tokens[at - 1].word in ("version", "release", "build", "section", "chapter")
+        sort = "number" if token.word.isdigit() else "fixed"
+        return DateExpression(days[0], at + 1, sort) if len(days) == 1 and not is_version else None
     reader = _READERS.get(token.word)
     return reader(tokens, at, anchor) if reader else None
 
@@ -151,33 +157,23 @@ def ranged(tokens: Tokens, first: DateExpression, anchor: date, lead: str) -> Da
         return first
     start = first.stop + 1 + (tokens[first.stop + 1].word == "the")
     part = first.first if isinstance(first.first, CalendarPart) else None
-    if part and part.day and (closed := _day_range(tokens, part, start)):
-        return closed
+    day, behind = _day(tokens[start]), tokens[start + 1].word
+    if part and part.day and day and behind not in MONTHS and behind != "of":  # the rest of "Nov 3-10, 2025"
+        year, stop = _year_at(tokens, start + 1)
+        is_tight = tokens[start - 1].kind == "dash" or year or ends_here(tokens, stop)
+        if is_tight and day > part.day:
+            return DateExpression(part, stop, "fixed", CalendarPart(year or part.year, part.month, 1, day))
     second = read(tokens, start, anchor)
     if second is None or second.second is not None:
         return first
     lends = part is not None and isinstance(second.first, CalendarPart) and second.first.year is not None
-    sort = second.sort if lends else max(first.sort, second.sort, key=_doubt)
-    return DateExpression(first.first, second.stop, sort, second.first)
-
-
-def _doubt(sort: str) -> int:
-    return {"fixed": 0, "relative": 1, "vague": 2}.get(sort, 3)
+    known = ("fixed", "relative", "vague")  # the doubtfuller of both; any other sort is the most doubtful
+    doubt = max(first.sort, second.sort, key=lambda sort: known.index(sort) if sort in known else len(known))
+    return DateExpression(first.first, second.stop, second.sort if lends else doubt, second.first)
 
 
 def _joins(token: Token, lead: str) -> bool:
     return token.kind == "dash" or token.word in _TO or (token.word == "and" and lead == "between")
-
-
-def _day_range(tokens: Tokens, first: CalendarPart, at: int) -> DateExpression | None:
-    """The rest of "Nov 3-10, 2025"."""
-    day = _day(tokens[at])
-    if day is None or tokens[at + 1].word in MONTHS or (tokens[at + 1].word == "of"):
-        return None
-    year, stop = _year_at(tokens, at + 1)
-    second = CalendarPart(year or first.year, first.month, 1, day)
-    tight = tokens[at - 1].kind == "dash" or year or ends_here(tokens, stop)
-    return DateExpression(first, stop, "fixed", second) if tight and day > (first.day or 0) else None
 
 
 def _day(token: Token) -> int | None:
@@ -199,22 +195,6 @@ def _year_at(tokens: Tokens, at: int) -> tuple[int | None, int]:
     skip = at + (tokens[at].word in (",", "of"))
     year = _year(tokens[skip])
     return (year, skip + 1) if year is not None else (None, at)
-
-
-def _iso_token(tokens: Tokens, at: int) -> DateExpression | None:
-    word = tokens[at].word.upper()
-    if len(word) == 7 and word[:2] not in ("19", "20"):
-        return None
-    span = parse_t(word.replace("/", "-") if word[4] == "/" else word)
-    return DateExpression(span, at + 1) if span else None
-
-
-def _numeric(tokens: Tokens, at: int) -> DateExpression | None:
-    """Reads "5.9.2026", "25/9/2026", "20260905"; the last may be any number."""
-    part = parse_numeric(tokens[at].word)
-    if part is None or tokens[at - 1].word in ("version", "release", "build", "section", "chapter"):
-        return None
-    return DateExpression(part, at + 1, "number" if tokens[at].word.isdigit() else "fixed")
 
 
 def _number(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
@@ -244,15 +224,11 @@ def _day_first(tokens: Tokens, at: int, anchor: date, day: int) -> DateExpressio
         rest = _day_first(tokens, at + 2, anchor, end) if tokens[month_at].word in MONTHS else None
         if rest and isinstance(rest.first, CalendarPart):
             return DateExpression(rest.first._replace(day=day), rest.stop, rest.sort, rest.first)
-    return _nth(day, at + 1, anchor) if ordinal else None
-
-
-def _nth(day: int, stop: int, anchor: date) -> DateExpression | None:
-    """Reads "the 27th": of this month or the one before."""
+    # "the 27th": of this month or the one before.
     month = unit_of(plus(anchor, 7), "month").start
     spans = (days_of(CalendarPart(None, m.month, 1, day), m.year) for m in (month, shift(month, "month", -1)))
     span = next((span for span in spans if span and span.start <= plus(anchor, 7)), None)
-    return DateExpression(span, stop, "ordinal") if span else None
+    return DateExpression(span, at + 1, "ordinal") if span and ordinal else None
 
 
 def _month(tokens: Tokens, at: int, anchor: date) -> DateExpression:
@@ -272,15 +248,11 @@ def _month(tokens: Tokens, at: int, anchor: date) -> DateExpression:
     return DateExpression(part, at + 1, "month")
 
 
-def _season(tokens: Tokens, at: int, anchor: date) -> DateExpression:
-    year, stop = _year_at(tokens, at + 1)
-    part = CalendarPart(year, _SEASONS[tokens[at].word], 3)
-    return DateExpression(part, stop, "season" if year is None else "fixed")
-
-
 def _quarter(tokens: Tokens, at: int, anchor: date) -> DateExpression:
-    year, stop = _year_at(tokens, at + 1)
-    return DateExpression(CalendarPart(year, _QUARTERS[tokens[at].word], 3), stop, "month" if year is None else "fixed")
+    """Reads "summer 2024", "Q3"."""
+    word, (year, stop) = tokens[at].word, _year_at(tokens, at + 1)
+    sort = "season" if word in _SEASONS else "month"
+    return DateExpression(CalendarPart(year, _QUARTERS[word], 3), stop, sort if year is None else "fixed")
 
 
 def _weekday(tokens: Tokens, at: int, anchor: date) -> DateExpression:
@@ -345,23 +317,20 @@ def _turn(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     word = tokens[behind].word
     if tokens[behind + 1].word == "of":
         return None
-    if word in _UNITS and word in _UNITS.values():
-        return _turn_unit(tokens[at].word, word, behind + 1, anchor)
+    if word in _UNITS.values():
+        last, move = shift(anchor, word, -1), _MOVES[turn]
+        if word == "day":
+            return None
+        if tokens[at].word == "past":
+            return DateExpression(Span(last, anchor), behind + 1, "vague")
+        span = unit_of(shift(anchor, word, move), word)
+        return DateExpression(span, behind + 1, "relative" if move else "vague")
     if word in ("night", "weekend", "morning", "afternoon", "evening"):
         return _turn_time(turn, word, behind + 1, anchor)
     if (counted := counted_unit(tokens, behind)) and turn != "this" and not word.startswith("a"):
         other = shift(anchor, counted[1], counted[0] if turn == "next" else -counted[0])
         return DateExpression(Span(min(other, anchor), max(other, anchor)), counted[2], "vague")
     return _turn_named(tokens, behind, anchor, turn)
-
-
-def _turn_unit(word: str, unit: str, stop: int, anchor: date) -> DateExpression | None:
-    if unit == "day":
-        return None
-    if word == "past":
-        return DateExpression(Span(shift(anchor, unit, -1), anchor), stop, "vague")
-    move = _MOVES[_TURNS[word]]
-    return DateExpression(unit_of(shift(anchor, unit, move), unit), stop, "relative" if move else "vague")
 
 
 def _turn_time(turn: str, word: str, stop: int, anchor: date) -> DateExpression | None:
@@ -378,24 +347,18 @@ def _turn_named(tokens: Tokens, at: int, anchor: date, turn: str) -> DateExpress
     """A weekday, month, season, quarter or yearless date after last, this or next."""
     word = tokens[at].word
     if word in _WEEKDAYS:
-        return _turn_weekday(tokens, at, anchor, turn)
-    found = read(tokens, at, anchor) if word in MONTHS or word in _SEASONS or word in _QUARTERS else None
+        if len(word) < 6 and not (tokens[at].capital and ends_here(tokens, at + 1)) and tokens[at + 1].kind != "end":
+            return None
+        ahead = _WEEKDAYS[word] - anchor.weekday()
+        day = plus(anchor, {"last": ahead % 7 - 7, "this": ahead, "next": (ahead - 1) % 7 + 1}[turn])
+        return DateExpression(Span(day, day), at + 1, "relative" if turn == "last" else "vague")
+    found = read(tokens, at, anchor) if word in MONTHS or word in _QUARTERS else None
     if found is None or not isinstance(found.first, CalendarPart) or found.first.year is not None:
         return None
     if (word in VERBS or word in ("fall", "spring")) and not ends_here(tokens, found.stop):
         return None
     span = resolve(found.first, anchor, turn)
     return DateExpression(span, found.stop, "relative" if turn == "last" else "vague") if span else None
-
-
-def _turn_weekday(tokens: Tokens, at: int, anchor: date, turn: str) -> DateExpression | None:
-    word = tokens[at].word
-    if len(word) < 6 and not (tokens[at].capital and ends_here(tokens, at + 1)) and tokens[at + 1].kind != "end":
-        return None
-    ahead = _WEEKDAYS[word] - anchor.weekday()
-    steps = {"last": ahead % 7 - 7, "this": ahead, "next": (ahead - 1) % 7 + 1}
-    day = plus(anchor, steps[turn])
-    return DateExpression(Span(day, day), at + 1, "relative" if turn == "last" else "vague")
 
 
 def ends_here(tokens: Tokens, stop: int) -> bool:
@@ -413,7 +376,6 @@ def ends_here(tokens: Tokens, stop: int) -> bool:
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys(_COUNTS, _ago),
     **dict.fromkeys(MONTHS, _month),
-    **dict.fromkeys(_SEASONS, _season),
     **dict.fromkeys(_QUARTERS, _quarter),
     **dict.fromkeys(_WEEKDAYS, _weekday),
     **dict.fromkeys(_NAMED, _named),

@@ -1,7 +1,7 @@
-"""Finds dates in questions, options and facts; must not know notes, files or the clock.
+"""Finds dates in questions, options and facts. Pure; nothing here raises, whatever the text.
 
 The expressions come from `date_vocabulary`; here the words around one decide. Precision comes first: a wrong window
-hides the right answer, a missed one only fails to help. Pure; nothing here raises, whatever the text.
+hides the right answer, a missed one only fails to help.
 """
 
 import re
@@ -38,21 +38,6 @@ from vault_memory.text.spans import (
     unit_of,
 )
 
-__all__ = [
-    "Span",
-    "Window",
-    "ambiguous",
-    "date",
-    "find_window",
-    "occurred",
-    "parse_option",
-    "parse_t",
-    "property_day",
-    "spelled",
-    "wants_earliest",
-    "wants_latest",
-]
-
 _AGO = r"([0-9]{1,6}) ?([dwmy])"
 _LETTERS = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _LEADING_DAY = r"([0-9]{4})([-/])([0-9]{2})\2([0-9]{2})(?![0-9])"
@@ -68,7 +53,6 @@ _PREPOSITIONS = frozenset(
 _YEAR_LEADS = ("in", "during", "throughout", "since", "until", "before", "after")
 _FACT_LEADS = ("in", "during", "throughout", "between", "from")
 _REPEATS = frozenset({"every", "each", "annually", "yearly", "annual", "weekly", "monthly"})
-
 
 AHEAD, PAST, NEAR = "ahead", "before", "near"
 """Modes of `spans.resolve`."""
@@ -156,29 +140,29 @@ def find_window(question: str, today: date) -> Window | None:
     tokens = tokens_of(question)
     for found, lead in _dated(tokens, today, today):
         mode = question_tense(question, lead.word)
-        if span := settle(_moved(found, today, mode), today, _mode(found, mode)):
-            text = question[tokens[lead.at].start : tokens[found.stop - 1].end]
-            after = tokens[found.stop].word
-            window = _window(span, text, lead, found.second is not None, after, today)
-            window = _opened(window, today) if mode == AHEAD else window
-            turned = _turned(found, today, span) if mode == NEAR and window.span == span else None
-            earlier = _year_before(found, window) if mode != AHEAD and span.start <= today else None
-            return window._replace(others=tuple(filter(None, (earlier, turned))))
+        span = settle(_moved(found, today, mode), today, mode)
+        if span is None:
+            continue
+        text = question[tokens[lead.at].start : tokens[found.stop - 1].end]
+        window = _window(span, text, lead, found.second is not None, tokens[found.stop].word, today)
+        start, end = window.span
+        if mode == AHEAD:  # "by Friday" begins today, "after Friday" has no end
+            if window.kind == "until" and end >= today:
+                window = window._replace(span=Span(today, end))
+            elif window.kind == "since" and start > today:
+                window = window._replace(span=Span(start, date.max))
+            return window
+        others: list[Span | None] = []
+        is_yearless = isinstance(found.first, CalendarPart) and not _tied(found)
+        if is_yearless and span.start <= today and window.kind not in ("since", "until"):
+            # The notes may be older than people think.
+            first, last = shift(start, "year", -1), shift(end, "year", -1)
+            others.append(Span(first, last) if first.day == start.day else None)  # not 29 February
+        if mode == NEAR and window.span == span:
+            turned = (settle(found, today, other) for other in (PAST, AHEAD))  # what another tense would have meant
+            others.append(next((reading for reading in turned if reading and reading != span), None))
+        return window._replace(others=tuple(filter(None, others)))
     return None
-
-
-def _year_before(found: DateExpression, window: Window) -> Span | None:
-    """The same days a year earlier, where no year is named: the notes may be older than people think."""
-    if not isinstance(found.first, CalendarPart) or _tied(found) or window.kind in ("since", "until"):
-        return None
-    start, end = (shift(day, "year", -1) for day in window.span)
-    return Span(start, end) if start.day == window.span.start.day else None  # 29 February
-
-
-def _turned(found: DateExpression, today: date, span: Span) -> Span | None:
-    """The days that another tense would have meant."""
-    readings = [settle(found, today, mode) for mode in (PAST, AHEAD)]
-    return next((reading for reading in readings if reading and reading != span), None)
 
 
 def ambiguous(question: str) -> tuple[str, list[date]] | None:
@@ -216,19 +200,20 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
     anchor = mentioned or date.min
     for found, lead in _dated(tokens, anchor, None):
         mode = fact_tense([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]])
-        if (floats or _tied(found)) and (span := settle(found, anchor, _mode(found, mode))):
+        if (floats or _tied(found)) and (span := settle(found, anchor, mode)):
             return span
     return None
 
 
-def wants_latest(question: str) -> bool:
-    """Whether the newest answer is asked for ("last time we tried Y", "when did I last see P")."""
-    return re.search(_LATEST, question, re.I) is not None or _did(question, "last")
-
-
-def wants_earliest(question: str) -> bool:
-    """Whether the oldest answer is asked for ("the first time")."""
-    return re.search(_EARLIEST, question, re.I) is not None or _did(question, "first")
+def wanted_ends(question: str) -> tuple[bool, bool]:
+    """Whether the newest answer is asked for ("last time", "when did I last see P"), and whether the oldest."""
+    did = re.search(_DID, question, re.I)
+    # "when did Peter last visit", but not "did Peter last week": no word of the calendar may follow.
+    which = did[1].lower() if did and did[2].lower() not in CALENDAR_WORDS else ""
+    return (
+        which == "last" or re.search(_LATEST, question, re.I) is not None,
+        which == "first" or re.search(_EARLIEST, question, re.I) is not None,
+    )
 
 
 def property_day(value: object) -> date | None:
@@ -255,15 +240,16 @@ def settle(found: DateExpression, anchor: date, mode: str) -> Span | None:
     first, second = found.first, found.second
     if second is None:
         return resolve(first, anchor, mode)
+    mode = "past" if mode == PAST else mode  # a range that has begun may reach a few days ahead
     if isinstance(first, CalendarPart) and isinstance(second, CalendarPart):
-        first, second = _lent(first, second, anchor, mode)
+        turns = (first.month, first.day or 1) > (second.month, second.day or 31)
+        if second.year is None and first.year is not None:
+            second = second._replace(year=first.year + turns)
+        elif first.year is None and (last := resolve(second, anchor, mode)):
+            year = last.start.year if second.year is None else second.year
+            first, second = first._replace(year=year - turns), second._replace(year=year)
     start, end = resolve(first, anchor, mode), resolve(second, anchor, mode)
     return Span(start.start, end.end) if start and end and start.start <= end.end else None
-
-
-def _mode(found: DateExpression, mode: str) -> str:
-    # A range that has begun may reach a few days ahead.
-    return "past" if found.second is not None and mode == PAST else mode
 
 
 def _moved(found: DateExpression, today: date, mode: str) -> DateExpression:
@@ -279,25 +265,6 @@ def _moved(found: DateExpression, today: date, mode: str) -> DateExpression:
         day = next((day for day in days if day), first.start)
         first = Span(day, day)
     return found._replace(first=first)
-
-
-def _opened(window: Window, today: date) -> Window:
-    """The window of a question that looks ahead: "by Friday" begins today, "after Friday" has no end."""
-    start, end = window.span
-    if window.kind == "until" and end >= today:
-        return window._replace(span=Span(today, end))
-    return window._replace(span=Span(start, date.max)) if window.kind == "since" and start > today else window
-
-
-def _lent(first: CalendarPart, second: CalendarPart, anchor: date, mode: str) -> tuple[CalendarPart, CalendarPart]:
-    turns = (first.month, first.day or 1) > (second.month, second.day or 31)
-    if second.year is None and first.year is not None:
-        return first, second._replace(year=first.year + turns)
-    end = resolve(second, anchor, mode)
-    if first.year is None and end is not None:
-        year = second.year if second.year is not None else end.start.year
-        return first._replace(year=year - turns), second._replace(year=year)
-    return first, second
 
 
 def _dated(tokens: Tokens, anchor: date, today: date | None) -> Iterator[tuple[DateExpression, _Lead]]:
@@ -348,52 +315,39 @@ def _tied(found: DateExpression) -> bool:
 
 def _stands(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today: date | None) -> bool:
     """Whether the words around make it a date; `today` is None inside a fact, where less is believed."""
-    ends, led = ends_here(tokens, found.stop), lead.word != ""
+    ends, led, word = ends_here(tokens, found.stop), lead.word, tokens[at].word
+    is_fact = today is None
     match found.sort:
         case "fixed" | "relative":
             return True
         case "month":
-            return _month_stands(tokens[at].word, lead.word, ends, today is None)
+            is_led = led in (_FACT_LEADS if is_fact else _PREPOSITIONS)
+            is_somebody = word in NAMES and led in ("of", "from", "by", "for")
+            return is_led and not is_somebody and (ends or word not in NAMES | VERBS)
         case "year":
-            return ends and _year_stands(found.second or found.first, lead.word, today)
+            last = found.second or found.first
+            if today is None or not ends:
+                return ends and led in _FACT_LEADS
+            if not isinstance(last, CalendarPart) or last.year is None or last.year > today.year + 1:
+                return False
+            return led in _YEAR_LEADS or (led != "" and last.year % 100 != 0)
         case "season":
-            clear = tokens[at].word in ("summer", "autumn", "winter")
-            return ends and clear and lead.word in ("in", "during", "throughout")
+            clear = word in ("summer", "autumn", "winter")
+            return ends and clear and led in ("in", "during", "throughout")
         case "day":
-            return ends or led
+            return ends or led != ""
         case "dayfirst":
-            return (led and lead.word != "of") or (at == 0 and tokens[found.stop].kind == "end")
-        case _:
-            return today is not None and _spoken_stands(tokens, at, found.sort, ends, led)
-
-
-def _month_stands(word: str, lead: str, ends: bool, in_fact: bool) -> bool:
-    if lead not in (_FACT_LEADS if in_fact else _PREPOSITIONS):
-        return False
-    if word in NAMES and lead in ("of", "from", "by", "for"):
-        return False
-    return ends or word not in NAMES | VERBS
-
-
-def _year_stands(last: CalendarPart | Span, lead: str, today: date | None) -> bool:
-    if today is None:
-        return lead in _FACT_LEADS
-    if not isinstance(last, CalendarPart) or last.year is None or last.year > today.year + 1:
-        return False
-    return lead in _YEAR_LEADS or (lead != "" and last.year % 100 != 0)
-
-
-def _spoken_stands(tokens: Tokens, at: int, sort: str, ends: bool, led: bool) -> bool:
-    """The sorts that only a question may use."""
-    if sort == "weekday":
-        return led or (ends and not tokens[at - 1].capital)
-    if sort == "abbreviation":
-        return ends and led and tokens[at].capital
-    if sort == "number":
-        return led or (at == 0 and tokens[1].kind == "end")
-    if sort == "ordinal":
-        return ends and led and tokens[at - 1].word == "the"
-    return sort == "vague"
+            return (led not in ("", "of")) or (at == 0 and tokens[found.stop].kind == "end")
+        # The others only a question may use.
+        case "weekday":
+            return not is_fact and (led != "" or (ends and not tokens[at - 1].capital))
+        case "abbreviation":
+            return not is_fact and ends and led != "" and tokens[at].capital
+        case "number":
+            return not is_fact and (led != "" or (at == 0 and tokens[1].kind == "end"))
+        case "ordinal":
+            return not is_fact and ends and led != "" and tokens[at - 1].word == "the"
+    return not is_fact  # vague
 
 
 def _window(span: Span, text: str, lead: _Lead, is_range: bool, after: str, today: date) -> Window:
@@ -413,12 +367,6 @@ def _window(span: Span, text: str, lead: _Lead, is_range: bool, after: str, toda
         end = plus(span.start, -1) if lead.word == "before" else span.end
         return Window(Span(date.min, end), text, "until")
     return Window(span, text, "on")
-
-
-def _did(question: str, which: str) -> bool:
-    # "when did Peter last visit", but not "did Peter last week": no word of the calendar may follow.
-    match = re.search(_DID, question, re.I)
-    return match is not None and match[1].lower() == which and match[2].lower() not in CALENDAR_WORDS
 
 
 def question_tense(text: str, lead: str) -> str:

@@ -53,12 +53,6 @@ def parse_t(text: str) -> Span | None:
     return Span(first.start, last.end)
 
 
-def parse_numeric(text: str) -> CalendarPart | None:
-    """The day of `5.9.2026` (day first), `25/9/2026`, `2026/9/5` or `20260905`; None where it may be two of them."""
-    found = readings(text)
-    return found[0] if len(found) == 1 else None
-
-
 def readings(text: str) -> list[CalendarPart]:
     """The days that a date in numbers may be: with dots the day comes first, with slashes or dashes day or month."""
     if text.isdigit() and len(text) == 8:
@@ -159,7 +153,7 @@ def resolve(what: CalendarPart | Span, anchor: date, mode: str) -> Span | None:
         return days_of(what, anchor.year)
     if mode == "near":
         spans = [span for year in _years(what, anchor, 1) if (span := days_of(what, year))]
-        return min(spans, key=lambda span: _distance(span, anchor), default=None)
+        return min(spans, key=lambda s: max((s.start - anchor).days, (anchor - s.end).days, 0), default=None)
     # A few days ahead is meant as ahead, not as last year's.
     latest = plus(anchor, 7)
     for year in _years(what, anchor, 1 if mode in ("next", "ahead") else -1):
@@ -181,7 +175,3 @@ def _fits(span: Span, anchor: date, latest: date, mode: str) -> bool:
     if mode == "before":
         return span.start <= anchor
     return span.end < anchor if mode == "last" else span.start <= latest
-
-
-def _distance(span: Span, day: date) -> int:
-    return max((span.start - day).days, (day - span.end).days, 0)
