@@ -16,7 +16,6 @@ from vault_memory.reflect.model_writer import (
     FAILED_PAGES,
     USELESS_PAGES,
     About,
-    Budget,
     CitedSentence,
     ModelWriter,
     configured_writer,
@@ -334,14 +333,3 @@ def test_a_model_of_no_use_is_given_up_later(server: ModelServer) -> None:
     said = [failing(mine) for _ in range(USELESS_PAGES + 2)]
     assert len(server.requests) == 2 * USELESS_PAGES
     assert "not asked again" in str(said[-1]) and said[-1].kind == "unusable"
-
-
-def test_a_page_never_outlasts_its_run() -> None:
-    now = [0.0]
-    budget = Budget(60, 100, lambda: now[0])
-    assert (budget.page(), budget.left(60)) == (60.0, 60.0)
-    now[0] = 70.0
-    assert budget.page() == 100.0
-    now[0] = 100.0
-    with pytest.raises(RemoteError, match="100 s"):
-        budget.page()

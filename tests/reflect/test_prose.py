@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.model_writer import (
+    MAX_CHARACTERS,
     SHOWN_CHARACTERS,
     SHOWN_TOKENS,
     About,
     CitedSentence,
-    SummaryLimits,
+    borne_out,
     fact_line,
     messages,
     number_facts,
@@ -137,66 +138,70 @@ def test_no_sign_of_structure_passes(before: str, sign: str, after: str) -> None
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "empty"),
-        ("   ", "empty"),
-        ("Oars.", "no sentence"),
-        ("- Mended oars there.", "like a list"),
-        ("> Mended oars there.", "like a list"),
-        ("# Mended oars there.", "like a list"),
-        ("1. Mended oars there.", "like a list"),
-        ("Mended oars\nthere with Ben.", "one line"),
-        ("Mended **oars** there.", "Markdown"),
-        ("Mended _oars_ there.", "Markdown"),
-        ("Mended ~~oars~~ there.", "Markdown"),
-        ("Mended ==oars== there.", "Markdown"),
-        ("Mended `oars` there.", "Markdown"),
-        ("Mended $oars$ there.", "Markdown"),
-        ("Mended oars there %% hidden %%.", "Markdown"),
-        ("Mended oars:: there they are.", "Markdown"),
-        ("Mended [[oars]] there.", "Markdown"),
-        ("Mended @oars there.", "Markdown"),
-        ("Mended oars there ^oars", "Markdown"),
-        ("Mended <b>oars</b> there.", "HTML"),
-        ("Mended oars <!-- there -->.", "HTML|Markdown"),
-        ("Mended &lt;oars&gt; there.", "HTML"),
-        ("Mended oars http://oars there.", "link"),
-        ("Mended oars //oars there.", "link"),
-        ("Mended oars javascript:oars there.", "link"),
-        ("mended oars there.", "begin like a sentence"),
-        ("Mended oars oars oars there.", "repeats itself"),
-        ("Mended oars mended there there oars the the oars.", "repeats itself"),
+        ("", "plain text"),
+        ("   ", "plain text"),
+        ("- Mended oars there.", "marks"),
+        ("> Mended oars there.", "marks"),
+        ("# Mended oars there.", "marks"),
+        ("1. Mended oars there.", "marks"),
+        ("Mended oars\nthere with Ben.", "plain text"),
+        ("Mended **oars** there.", "marks"),
+        ("Mended _oars_ there.", "marks"),
+        ("Mended ~~oars~~ there.", "marks"),
+        ("Mended ==oars== there.", "marks"),
+        ("Mended `oars` there.", "marks"),
+        ("Mended $oars$ there.", "marks"),
+        ("Mended oars there %% hidden %%.", "marks"),
+        ("Mended oars:: there they are.", "marks"),
+        ("Mended [[oars]] there.", "marks"),
+        ("Mended @oars there.", "marks"),
+        ("Mended oars there ^oars", "marks"),
+        ("Mended <b>oars</b> there.", "marks"),
+        ("Mended oars <!-- there -->.", "marks"),
+        ("Mended &lt;oars&gt; there.", "marks"),
+        ("Mended oars http://oars there.", "marks"),
+        ("Mended oars //oars there.", "marks"),
+        ("Mended oars javascript:oars there.", "marks"),
+        ("Mended oars for <1500 or > 20 of it; $40.", ""),
     ],
 )
 def test_what_is_no_plain_sentence_is_refused(text: str, said: str) -> None:
     found = problems([CitedSentence(text, (1,))], {1: f"Mended oars there, the oars. {text}"}, "Oars", About())
-    assert any(part in found[0] for part in said.split("|")), found
+    assert said in found[0] if said else found == []
 
 
 def test_lengths_have_their_limits() -> None:
-    about = About(limits=SummaryLimits(sentences=2, characters=30, total=50, facts=1))
+    about = About(sentences=2, characters=30)
     given = {1: "Mended seven oars there, with the lamps of the ferry, and painted the boathouse green."}
     fits = [CitedSentence("Mended seven oars there.", (1,)), CitedSentence("Painted the boathouse.", (1,))]
     assert problems(fits, given, "Oars", about) == []
     assert problems([], given, "Oars", about) == ["there is no sentence"]
     assert "there are 3 sentences" in problems([*fits, fits[0]], given, "Oars", about)[0]
     assert "over 30" in problems([CitedSentence("Painted the boathouse green there.", (1,))], given, "Oars", about)[0]
-    longer = [fits[0]._replace(text="Mended seven oars of the ferry"), fits[1]]
-    assert problems(longer, given, "Oars", about) == ["all sentences together have 52 characters, over 50"]
+    longer = [CitedSentence(word * (MAX_CHARACTERS // 2), (1,)) for word in ("Ab", "Cd")]
+    assert "all sentences together" in problems(longer, given, "Oars", About(characters=2000))[0]
+
+
+def test_nothing_is_said_twice() -> None:
+    twice = [CitedSentence("Ada mended two oars.", (1,)), CitedSentence("Ada mended two OARS.", (1,))]
+    assert problems(twice, {1: "Ada mended two oars, two OARS"}, "Ada", About()) == ["a sentence stands there twice"]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "again"),
+    ("cited", "kept"),
     [
-        ("Ada mended two oars with Ben.", "Ada mended two oars with Ben.", True),
-        ("Ada mended two oars with Ben.", "Two oars Ada mended with Ben.", True),
-        ("Ada mended two oars with Ben.", "Ada mended two oars with Ben in Tarn.", True),
-        ("Ada mended two oars with Ben.", "Ada painted the boathouse in Tarn with Ben.", False),
+        ({1: "Nora mended two oars at Tarn"}, (1,)),
+        ({1: "Nora mended two oars at Tarn", 2: "Ben paints boats"}, (1,)),
+        ({1: "Ben paints boats", 2: "Ben likes tea"}, ()),
+        ({1: "Nora mended two oars", 2: "two oars at Tarn mended"}, (1, 2)),
+        ({1: "Nora mended oars", 2: "two oars at Tarn mended"}, ()),  # the name stood in what is not cited any more
+        ({1: "2025-11-03: Ben paints boats", 2: "2025-11-03: Nora mended two oars at Tarn"}, (2,)),
+        ({}, ()),
     ],
 )
-def test_nothing_is_said_twice(one: str, other: str, again: bool) -> None:
-    given = {1: "Ada mended two oars with Ben in Tarn and painted the boathouse."}
-    found = problems([CitedSentence(one, (1,)), CitedSentence(other, (1,))], given, "Ada", About())
-    assert found == (["sentence 2 says again what sentence 1 says"] if again else [])
+def test_only_citations_that_bear_a_sentence_out_are_kept(cited: dict[int, str], kept: tuple[int, ...]) -> None:
+    sentence = CitedSentence("Nora mended two oars at Tarn", tuple(cited))
+    assert borne_out(sentence, cited, ["Ida"]).facts == kept
 
 
 # --- reading an answer -----------------------------------------------------------------------------------------------
@@ -223,7 +228,7 @@ def test_a_model_sees_the_first_facts_that_fit(facts: list[str]) -> None:
 
 
 def test_the_question_has_its_limits_and_the_last_mistakes() -> None:
-    system, user = messages("Ada", FACTS, About(limits=SummaryLimits(sentences=3)), ["it cites no fact"])
+    system, user = messages("Ada", FACTS, About(sentences=3), ["it cites no fact"])
     assert "At most 3 sentences" in system["content"] and '{"sentences": [' in system["content"]
     data = json.loads(user["content"])
     assert data["corrections"] == ["it cites no fact"] and len(data["facts"]) == len(FACTS)

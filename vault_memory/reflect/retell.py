@@ -1,9 +1,8 @@
 """Puts the paragraph of a configured model at the head of a page: its citations, its room, how long it stays.
 
-Law 6: what the model wrote was checked by its Writer; here each sentence gets the citations that bear it out, and goes
-where none does. What fails leaves the page as it would be without a model. A page keeps its paragraph while its facts
-are the same: it is found again in the ledger of what was written, so a new index or a hand edit costs no new text. It
-knows no server.
+Law 6: what the model wrote was checked by its writer; what fails leaves the page as it would be without a model. A page
+keeps its paragraph while its facts are the same: it is found again in the ledger of what was written, so a new index
+or a hand edit costs no new text. It knows no server.
 """
 
 import hashlib
@@ -12,11 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
-from vault_memory.markdown import fact_text
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.model_writer import USUAL, About, CitedSentence, ModelWriter, fact_line, ungrounded
+from vault_memory.reflect.model_writer import SUMMARY, About, ModelWriter, fact_line
 from vault_memory.reflect.plan import Draft
 
 MIN_FACTS = 4
@@ -61,9 +59,9 @@ class Subject:
     @property
     def about(self) -> About:
         """What the model is told of it: about as many sentences as have room, and none that has none by itself."""
-        sentences = min(USUAL.sentences, self.room // SENTENCE_TOKENS)
-        characters = min(USUAL.characters, TOKEN_CHARACTERS * (self.room - CITED_TOKENS))
-        return About(self.what, self.aliases, USUAL._replace(sentences=sentences, characters=characters))
+        sentences = min(SUMMARY.sentences, self.room // SENTENCE_TOKENS)
+        characters = min(SUMMARY.characters, TOKEN_CHARACTERS * (self.room - CITED_TOKENS))
+        return About(self.what, self.aliases, sentences, characters)
 
     @property
     def room(self) -> int:
@@ -95,18 +93,14 @@ class Retelling:
         """Asks the model what a fact means for an opinion; None in a dry run."""
         return self._writer.ask if self._asks else None
 
-    def signature(self, signature: bytes) -> bytes:
-        """The signature of a page with nothing left to ask for."""
+    def signature(self, signature: bytes, has_failed: bool = False) -> bytes:
+        """The signature of a page with nothing left to ask for: told, or the model made nothing that could stand."""
         method = self._writer.method.encode("utf-8", "replace")
-        return hashlib.blake2b(signature + method, digest_size=16).digest()
-
-    def _tried(self, signature: bytes) -> bytes:
-        """The signature of a page of which the model makes nothing that could stand there."""
-        return self.signature(b"tried" + signature)
+        return hashlib.blake2b(b"tried" * has_failed + signature + method, digest_size=16).digest()
 
     def stands(self, known: bytes, signature: bytes) -> bool:
         """Whether a page with this signature is as it should be, or waits for a model that is not asked any more."""
-        if known in (self.signature(signature), self._tried(signature)):
+        if known in (self.signature(signature), self.signature(signature, has_failed=True)):
             return True
         if known != signature or (self._asks and not self._writer.is_over):
             return False
@@ -122,7 +116,7 @@ class Retelling:
         if kept is not None:
             return _placed(draft, mark, kept, subject, self._writer.method) or draft, done
         told = _told(draft, subject)
-        if len(told) < MIN_FACTS or subject.about.limits.sentences < 1:
+        if len(told) < MIN_FACTS or subject.about.sentences < 1:
             return draft, done
         if not self._asks:
             return draft, signature
@@ -132,7 +126,8 @@ class Retelling:
         except RemoteError as error:
             self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
             # What is of no use today is so tomorrow: asked again with each run it would leave no turn to the others.
-            return draft, self._tried(signature) if error.kind == "unusable" and not is_over else signature
+            is_useless = error.kind == "unusable" and not is_over
+            return draft, self.signature(signature, has_failed=True) if is_useless else signature
         self.model = self.model._replace(pages=self.model.pages + 1)
         return found, done
 
@@ -154,11 +149,13 @@ class Retelling:
         """The draft with what the model writes of it now; raises RemoteError where that comes to nothing."""
         shown = [fact_line(fact, subject.names(fact)) for fact in told]
         sentences = self._writer.write(subject.name, shown, subject.about)
-        lines = [line for one in sentences if (line := _borne_out(one, told, shown, subject))]
-        placed = _placed(draft, mark, lines, subject, self._writer.method) if lines else None
+        lines = [
+            _line(one.text.rstrip(".").rstrip(), [told[number - 1] for number in one.facts], subject.cite)
+            for one in sentences
+        ]
+        placed = _placed(draft, mark, lines, subject, self._writer.method)
         if placed is None:
-            why = "has no room on its page" if lines else "is not borne out by what it cites"
-            said = f"what {self._writer.method} wrote {why}"
+            said = f"what {self._writer.method} wrote has no room on its page"
             raise RemoteError(said, "If this goes on, use another model.", "unusable")
         return placed
 
@@ -178,51 +175,19 @@ def _told(draft: Draft, subject: Subject) -> list[Fact]:
     return [subject.facts[key] for key in keys if key in subject.facts and subject.facts[key].is_trusted]
 
 
-# --- one sentence ----------------------------------------------------------------------------------------------------
-
-
-def _borne_out(sentence: CitedSentence, told: Sequence[Fact], shown: Sequence[str], subject: Subject) -> Line | None:
-    """The line of a sentence with the citations that bear it out; None where they do not."""
-    text = sentence.text.rstrip(".").rstrip()
-    numbers = traceable(text, {number: told[number - 1].text for number in sentence.facts})
-    sources = [*(shown[number - 1] for number in numbers), subject.name, *subject.aliases]
-    # A number or a name may have stood in a fact that is not cited any more.
-    if not numbers or any(ungrounded(sentence.text, sources, shown)):
-        return None
-    return _line(text, [told[number - 1] for number in numbers], subject.cite)
-
-
-def traceable(text: str, cited: Mapping[int, str]) -> list[int]:
-    """The numbers of the cited facts that a reader finds the sentence in again; the least alike go first."""
-    left = dict(cited)
-    while left:
-        shares = {number: fact_text.traced(text, source, len(left)) for number, source in left.items()}
-        worst = min(shares, key=lambda number: (shares[number], -number))
-        if shares[worst] >= fact_text.TRACEABLE:
-            break
-        del left[worst]
-    return list(left)
+# --- on the page -----------------------------------------------------------------------------------------------------
 
 
 def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
-    """A sentence with its citations. It rests on facts that stand below too: deleting it must not take these away."""
-    names = dict.fromkeys(short(fact.key) for fact in facts)
-    return Line(f"{text} — {_citations(facts, cite)}", slot=" ".join((SENTENCE, *names)))
+    """A sentence with its citations: `[[2025-11-27]] L14, L20, [[2025-12-01#^id]]`, the notes in the order given.
 
-
-def _citations(facts: Sequence[Fact], cite: Citations) -> str:
-    """`[[2025-11-27]] L14, L20, [[2025-12-01#^id]]`: the notes in the order in which the facts were cited."""
-    notes: dict[str, list[Fact]] = {}
+    It rests on facts that stand below too: deleting it must not take these away.
+    """
+    notes: dict[str, dict[int, Fact]] = {}
     for fact in facts:
-        notes.setdefault(f"{fact.path}#{fact.block_id}" if fact.block_id else fact.path, []).append(fact)
-    parts = []
-    for group in notes.values():
-        lines = {fact.line: fact for fact in group}
-        parts.append(cite.of(group[0]) if group[0].block_id else cite.several([lines[line] for line in sorted(lines)]))
-    return ", ".join(parts)
-
-
-# --- on the page -----------------------------------------------------------------------------------------------------
+        notes.setdefault(f"{fact.path}#{fact.block_id or ''}", {})[fact.line] = fact
+    cited = ", ".join(cite.several([group[line] for line in sorted(group)]) for group in notes.values())
+    return Line(f"{text} — {cited}", slot=" ".join((SENTENCE, *dict.fromkeys(short(fact.key) for fact in facts))))
 
 
 def _placed(draft: Draft, mark: Line, lines: Sequence[Line], subject: Subject, method: str) -> Draft | None:
@@ -237,17 +202,13 @@ def _placed(draft: Draft, mark: Line, lines: Sequence[Line], subject: Subject, m
             continue
         # A page is mostly shorter than it may be: what is over may be enough to leave free.
         for free in dict.fromkeys((max(used + taken - most, 0), taken)):
-            shorter = subject.shorter(free)
-            whole = _behind_opening(shorter, paragraph) if shorter else ()
-            if shorter and _tokens(whole, subject) <= most:
-                return shorter._replace(lines=whole, by=method)
+            if shorter := subject.shorter(free):
+                # The opening line of a summary is its first.
+                at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
+                whole = (*shorter.lines[:at], *paragraph, *shorter.lines[at:])
+                if _tokens(whole, subject) <= most:
+                    return shorter._replace(lines=whole, by=method)
     return None
-
-
-def _behind_opening(draft: Draft, paragraph: Sequence[Line]) -> tuple[Line, ...]:
-    """The lines of a draft with a paragraph; the opening line of a summary is its first."""
-    at = next((place for place, line in enumerate(draft.lines) if line.slot == OPENING), 0) + 1
-    return (*draft.lines[:at], *paragraph, *draft.lines[at:])
 
 
 def _tokens(lines: Sequence[Line], subject: Subject) -> int:
