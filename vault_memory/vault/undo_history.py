@@ -27,11 +27,7 @@ KEPT_RUNS = 20
 KEPT_DAYS = 90
 """… and all that are younger than this."""
 
-NAMED = "Runs are named as their folders in .memory/history."
-
-NAMES = 10
-"""Of notes that were put back so many are named where others were not; of those each is."""
-
+_NAMED = "Runs are named as their folders in .memory/history."
 _STAMP = "%Y%m%dT%H%M%S.%fZ"
 _NAME = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-([^\W_]+)-([a-z]+)")
 _LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
@@ -55,12 +51,11 @@ class RestoredNote(NamedTuple):
 
 
 class UndoReport(NamedTuple):
-    """What an undo of a run does, or has done."""
+    """What an undo of a run does, or has done; `kept` are the notes that were changed since and stay as they are."""
 
     run: str
     backs: tuple[RestoredNote, ...]
     kept: tuple[str, ...] = ()
-    """The notes that were changed since, and stay as they are."""
 
     @property
     def paths(self) -> list[str]:
@@ -84,12 +79,9 @@ class SavedRun:
     def __init__(self, root: Path, name: str) -> None:
         found = _NAME.fullmatch(name)
         if not found:
-            raise UsageError(f"`{name}` is not the name of a run.", NAMED)
+            raise UsageError(f"`{name}` is not the name of a run.", _NAMED)
         self._root, self.name, self.kind = root, name, found[3]
         self.started = datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC)
-
-    def __repr__(self) -> str:
-        return f"SavedRun({self.name})"
 
     @property
     def place(self) -> str:
@@ -109,9 +101,8 @@ class SavedRun:
     def keep(self, path: str, before: bytes | None, after: bytes, why: str = "") -> None:
         """Keep what a note holds before it is replaced by `after`; None where there is none yet.
 
-        Durable when it returns: call it before the write. A write that then fails or is never made does no harm, and a
-        note may be kept several times. Raises RefusedError for a link out of the vault, VaultError when the system
-        refuses.
+        Durable when it returns: call it before the write. A note may be kept several times, and a write that is never
+        made does no harm. Raises RefusedError for a link out of the vault, VaultError when the system refuses.
         """
         self._note(NoteChange(path, _hash(before), _digest(after), why)._asdict(), path, before)
 
@@ -224,8 +215,15 @@ class UndoHistory:
         """The run of that name; raises UsageError when there is none."""
         found = [run for run in self.runs() if run.name == name]
         if not found:
-            raise UsageError(f"There is no run `{name}`.", NAMED)
+            raise UsageError(f"There is no run `{name}`.", _NAMED)
         return found[0]
+
+    def prune(self) -> None:
+        """Delete the runs that are too old to be kept."""
+        oldest = datetime.now(UTC) - timedelta(days=KEPT_DAYS)
+        for run in self.runs()[KEPT_RUNS:]:
+            if run.started < oldest:
+                run.drop()
 
     def undo(self, run: SavedRun, vault: Vault, *, force: bool = False) -> UndoReport:
         """Put back, byte for byte, what that run changed. What was not there before is deleted.
@@ -234,7 +232,7 @@ class UndoHistory:
         cut short. Raises like `undoing` before anything is written, and VaultMemoryError where only a part could be.
         """
         found = self.undoing(run, vault, force=force)
-        failed: dict[str, VaultMemoryError] = {}
+        failed: list[VaultMemoryError] = []
         for path, now, text in found.backs:
             try:
                 if text is None:
@@ -242,9 +240,16 @@ class UndoHistory:
                 else:
                     vault.write(path, text, now)
             except VaultMemoryError as error:  # one that cannot be written keeps no other from its place
-                failed[path] = error
+                failed.append(error)
+        if failed and len(failed) == len(found.backs):
+            raise failed[0]
         if failed:
-            raise _unfinished(found, failed)
+            whys = "; ".join(str(error).partition(";")[0].rstrip(".") for error in failed)
+            raise VaultMemoryError(
+                f"{run.name} is undone in part ({len(found.backs) - len(failed):,} of {len(found.backs):,} notes). "
+                f"Not put back: {whys}.",
+                f"When that is fixed, `memory reflect --undo {run.name}` goes on.",
+            )
         for folder in reversed(run.folders()):
             vault.remove_folder(folder)
         run.mark_undone()
@@ -281,26 +286,6 @@ class UndoHistory:
         # All texts are read before the first note is touched.
         found = tuple(RestoredNote(change.path, now, run.text(change)) for now, change in backs)
         return UndoReport(run.name, found, tuple(sorted(changed)))
-
-    def prune(self) -> None:
-        """Delete the runs that are too old to be kept."""
-        oldest = datetime.now(UTC) - timedelta(days=KEPT_DAYS)
-        for run in self.runs()[KEPT_RUNS:]:
-            if run.started < oldest:
-                run.drop()
-
-
-def _unfinished(found: UndoReport, failed: dict[str, VaultMemoryError]) -> VaultMemoryError:
-    """What is to be said of an undo that could not put back some notes."""
-    done = [path for path in found.paths if path not in failed]
-    if not done:
-        return next(iter(failed.values()))
-    named = ", ".join(done[:NAMES]) + (f" and {len(done) - NAMES:,} more" if len(done) > NAMES else "")
-    whys = "; ".join(str(error).partition(";")[0].rstrip(".") for error in failed.values())
-    return VaultMemoryError(
-        f"{found.run} is undone in part. As before it: {named}. Not put back: {whys}.",
-        f"When that is fixed, `memory reflect --undo {found.run}` goes on.",
-    )
 
 
 def _read_note(vault: Vault, path: str) -> bytes | None:
