@@ -27,6 +27,9 @@ KEPT_RUNS = 20
 KEPT_DAYS = 90
 """… and all that are younger than this."""
 
+MAX_NAMES = 10
+"""Of notes that were put back so many are named where others were not."""
+
 _NAMED = "Runs are named as their folders in .memory/history."
 _STAMP = "%Y%m%dT%H%M%S.%fZ"
 _NAME = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-([^\W_]+)-([a-z]+)")
@@ -232,7 +235,7 @@ class UndoHistory:
         cut short. Raises like `undoing` before anything is written, and VaultMemoryError where only a part could be.
         """
         found = self.undoing(run, vault, force=force)
-        failed: list[VaultMemoryError] = []
+        failed: dict[str, VaultMemoryError] = {}
         for path, now, text in found.backs:
             try:
                 if text is None:
@@ -240,16 +243,16 @@ class UndoHistory:
                 else:
                     vault.write(path, text, now)
             except VaultMemoryError as error:  # one that cannot be written keeps no other from its place
-                failed.append(error)
-        if failed and len(failed) == len(found.backs):
-            raise failed[0]
+                failed[path] = error
+        done = [path for path in found.paths if path not in failed]
+        if failed and not done:
+            raise next(iter(failed.values()))
         if failed:
-            whys = "; ".join(str(error).partition(";")[0].rstrip(".") for error in failed)
-            raise VaultMemoryError(
-                f"{run.name} is undone in part ({len(found.backs) - len(failed):,} of {len(found.backs):,} notes). "
-                f"Not put back: {whys}.",
-                f"When that is fixed, `memory reflect --undo {run.name}` goes on.",
-            )
+            more = f" and {len(done) - MAX_NAMES:,} more" if len(done) > MAX_NAMES else ""
+            whys = "; ".join(str(error).partition(";")[0].rstrip(".") for error in failed.values())
+            told = f"As before it: {', '.join(done[:MAX_NAMES])}{more}. Not put back: {whys}."
+            what = f"When that is fixed, `memory reflect --undo {run.name}` goes on."
+            raise VaultMemoryError(f"{run.name} is undone in part. {told}", what)
         for folder in reversed(run.folders()):
             vault.remove_folder(folder)
         run.mark_undone()
