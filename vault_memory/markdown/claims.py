@@ -5,7 +5,7 @@ names the one it replaces (`supersedes=^id`) is read in any language.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
@@ -78,6 +78,9 @@ _NO_PLACES = frozenset(
 )
 """What one moves to without moving house."""
 
+_BESIDE_PLACE = r",| (?:with|near|at|on|above|into|since|together|close)\b"
+"""Begins what is no part of a place: "Lund, into the flat above the shop" is Lund."""
+
 _ADVERBS = r"(?:(?:has|have|is|are|am|now|currently|nowadays|just|recently|finally|already|really|still) )*"
 _WHO = r"(?P<who>(?:[^\s,;:]+ ){0,4}?)"
 
@@ -86,6 +89,8 @@ def _shape(pattern: str) -> re.Pattern[str]:
     return re.compile(_WHO + pattern, re.I)
 
 
+# `lives in Bern`, `moved (from Zurich) to Bern`, `works at Google`, `left Google`, `prefers tea (to coffee) (for
+# breakfast)`, `uses vim`, `switched from vim to Helix`.
 _LIVES = _shape(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>.+)")
 _MOVED = _shape(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:from (?P<old>.+?) )?(?:back )?to (?P<new>.+)")
 _WORKS = _shape(rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>.+?)(?: as .+)?")
@@ -136,8 +141,8 @@ def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None 
     if not timeless:
         return []
     clause = _Clause(timeless, tuple(subjects), is_whole, how)
-    rules = (_ended,) if _NEGATED.search(timeless) else _RULES
-    found = [claim._replace(start=start) for rule in rules for claim in rule(clause)]
+    told = _ended(clause) if _NEGATED.search(timeless) else _plain(clause)
+    found = [claim._replace(start=start) for claim in told]
     if kind == "experience":
         found = [claim._replace(whole=False) for claim in found if claim.how != STATES]
     return list(dict.fromkeys(found))
@@ -170,9 +175,9 @@ def _trimmed(text: str) -> str:
     return _LEAD.sub("", text)
 
 
-def _who(clause: _Clause, written: str) -> str | None:
+def _who(clause: _Clause, match: re.Match[str]) -> str | None:
     """Who a clause is about: "" for the fact's subject, a noun of theirs ("brother"), None when unclear."""
-    phrase = re.sub(r"['’]s?$", "", written.strip().casefold())
+    phrase = re.sub(r"['’]s?$", "", match["who"].strip().casefold())
     if not phrase:
         return "" if clause.subjects else None
     if phrase in _PRONOUNS:
@@ -198,58 +203,32 @@ def _value(text: str) -> str:
     return " ".join(word.strip(".:'’") for word in words if word not in _ARTICLES)
 
 
-# --- rules -----------------------------------------------------------------------------------------------------------
-
-
-def _lived(clause: _Clause) -> Iterator[Claim]:
-    """`lives in Bern`, `moved (from Zurich) to Bern`."""
-    if (match := _LIVES.fullmatch(clause.text)) and _is_place(match["new"]):
-        how = ""
-    elif (match := _MOVED.fullmatch(clause.text)) and _is_place(match["new"]):
-        how = CHANGES
-    else:
-        return
-    who = _who(clause, match["who"])
-    if who is not None:
-        yield clause.claim(f"live:{who}" if who else "live", _place(match["new"]), how)
-
-
-def _worked(clause: _Clause) -> Iterator[Claim]:
-    """`works at Google`, `left Google`."""
-    if (match := _WORKS.fullmatch(clause.text)) and match["new"][:1].isupper():
-        who = _who(clause, match["who"])
-        new = re.split(r",| (?:in|near|with|from)\b", match["new"], maxsplit=1)[0]
-        if who is not None:
-            yield clause.claim(f"work:{who}" if who else "work", _value(new))
-    elif (match := _LEFT.fullmatch(clause.text)) and match["old"][:1].isupper() and _who(clause, match["who"]) == "":
+def _plain(clause: _Clause) -> Iterator[Claim]:
+    """What a sentence that denies nothing claims."""
+    text = clause.text
+    match = _LIVES.fullmatch(text) or _MOVED.fullmatch(text)
+    if match and _is_place(match["new"]) and (who := _who(clause, match)) is not None:
+        place = _value(re.split(_BESIDE_PLACE, match["new"], maxsplit=1)[0])
+        yield clause.claim(f"live:{who}".removesuffix(":"), place, CHANGES if match.re is _MOVED else "")
+    if (match := _WORKS.fullmatch(text)) and match["new"][:1].isupper():
+        if (who := _who(clause, match)) is not None:
+            employer = _value(re.split(r",| (?:in|near|with|from)\b", match["new"], maxsplit=1)[0])
+            yield clause.claim(f"work:{who}".removesuffix(":"), employer)
+    elif (match := _LEFT.fullmatch(text)) and match["old"][:1].isupper() and _who(clause, match) == "":
         yield clause._replace(is_whole=False).claim("work", _value(match["old"]), ENDS)
-
-
-def _preferred(clause: _Clause) -> Iterator[Claim]:
-    """`prefers tea (to coffee) (for breakfast)`."""
-    match = _PREFERS.fullmatch(clause.text)
-    if not match or _who(clause, match["who"]) != "":
-        return
-    context = _value(match["context"] or "")
-    yield clause.claim("prefer", f"{_value(match['new'])}|{context}")
-    if match["old"]:
-        yield clause._replace(is_whole=False).claim("prefer", f"{_value(match['old'])}|{context}", ENDS)
-
-
-def _used(clause: _Clause) -> Iterator[Claim]:
-    """`uses vim`: it stands beside others, and only "switched from vim" or "no longer uses vim" ends it."""
-    match = _USES.fullmatch(clause.text)
-    if match and _who(clause, match["who"]) == "":
+    if (match := _PREFERS.fullmatch(text)) and _who(clause, match) == "":
+        context = _value(match["context"] or "")
+        yield clause.claim("prefer", f"{_value(match['new'])}|{context}")
+        if match["old"]:
+            yield clause._replace(is_whole=False).claim("prefer", f"{_value(match['old'])}|{context}", ENDS)
+    if (match := _USES.fullmatch(text)) and _who(clause, match) == "":
+        # It stands beside others, and only "switched from vim" or "no longer uses vim" ends it.
         verb = match["verb"].casefold().removesuffix("s")
         yield clause.claim("like" if verb in ("like", "love", "enjoy") else f"do {verb}", _value(match["new"]))
-
-
-def _switched(clause: _Clause) -> Iterator[Claim]:
-    """`switched from vim to Helix`: vim is over, whatever was said to be done with it."""
-    match = _SWITCHED.fullmatch(clause.text)
-    if match and _who(clause, match["who"]) == "":
-        context = re.search(r" (?:for|when|as) .+", match["new"])
-        yield clause.claim(ANY, _value(match["old"] + (context[0] if context else "")), ENDS)
+    if (match := _SWITCHED.fullmatch(text)) and _who(clause, match) == "":
+        # Vim is over, whatever was said to be done with it.
+        condition = re.search(r" (?:for|when|as) .+", match["new"])
+        yield clause.claim(ANY, _value(match["old"] + (condition[0] if condition else "")), ENDS)
 
 
 def _ended(clause: _Clause) -> Iterator[Claim]:
@@ -257,20 +236,13 @@ def _ended(clause: _Clause) -> Iterator[Claim]:
     match = _NO_LONGER.fullmatch(clause.text)
     if not match and clause.how != STATES:
         match = _NOT_ANY_MORE.fullmatch(clause.text)
-    if match and _who(clause, match["who"]) == "":
+    if match and _who(clause, match) == "":
         plain = _Clause(match["rest"], clause.subjects or ("i",), clause.is_whole, STATES)
-        yield from (claim._replace(how=ENDS) for rule in _RULES for claim in rule(plain))
-
-
-_RULES: tuple[Callable[[_Clause], Iterator[Claim]], ...] = (_lived, _worked, _preferred, _used, _switched)
+        yield from (claim._replace(how=ENDS) for claim in _plain(plain))
 
 
 def _is_place(text: str) -> bool:
     """Whether a text names a town or country: a capitalised name; "the Old Town" may be a part of another town."""
-    named = re.match(r"[^\W\d_a-z]", text) or (text.startswith("the ") and _place(text) in COUNTRIES)
-    return bool(named) and _place(text) not in _NO_PLACES
-
-
-def _place(text: str) -> str:
-    """The name of a place alone: "Lund, into the flat above the shop" is Lund."""
-    return _value(re.split(r",| (?:with|near|at|on|above|into|since|together|close)\b", text, maxsplit=1)[0])
+    place = _value(re.split(_BESIDE_PLACE, text, maxsplit=1)[0])
+    named = re.match(r"[^\W\d_a-z]", text) or (text.startswith("the ") and place in COUNTRIES)
+    return bool(named) and place not in _NO_PLACES
