@@ -249,7 +249,7 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
             "Name it with --vault PATH, set MEMORY_VAULT, run inside a folder that holds .obsidian/ or .memory/, "
             f'or put vault = "PATH" into {user_file}. `memory init PATH` makes a new one.',
         )
-    vault = _absolute(named)
+    vault = Path(named).expanduser().absolute()
     vault_file = vault / ".memory" / "config.toml"
     vaults = reader.read(vault_file) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
     values = reader.checked(vaults, vault_file, in_vault=True) | reader.checked(users, user_file)
@@ -270,16 +270,16 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     return Config(**(values | told | {"vault": vault}))
 
 
+@dataclass
 class _Reader:
     """Reads and checks settings, and keeps what is wrong with them.
 
     A problem is the file it stands in, or `environment`, and a sentence.
     """
 
-    def __init__(self) -> None:
-        self.problems: list[tuple[str, str]] = []
-        self.ignored: list[str] = []
-        self.unknown: list[str] = []
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
 
     def read(self, path: Path) -> dict[str, Any]:
         """A file's settings under flat keys: `{"chunk": {"tokens": 400}}` becomes `{"chunk.tokens": 400}`."""

@@ -34,6 +34,9 @@ MAX_LINES = 5_000
 MAX_CHARS = 8_000
 """What is longer than any line that somebody writes is not read."""
 
+MAX_LABEL_CHARS = 160
+"""So long are a mark, a time and a name before the colon at the most."""
+
 LEAST_WORDS = 6
 """What somebody says in fewer words tells nothing by itself."""
 
@@ -111,7 +114,7 @@ def _turns(note: Note, names: Collection[str]) -> Iterator[tuple[int, str, str]]
     """The lines with a speaker: number, name, words. The line below a turn goes on with it, a list item does not."""
     current = ""
     for number, line in _lines(note):
-        match = turn(line) if number else None
+        match = SPEAKER.match(line) if number else None
         if match and match["name"].casefold() in names:
             current = match["name"]
         elif not number or (_ITEM.match(line) and not line[0].isspace()):
@@ -147,16 +150,8 @@ SPEAKER = re.compile(
 )
 """How a line of a conversation begins: `- Name: …`, `**Name:** …`, `[10:32] Name Surname: …`."""
 
-MAX_LABEL_CHARS = 160
-"""So long are a mark, a time and a name before the colon at the most."""
-
-
-def turn(text: str) -> re.Match[str] | None:
-    """How a line begins that may be somebody's turn; its group `name` says whose."""
-    return SPEAKER.match(text) if ":" in text[:MAX_LABEL_CHARS] else None
-
 
 def speaker(text: str) -> str:
     """Who says a line of a conversation, case folded, or ""."""
-    match = turn(text)
+    match = SPEAKER.match(text) if ":" in text[:MAX_LABEL_CHARS] else None
     return match["name"].casefold() if match else ""

@@ -143,9 +143,9 @@ def is_inside(root: Path, path: Path) -> bool:
 
 def derived(root: Path, name: str) -> Path | None:
     """A file of ours in the vault's `.memory`; None where a link would have something else written in its place."""
-    file = Path(os.path.realpath(root / MEMORY_FOLDER), name)
-    straight = is_inside(root, file) and file == Path(os.path.realpath(file))
-    return root / MEMORY_FOLDER / name if straight else None
+    file = os.path.join(os.path.realpath(root / MEMORY_FOLDER), name)
+    is_straight = file == os.path.realpath(file) and Path(file).is_relative_to(os.path.realpath(root))
+    return root / MEMORY_FOLDER / name if is_straight else None
 
 
 @contextlib.contextmanager

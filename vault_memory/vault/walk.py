@@ -250,23 +250,22 @@ class Walker:
         self._found.unreadable.append(path)
         self._skip(path, why, "error")
 
-    def _take_in(self, path: str, status: os.stat_result) -> None:
-        self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
     def _look_at(self, entry: "os.DirEntry[str]", path: str) -> None:
         try:
             if path.isascii() and _PLAIN_NAME(entry.name) and entry.is_file(follow_symlinks=False):
-                # What most entries are is taken in the short way: 20,000 make a recall wait.
-                if not self._leave_out(path):
-                    self._take_in(path, entry.stat(follow_symlinks=False))
-            elif not entry.name.startswith("."):
-                self._look_closely(entry, path)
+                is_wanted = not self._leave_out(path)  # most entries go this short way: 20,000 make a recall wait
+            else:
+                is_wanted = not entry.name.startswith(".") and self._is_note(entry, path)
+            if is_wanted:
+                status = entry.stat(follow_symlinks=False)
+                self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         except FileNotFoundError:
             return  # gone since its folder was read, as an editor's temporary files are
         except OSError as error:
             self._cannot_read(path, f"cannot be looked at: {error.strerror}")
 
-    def _look_closely(self, entry: "os.DirEntry[str]", path: str) -> None:
+    def _is_note(self, entry: "os.DirEntry[str]", path: str) -> bool:
+        """Whether an entry is a note; a folder and a link are kept for later, and what is passed over is told."""
         is_note = path[-3:].lower() == ".md"
         if entry.is_symlink():
             if is_note or os.path.isdir(self._root / path):  # DirEntry.is_dir raises for a link in a loop
@@ -276,16 +275,16 @@ class Walker:
         elif entry.is_dir(follow_symlinks=False):
             if not self._leave_out(f"{path}/"):
                 self._folders.append(path)
-        elif not is_note or self._leave_out(path):
-            return
-        elif not is_encodable(path):
-            self._skip(path, "the file's name is not UTF-8: rename it to index it", "warning")
-        elif not entry.is_file(follow_symlinks=False):
-            self._skip(path, "not a regular file (pipe, socket or device)")
-        elif _CONFLICT_COPY.search(entry.name):
-            self._skip(path, "a sync conflict copy: left out; merge and delete it", "warning")
-        else:
-            self._take_in(path, entry.stat(follow_symlinks=False))
+        elif is_note and not self._leave_out(path):
+            if not is_encodable(path):
+                self._skip(path, "the file's name is not UTF-8: rename it to index it", "warning")
+            elif not entry.is_file(follow_symlinks=False):
+                self._skip(path, "not a regular file (pipe, socket or device)")
+            elif _CONFLICT_COPY.search(entry.name):
+                self._skip(path, "a sync conflict copy: left out; merge and delete it", "warning")
+            else:
+                return True
+        return False
 
     def _look_at_link(self, path: str) -> None:
         """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
@@ -304,7 +303,7 @@ class Walker:
         elif self.is_left_out(target.relative_to(self._root).as_posix()):
             self._skip(path, "a link to what is left out: not followed")
         elif target.suffix.lower() != ".md" and is_encodable(path) and not self._leave_out(path):
-            self._take_in(path, status)
+            self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def is_left_out(self, path: str) -> bool:
         """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""
