@@ -1,6 +1,6 @@
 """Who a text is from is kept, told, and decides what may be built on it: what came from outside reaches no core."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -153,11 +153,11 @@ POISONED = {
 }
 
 
-@pytest.mark.parametrize("case", POISONED)
-def test_a_poisoned_note_reaches_no_core(tmp_path: Path, case: str) -> None:
-    days = [date(2025, 11, day) for day in range(3, 9)]
-    notes = {f"memory/{day}.md": POISONED[case].replace("{}", POISON) for day in days}
-    root = fill(tmp_path / "v", {**notes, "memory/2025-11-20.md": f"## Retain\n{NUTS}", "memory.md": "# Me\n"})
+def test_no_poisoned_note_reaches_the_core(tmp_path: Path) -> None:
+    days = iter(date(2025, 9, 1) + timedelta(n) for n in range(90))
+    poisons = {f"memory/{next(days)}.md": POISONED[case].replace("{}", f"{POISON} of {case}")
+               for case in POISONED for _ in range(6)}  # fmt: skip
+    root = fill(tmp_path / "v", {**poisons, "memory/2025-11-20.md": f"## Retain\n{NUTS}", "memory.md": "# Me\n"})
     for _ in range(2):
         reflected(root)
         proposed = (root / "bank/proposals.md").read_text("utf-8")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sample import Said, call
 from vaults import fill, memory, obeying_permissions, paths, put, run
 
 from vault_memory.errors import IndexUnusableError, VaultMemoryError
@@ -17,6 +18,10 @@ from vault_memory.vault.locations import writer_lock
 NOTES = {"a.md": "The ferry to Kallö.\n", "sub/b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
 
 
+def called(root: Path, *arguments: str) -> Said:
+    return call("--vault", str(root), *arguments)
+
+
 @pytest.mark.parametrize("first", ["recall", "lint", "index one"])
 @pytest.mark.parametrize("index", ["gone", "kept", "elsewhere"])
 def test_a_vault_seen_once_is_remembered_whoever_looked(tmp_path: Path, first: str, index: str) -> None:
@@ -24,7 +29,7 @@ def test_a_vault_seen_once_is_remembered_whoever_looked(tmp_path: Path, first: s
     if index == "elsewhere":
         (root / ".stfolder").mkdir()
     arguments = {"recall": ["recall", "ferry"], "index one": ["index", str(root / "a.md")]}.get(first, [first])
-    assert run(root, *arguments).returncode in (0, 1)
+    assert called(root, *arguments).code in (0, 1)
     root.rename(tmp_path / "unmounted")
     root.mkdir()
     if index == "elsewhere":
@@ -33,8 +38,8 @@ def test_a_vault_seen_once_is_remembered_whoever_looked(tmp_path: Path, first: s
         shutil.copytree(tmp_path / "unmounted/.memory", root / ".memory")
     before = sorted(root.rglob("*"))
     for arguments in (["recall", "ferry"], ["index"], ["index", "--rebuild"]):
-        ended = run(root, *arguments)
-        assert (ended.returncode, "nothing was deleted" in ended.stderr) == (6, True), ended
+        ended = called(root, *arguments)
+        assert (ended.code, "nothing was deleted" in ended.err) == (6, True), ended
     if index != "kept":
         assert sorted(root.rglob("*")) == before  # it may be where a drive is mounted
 
@@ -66,10 +71,10 @@ def test_a_rebuild_of_any_cause_keeps_to_the_loss_cap(tmp_path: Path, index: str
     elif index == "deleted":
         mine.index_file.path.unlink()
     for arguments in (["index"], ["recall", "number"]):
-        ended = run(root, *arguments)
-        assert (ended.returncode, "notes have vanished" in ended.stderr) == (6, True), ended
-    assert run(root, "index", "--rebuild").returncode == 0
-    assert run(root, "index").returncode == 0
+        ended = called(root, *arguments)
+        assert (ended.code, "notes have vanished" in ended.err) == (6, True), ended
+    assert called(root, "index", "--rebuild").code == 0
+    assert called(root, "index").code == 0
     assert paths(memory(root)) == set(NOTES)
 
 
@@ -105,15 +110,15 @@ def test_every_answer_from_the_index_says_how_fresh_it_is(tmp_path: Path, argume
     root = fill(tmp_path / "vault", NOTES | {"d.md": "## Retain\n- O @Olga: Likes herons.\n"})
     mine = memory(root)
     mine.index()
-    whole = json.loads(run(root, "--json", *arguments).stdout)
+    whole = json.loads(called(root, "--json", *arguments).out)
     assert (whole["index"], whole["degraded"]) == ({"fresh": True, "pending": 0, "generation": 1, "notes": 4}, [])
     put(root, "new.md", "## Retain\n- O @Olga: Likes boats.\n")
     with writer_lock(mine.index_file.path, 5):
-        behind = json.loads(run(root, "--json", *arguments).stdout)
-        said = run(root, *arguments).stderr
+        behind = json.loads(called(root, "--json", *arguments).out)
+        said = called(root, *arguments).err
     assert behind["index"] == {"fresh": False, "pending": 1, "generation": 1, "notes": 4}
     assert "The index is 1 note behind" in said
-    assert json.loads(run(root, "--json", *arguments).stdout)["index"]["notes"] == 5
+    assert json.loads(called(root, "--json", *arguments).out)["index"]["notes"] == 5
 
 
 # --- what doctor says before anybody runs into it --------------------------------------------------------------------
@@ -126,17 +131,17 @@ def test_doctor_says_that_indexing_will_be_refused_and_mends_nothing(tmp_path: P
     (root / "many").rename(tmp_path / "unmounted")
     if index == "gone":
         shutil.rmtree(root / ".memory")
-    refused = run(root, "index")
-    assert refused.returncode == 6
+    refused = called(root, "index")
+    assert refused.code == 6
     for arguments in (["doctor"], ["doctor", "--fix"]):
-        said = run(root, *arguments)
-        assert said.returncode == 1
-        assert f"{LOSS_CAP + 10} of {LOSS_CAP + 13} notes have vanished" in said.stdout
-        assert "run `memory index --rebuild`" in said.stdout
-        assert "→ Run `memory index`" not in said.stdout
-    assert run(root, "index").returncode == 6
+        said = called(root, *arguments)
+        assert said.code == 1
+        assert f"{LOSS_CAP + 10} of {LOSS_CAP + 13} notes have vanished" in said.out
+        assert "run `memory index --rebuild`" in said.out
+        assert "→ Run `memory index`" not in said.out
+    assert called(root, "index").code == 6
     (tmp_path / "unmounted").rename(root / "many")
-    assert run(root, "doctor").returncode == 0
+    assert called(root, "doctor").code == 0
 
 
 def test_nothing_makes_the_folder_of_a_vault_that_is_gone(tmp_path: Path) -> None:

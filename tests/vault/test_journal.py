@@ -1,12 +1,13 @@
 """journal.py and uses.py: what counts as use, replayed from the files of all devices."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample import call
 from vaults import fill, index_digest, memory, opened, run
@@ -127,16 +128,24 @@ events = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(events, st.lists(st.integers(0, 25), max_size=4), st.booleans())
-def test_reading_in_steps_equals_reading_at_once(
-    tmp_path_factory: pytest.TempPathFactory, happened: list[tuple[int, int, int, str]], stops: list[int], cut: bool
-) -> None:
-    """Whatever was appended where, and wherever reading stopped between: the same counts as a replay from nothing."""
+@pytest.fixture(scope="module")
+def read_vault(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     of = memory(fill(tmp_path_factory.mktemp("vault"), NOTES))
     of.index()
-    folder = of.vault.root / ".memory" / "journal"
-    folder.mkdir(parents=True, exist_ok=True)
+    return of
+
+
+@settings(max_examples=25)
+@given(events, st.lists(st.integers(0, 25), max_size=4), st.booleans())
+def test_reading_in_steps_equals_reading_at_once(
+    read_vault: Memory, happened: list[tuple[int, int, int, str]], stops: list[int], cut: bool
+) -> None:
+    """Whatever was appended where, and wherever reading stopped between: the same counts as a replay from nothing."""
+    of, folder = read_vault, read_vault.vault.root / ".memory" / "journal"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    with opened(of) as store:
+        store.connection.execute("DELETE FROM used; DELETE FROM journal")
     for number, (passage, question, day, device) in enumerate(happened):
         line = {
             "event": "recall",

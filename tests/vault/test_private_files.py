@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vaults import fill, memory, run
+from sample import call
+from vaults import fill, memory
 
 from vault_memory.config import user_folder
 
@@ -33,12 +34,12 @@ def open_to_others(*folders: Path) -> list[str]:
 def test_nothing_that_is_made_is_open_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     data, root = user_folder("data", os.environ), tmp_path / place
-    assert run(tmp_path, "init", str(root)).returncode == 0
+    assert call("init", str(root)).code == 0
     for asked in (
         ("retain", "A secret diary.", "--date", "2025-11-27"), ("recall", "diary"), ("reflect",),
         ("index", "--rebuild"), ("retain", "Another.", "--date", "2025-11-27"), ("forget", f"{NOTE}#L9", "--yes"),
     ):  # fmt: skip
-        assert run(root, *asked).returncode in (0, 1), asked
+        assert call("--vault", str(root), *asked).code in (0, 1), asked
     assert (root / ".memory/index.sqlite").exists() == (place == "Notes")
     assert open_to_others(root / ".memory", data) == []
     assert stat.S_IMODE((root / NOTE).stat().st_mode) == 0o644

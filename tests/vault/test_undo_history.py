@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from vaults import fill, memory, put, snapshot
 
@@ -76,6 +76,7 @@ def test_what_was_changed_since_is_listed_and_nothing_is_undone(tmp_path: Path, 
 TEXTS = st.sampled_from([b"a", b"b", b"c", b"d"])
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(TEXTS, st.booleans()), min_size=1, max_size=6))
 def test_any_chain_of_writes_goes_back_to_its_beginning(
     tmp_path_factory: pytest.TempPathFactory, writes: list[tuple[bytes, bool]]
