@@ -14,7 +14,7 @@ from vault_memory.config import Config
 from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.store.digest import digest
-from vault_memory.store.rows import Store
+from vault_memory.store.view import Store
 
 
 def put(root: Path, path: str, text: str | bytes, age_seconds: float = 60.0) -> Path:

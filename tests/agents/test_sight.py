@@ -259,7 +259,7 @@ def test_every_table_that_tells_of_notes_is_defined_anew(tmp_path: Path) -> None
     mine = memory(fill(tmp_path, HIDING))
     mine.index()
     open_to_all = {  # of no note, of all of them alike, or keyed by hashes of texts that one must know already
-        "meta", "embedding", "embedding_code", "embedder", "vectorless", "journal", "used", "tombstone", "verdict",
+        "meta", "embedding", "embedding_code", "embedder", "journal", "used", "tombstone", "verdict",
         "bearing", "reflected",
     }  # fmt: skip
     with opened(mine) as store:

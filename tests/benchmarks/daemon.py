@@ -14,7 +14,7 @@ from tests.daemons import Running
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
 from vault_memory.memory import Memory
-from vault_memory.store.rows import Store
+from vault_memory.store.view import Store
 
 QUESTIONS = 200
 WORD = f"burst{time.time_ns()}"

@@ -14,6 +14,7 @@ from vault_memory.config import Config
 from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.search.answer import Answer, Request
+from vault_memory.store import rows
 from vault_memory.store.caches import MOST_ROWS, RowCache
 from vault_memory.store.view import ALL
 
@@ -112,7 +113,7 @@ def test_a_note_that_somebody_takes_out_of_the_index_comes_back(root: Path) -> N
     with contextlib.closing(staying(root, watched=False)) as warm:
         assert [ask(warm, "zebra").notes for _ in range(2)] == [12, 12]
         with opened(mine) as store, store.writing():
-            store.remove(store.notes()["n3.md"].id)
+            rows.remove(store, store.notes()["n3.md"].id)
         assert ask(warm, "zebra").notes == 12
 
 

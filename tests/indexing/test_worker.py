@@ -15,7 +15,7 @@ from vault_memory.indexing.prepare import PreparedNote
 from vault_memory.memory import Memory
 from vault_memory.store import schema
 from vault_memory.store.digest import digest
-from vault_memory.store.rows import Store
+from vault_memory.store.view import Store
 from vault_memory.vault.walk import File
 
 NOTES = indexer.WORKERS_FROM + 40
@@ -42,7 +42,7 @@ def test_every_small_note_is_made_in_order_and_a_large_one_left(vault: Path) -> 
     made = list(prepare.prepare_in_workers(memory.vault, BUILTIN_ID, files))
     assert [p.head.path if p else None for p in made] == [None if f.path == "large.md" else f.path for f in files]
     rows = [row for p in made if p for row in p.rows]
-    assert rows and all(row.vector and len(row.vector[0]) == memory.index_file.embedder.dimensions for row in rows)
+    assert rows and all(row.vector and len(row.vector) == memory.index_file.embedder.dimensions for row in rows)
 
 
 def test_an_index_made_with_workers_equals_one_made_note_by_note(vault: Path, tmp_path: Path) -> None:

@@ -19,12 +19,10 @@ from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError
 from vault_memory.indexing.prepare import prepare
 from vault_memory.markdown.passages import chunks
-from vault_memory.store import embedding_rows, journal, note_queries, reflect_rows, schema
+from vault_memory.store import embedding_rows, journal, note_queries, rows, schema
 from vault_memory.store.digest import damage, digest
-from vault_memory.store.rows import Store
 from vault_memory.store.search_queries import Lexicon, Search
-from vault_memory.store.vectors import bit_code
-from vault_memory.store.view import ALL, Filters
+from vault_memory.store.view import ALL, Filters, Store
 from vault_memory.text.spans import Span
 from vault_memory.vault.vault import DailySettings
 from vault_memory.vault.walk import File
@@ -70,17 +68,14 @@ def put(store: Store, path: str, text: str) -> int:
     data = text.encode()
     ready = prepare(File(path, len(data), 1, 1), data, DailySettings("memory", "YYYY-MM-DD"))
 
-    def embed(batch: Any) -> list[tuple[bytes, bytes]]:
-        return [(vector, bit_code(vector)) for vector in builtin().embed_contexts(batch)]
-
     with store.writing():
-        space = store.embedder_id(builtin().id, builtin().dimensions)
-        note_id, written = store.put_note(ready.head, ready.rows, embed, space)
-        store.put_chunks(note_id, chunks(ready.sizes, ready.headings, 400, 80))
-        store.put_problems(note_id, ready.problems)
+        space = embedding_rows.make_space(store, builtin().id, builtin().dimensions)
+        note_id, written = rows.put_note(store, ready.head, ready.rows, builtin().embed_contexts, space)
+        rows.put_chunks(store, note_id, chunks(ready.sizes, ready.headings, 400, 80))
+        rows.put_problems(store, note_id, ready.problems)
         Lexicon(store.view(ALL)).refresh(store)
         store.grow()
-    return written.from_cache
+    return written["passages"] - written["embedded"]
 
 
 def lanes(store: Store, scopes: tuple[str, ...] = ALL) -> Search:
@@ -102,7 +97,7 @@ def test_a_note_replaces_what_was_there_and_takes_all_of_it_along_when_it_goes(e
         put(empty, "a.md", text)
         alone = digest(empty)
         with empty.writing():
-            empty.remove(empty.notes()["a.md"].id)
+            rows.remove(empty, empty.notes()["a.md"].id)
         assert digest(empty) == nothing and not empty.notes()
         assert note_queries.count_vectors(empty.view(ALL), 1) == 0
         put(empty, "a.md", text)
@@ -114,7 +109,7 @@ def test_a_note_replaces_what_was_there_and_takes_all_of_it_along_when_it_goes(e
 def test_a_failure_undoes_all_of_a_transaction(store: Store) -> None:
     before, state = digest(store), store.state()
     with pytest.raises(ZeroDivisionError), store.writing():
-        store.remove(store.notes()["Work/plan.md"].id)
+        rows.remove(store, store.notes()["Work/plan.md"].id)
         store.grow()
         raise ZeroDivisionError
     assert (digest(store), store.state()) == (before, state)
@@ -251,7 +246,7 @@ def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> Non
         "until": date(2025, 12, 31),
     }  # fmt: skip
     asked = 0
-    for module in (note_queries, reflect_rows):
+    for module in (note_queries,):
         for name, query in inspect.getmembers(module, inspect.isfunction):
             first, *others = inspect.signature(query).parameters.values()
             if query.__module__ != module.__name__ or first.annotation not in ("View", type(every)):
@@ -295,7 +290,7 @@ def test_figures(store: Store) -> None:
     assert (note_queries.count_facts(every), note_queries.count_facts(seen)) == (4, 3)
     assert (every.totals().notes, seen.totals().notes) == (6, 5)
     assert note_queries.notes_by_day(every, "bank/") == {date(2025, 11, day): 1 for day in (4, 6, 8)}
-    assert note_queries.note_figures(every).words == every.totals().words > 0
+    assert note_queries.note_figures(every)[2] == every.totals().words > 0
 
 
 def test_what_was_of_use_counts_once_in_whatever_order_it_is_read(store: Store, tmp_path: Path) -> None:

@@ -13,9 +13,8 @@ from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.search.request import build
 from vault_memory.store.caches import LEAST_HELD, PASSAGES_EARNED, TermCache
-from vault_memory.store.rows import Store
 from vault_memory.store.search_queries import Search
-from vault_memory.store.view import ALL
+from vault_memory.store.view import ALL, Store
 
 WORDS = [f"w{n}" for n in range(60)]
 NOTES, LINES = 30, 180

@@ -10,9 +10,8 @@ import pytest
 from vault_memory.store import embedding_rows, schema
 from vault_memory.store.caches import LEAST_HELD, QUESTIONS_TO_EARN, VectorCache
 from vault_memory.store.embedding_rows import Space
-from vault_memory.store.rows import Store
 from vault_memory.store.vectors import bit_code, cosine
-from vault_memory.store.view import ALL
+from vault_memory.store.view import ALL, Store
 
 DIMENSIONS = 64
 FIRST, SECOND = Space(1, "some/model@1", DIMENSIONS), Space(2, "other/model@1", DIMENSIONS)
@@ -127,13 +126,13 @@ def test_few_vectors_and_other_spaces_are_left_to_sqlite(store: Store) -> None:
 
 
 def test_a_space_that_is_forgotten_gives_its_number_to_no_other(store: Store) -> None:
-    assert store.embedder_id("builtin/some@1", DIMENSIONS) == 1
-    first = store.embedder_id("some/model@1", DIMENSIONS)
+    assert embedding_rows.make_space(store, "builtin/some@1", DIMENSIONS).id == 1
+    first = embedding_rows.make_space(store, "some/model@1", DIMENSIONS).id
     fill(store, range(LEAST_HELD * 2, LEAST_HELD * 4), first)
     held, space = earned(store), Space(first, "some/model@1", DIMENSIONS)
     assert held.nearest(space, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5, first)
     embedding_rows.drop_space(store, space)
-    assert store.embedder_id("some/model@1", DIMENSIONS) > first
+    assert embedding_rows.make_space(store, "some/model@1", DIMENSIONS).id > first
 
 
 def test_many_small_changes_leave_what_a_scan_finds(store: Store) -> None:

@@ -33,7 +33,7 @@ from vault_memory.vault.vault import Vault
 if TYPE_CHECKING:
     from vault_memory.context.core_notes import CoreNote
     from vault_memory.indexing.indexer import Progress
-    from vault_memory.store.rows import Store
+    from vault_memory.store.view import Store
 
 BUDGET = 2000
 RECENT_DAYS = 7
@@ -151,7 +151,7 @@ def bundle(memory: Host, request: ContextRequest, patience: float = 1.0, progres
         finally:
             memory.search.close()
     if found.shown and memory.config.journal and request.now is None:
-        journal.note_shown(memory.index_file.vault.root, request.prompt, datetime.now(UTC), found.shown)
+        journal.note_recall(memory.index_file.vault.root, request.prompt, datetime.now(UTC), found.shown, "shown")
     return found._replace(scopes=request.scopes, seconds=time.perf_counter() - started)
 
 
@@ -409,7 +409,7 @@ def _height(pieces: Iterable[Piece]) -> int:
 def recent_pieces(vault: Vault, view: View, days: Span) -> Iterator[tuple[Piece, int]]:
     """What was told on those days: facts first, then other lines, newest first; nothing that is superseded."""
     rows = recent_passages(view, days, RECENT_LIMIT, preferred=FACTS, without=(PAGE,))
-    facts = [row.passage.id for row in rows if row.passage.kind in FACTS]
+    facts = [found.id for *_, found in rows if found.kind in FACTS]
     old = superseded(view, Names(view), facts, days.end, Filters())
     files: dict[str, list[str]] = {}
     for path, day, name_tokens, by, found in rows:

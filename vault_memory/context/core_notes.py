@@ -14,8 +14,7 @@ from vault_memory.markdown.parse import parse
 from vault_memory.reflect.core import PATHS
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import header_tokens, passage_tokens
-from vault_memory.store.rows import Store
-from vault_memory.store.view import ALL
+from vault_memory.store.view import ALL, Store
 from vault_memory.vault.vault import Vault
 
 

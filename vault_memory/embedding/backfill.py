@@ -17,9 +17,8 @@ from vault_memory.embedding.configured_embedder import RemoteEmbedder
 from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
 from vault_memory.store.embedding_rows import Space, find_space, get_mark, set_mark
-from vault_memory.store.rows import Store
 from vault_memory.store.vectors import cosine
-from vault_memory.store.view import ALL, IndexConnection
+from vault_memory.store.view import ALL, IndexConnection, Store
 
 Progress = Callable[[int, int, int], None]
 """Called with passages done, passages in all, and those embedded by this run."""
@@ -152,8 +151,7 @@ class Backfill:
     def _count(self) -> None:
         space, view = self._space, self._store.view(ALL)
         self._report.passages = view.totals().passages
-        self._report.done = embedding_rows.count_placed(view, space) if space else 0
-        self._report.without = embedding_rows.count_unplaced(view, space) if space else 0
+        self._report.done, self._report.without = embedding_rows.count_placed(view, space) if space else (0, 0)
 
     def _check_model(self) -> None:
         """Raise RemoteError where the model has changed or cannot be asked; also when nothing waits, for recall."""
@@ -170,7 +168,7 @@ class Backfill:
     def _embed(self, batch: list[embedding_rows.PassageText]) -> None:
         """Make the vectors that a batch lacks (an earlier one may have had the same texts), and place all of it."""
         report, store, space = self._report, self._store, self._space
-        known = embedding_rows.embedded_keys(store, space, [text.key for text in batch]) if space else set()
+        known = embedding_rows.embedding_ids(store, space, [text.key for text in batch]) if space else {}
         new = {text.key: text.text for text in batch if text.key not in known}
         made = dict(zip(new, self._remote.embed(list(new.values())) if new else (), strict=True))
         good = {key: one.vector for key, one in made.items() if one.vector is not None}
@@ -180,10 +178,10 @@ class Backfill:
         with self._lock(), store.writing():
             if good:  # the first vectors make the space
                 dimensions = max(one.dimensions for one in made.values())
-                space = Space(store.embedder_id(self._remote.id, dimensions), self._remote.id, dimensions)
-                embedding_rows.add_vectors(store, space, good.items())
-            if space := self._space:
-                embedding_rows.add_vectorless(store, space, bad)
+                space = embedding_rows.make_space(store, self._remote.id, dimensions)
+            if space:
+                unusable = dict.fromkeys(bad, bytes(space.width))
+                embedding_rows.add_vectors(store, space, {**good, **unusable}.items())
             embedding_rows.place_passages(store, [text.passage_id for text in batch])
             store.grow()
         report.from_cache += sum(text.key in known for text in batch)

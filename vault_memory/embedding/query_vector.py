@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.embedding.backfill import model_change
 from vault_memory.errors import RemoteError
-from vault_memory.store.embedding_rows import Space, count_placed, count_unplaced, find_space
+from vault_memory.store.embedding_rows import Space, count_placed, find_space
 from vault_memory.store.view import View
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class SpaceCoverage(NamedTuple):
 def coverage(store: View, name: str) -> SpaceCoverage:
     """How the space of the configured embedder of this name stands."""
     space = find_space(store, name)
-    counts = (count_placed(store, space), count_unplaced(store, space)) if space else (0, 0)
+    counts = count_placed(store, space) if space else (0, 0)
     return SpaceCoverage(name, space, *counts, store.totals().passages)
 
 

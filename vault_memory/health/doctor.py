@@ -16,8 +16,7 @@ from vault_memory.search.names import Names
 from vault_memory.sessions import projects
 from vault_memory.store import embedding_rows, journal, note_queries, schema
 from vault_memory.store.digest import damage
-from vault_memory.store.rows import Store
-from vault_memory.store.view import View
+from vault_memory.store.view import Store, View
 from vault_memory.text.scope_syntax import folder_key
 from vault_memory.vault import locations
 from vault_memory.vault.walk import Walk

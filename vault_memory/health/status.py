@@ -142,7 +142,7 @@ def _vectors(memory: "Memory", view: View) -> Iterator[Vectors]:
     for space in known:
         count = note_queries.count_vectors(view, space.id)
         used = space.is_builtin or space.name == named
-        placed, without = embedding_rows.count_placed(view, space), embedding_rows.count_unplaced(view, space)
+        placed, without = embedding_rows.count_placed(view, space)
         yield Vectors(space.name, count, placed, used, without)
     if named not in [space.name for space in known]:
         yield Vectors(named, 0, 0, True)

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.indexing.diff import outdated
-from vault_memory.indexing.index_file import Freshness, IndexFile
+from vault_memory.indexing.index_file import Freshness, IndexFile, outdated
 from vault_memory.store import schema
-from vault_memory.store.rows import Store
-from vault_memory.store.view import State
+from vault_memory.store.view import State, Store
 from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import File
@@ -120,7 +118,7 @@ class HeldIndex(IndexFile):
                 self._index_lost()
             return self._store
         if self._store and self._identity == identity:
-            if self._store.meta("fingerprint") == self.settings().fingerprint():
+            if self._store.meta("fingerprint") == self.fingerprint():
                 return self._store
         elif self._store:
             self._index_lost()  # it may be an older one: a backup, another computer's

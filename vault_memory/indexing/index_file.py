@@ -1,11 +1,8 @@
-"""One vault's index file: opened, brought up to date, built anew and swapped in, repaired when damaged.
-
-Law 7 lives here: a vault that looks absent is not an empty one, and nothing is deleted for it.
-"""
+"""One vault's index file: opened, brought up to date, built anew and swapped in, repaired when damaged."""
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -14,16 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from vault_memory.config import Config, template
 from vault_memory.embedding.builtin_embedder import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
-from vault_memory.indexing.diff import LOSS_CAP, diff, mark_missing_drives, outdated, refuse_loss, remember_drives
+from vault_memory.indexing import loss_guard
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
-from vault_memory.store.note_queries import count_notes, note_paths
-from vault_memory.store.rows import Store
-from vault_memory.store.view import ALL, View
+from vault_memory.store.note_queries import count_notes
+from vault_memory.store.view import ALL, NoteRow, Store, View
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
 from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import Walk
+from vault_memory.vault.walk import File, Walk
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Indexer, Progress, Report
@@ -34,6 +30,56 @@ CATCH_UP_SECONDS = 1.0
 """How long a recall may spend on changed notes before it answers from what it has."""
 
 LOCK_SECONDS = 30.0
+
+RACY_SECONDS = 2.0
+"""A file saved this shortly before it was read may change again within the same time stamp (FAT: 2 s)."""
+
+
+class Changes(NamedTuple):
+    """What a walk found against the rows: files to look at, rows whose note is gone, and how many are the same."""
+
+    new: list[File]
+    suspect: list[File]
+    gone: list[NoteRow]
+    unchanged: int
+    unseen: Sequence[NoteRow] = ()
+    """Rows whose note was not seen where the walk could not look."""
+
+
+def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
+    """Compare what the walk saw with what the index knows; pure.
+
+    `checked_ns` is when the rows' files were last read: a time stamp close before it proves nothing.
+    """
+    racy = checked_ns - int(RACY_SECONDS * 1e9)
+    new, suspect, same = [], [], 0
+    for path, file in files.items():
+        row = rows.get(path)
+        if row is None:
+            new.append(file)
+        elif (row.size, row.mtime_ns, row.ctime_ns) != file[1:] or file.mtime_ns >= racy:
+            suspect.append(file)
+        else:
+            same += 1
+    gone = [row for path, row in rows.items() if path not in files]
+    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path), same)
+
+
+def compare(store: Store, vault: Vault, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
+    """The rows of what a walk covered, and how they differ; what a partial walk looked at is suspect in any case."""
+    rows = store.notes(walk.covered)
+    loss_guard.mark_missing_drives(store, vault, walk)
+    changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0) if walk.covered is None else 0)
+    return rows, changes._replace(
+        gone=[row for row in changes.gone if not walk.cannot_tell(row.path)],
+        unseen=[row for row in changes.gone if walk.cannot_tell(row.path)],
+    )
+
+
+def outdated(files: Mapping[str, File], rows: Mapping[str, NoteRow]) -> tuple[str, ...]:
+    """The notes that are gone, or whose size or times are not those of their row."""
+    known = ((path, (row.size, row.mtime_ns, row.ctime_ns)) for path, row in rows.items())
+    return tuple(path for path, was in known if path not in files or was != files[path][1:])
 
 
 class Freshness(NamedTuple):
@@ -101,39 +147,26 @@ class IndexFile:
     def close(self) -> None:
         """Close what is held open: nothing here; see HeldIndex."""
 
-    # --- indexing ------------------------------------------------------------------------------------------------
-
     def update(self, rebuild: bool = False, paths: Sequence[str] = (), progress: "Progress | None" = None) -> "Report":
         """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
 
         Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
         """
         started = time.monotonic()
-        self._refuse_absent()
-        with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
-            schema.sweep(self.path)
-            report = self._bring_up_to_date(rebuild, [self._below(path) for path in paths], progress)
+        report = self.refresh([self._below(path) for path in paths] or None, progress, rebuild)
         report.seconds = time.monotonic() - started
         return report
 
-    def refresh(self, paths: Collection[str] | None, progress: "Progress | None" = None) -> "Report":
-        """Bring the index up to date with what is at these relative paths and below them; None looks at everything.
-
-        Raises like `index`.
-        """
-        self._refuse_absent()
+    def refresh(
+        self, paths: Collection[str] | None, progress: "Progress | None" = None, rebuild: bool = False
+    ) -> "Report":
+        """The same with what is at these relative paths and below them; None looks at everything."""
+        if not self.path.exists():
+            # Before its folder is made anew in what may be the place of a drive that is not mounted.
+            self.refuse_empty(self.vault.walk())
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
-            if paths is None or self.unusable():
-                schema.sweep(self.path)
-                return self._bring_up_to_date(False, [], progress)
-            with closing(Store.open(self.path)) as store:
-                store.map_nothing()
-                walk = self.vault.look(paths)
-                mark_missing_drives(store, self.vault, walk)
-                missed = store.notes(walk.covered).keys() - walk.files.keys()
-                if sum(not walk.cannot_tell(path) for path in missed) > LOSS_CAP:
-                    walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
-                return self._apply(store, walk, progress)
+            schema.sweep(self.path)
+            return self._bring_up_to_date(paths, progress, "asked for" if rebuild else "")
 
     def _below(self, path: str) -> str:
         """A path argument as vault-relative: a note or a folder."""
@@ -146,15 +179,22 @@ class IndexFile:
             return inside.relative_to(self.vault.root).as_posix()
         raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
 
-    def _bring_up_to_date(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
+    def _bring_up_to_date(
+        self, paths: Collection[str] | None, progress: "Progress | None", rebuild: str = ""
+    ) -> "Report":
+        """Under the writer lock; `rebuild` says why the index is to be built anew in any case."""
         from vault_memory.store import embedding_rows
 
-        why = "asked for" if rebuild else self.unusable()
-        if why:
+        if why := rebuild or self.unusable():
             return self._rebuild(self.vault.walk(), why, progress)
         try:
             with closing(Store.open(self.path)) as store:
-                report = self._apply(store, self.vault.look(below) if below else self.vault.walk(), progress)
+                store.map_nothing()
+                walk = self.vault.walk() if paths is None else self.vault.look(paths)
+                missed = store.notes(walk.covered).keys() - walk.files.keys() if paths is not None else ()
+                if sum(not walk.cannot_tell(path) for path in missed) > loss_guard.LOSS_CAP:
+                    walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
+                report = self._apply(store, walk, progress)
                 if journal.is_behind(store, self.vault.root):
                     with store.writing():
                         journal.read_new_lines(store, self.vault.root)
@@ -184,7 +224,7 @@ class IndexFile:
                     f"The index {self.path} belongs to another vault.",
                     "Let index.path name a folder: each vault then has its own index in it.",
                 )
-            if store.meta("fingerprint") == self.settings().fingerprint():
+            if store.meta("fingerprint") == self.fingerprint():
                 return store, ""
             store.close()
             return None, "it was made by another version or with other settings"
@@ -209,117 +249,71 @@ class IndexFile:
             )
 
     def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
+        from vault_memory.store import embedding_rows
+
         self.refuse_foreign()
-        self.refuse_empty(walk)
-        self._refuse_unseen(walk, why == "asked for")
+        loss_guard.refuse_rebuild(self.path, self.vault, walk, why == "asked for")
         if self.vault.filters.unknown:
             raise RefusedError(f"{self.vault.filters.unknown}.", "Fix it, for example by opening Obsidian's settings.")
+        generation = 0
+        with suppress(*schema.UNREADABLE), closing(Store.open(self.path)) as old:
+            generation = old.generation
         built = schema.new_name(self.path)
         try:
             with closing(schema.create(built)) as connection:
                 store = Store(connection, built)
-                store.set_meta("fingerprint", self.settings().fingerprint())
+                store.set_meta("fingerprint", self.fingerprint())
                 for key in ("generation", "built"):
-                    store.set_meta(key, self._generation() + 1)
+                    store.set_meta(key, generation + 1)
                 store.set_meta("vault", vault_id(self.vault.root))
                 self.links = walk.links if walk.covered is None else self.links | walk.links
                 report = self.indexer(store).load(walk, progress)
                 journal.read_new_lines(store, self.vault.root)
-                remember_drives(store, self.vault, walk)
-                self._carry_over(store)
+                loss_guard.remember_drives(store, self.vault, walk)
+                # What configured embedders made may have cost hours: all of it that can be read goes over.
+                with suppress(*schema.UNREADABLE):
+                    if self.path.exists():
+                        with closing(Store.open(self.path)) as old, store.writing():
+                            embedding_rows.carry_over(store, old)
             schema.swap_in(built, self.path)
             locations.remember(self.vault.root, report.added)
         finally:
             built.unlink(missing_ok=True)
-        self._ignore_derived()
+        # The derived files are kept out of the user's version control; an existing .gitignore is theirs.
+        file = locations.derived(self.vault.root, ".gitignore")
+        if file and file.parent.is_dir() and not file.exists():
+            with suppress(OSError), open(file, "x", encoding="utf-8", opener=private) as handle:
+                handle.write(template("gitignore").read_text("utf-8"))
         report.rebuilt = why
         return report
 
-    def _carry_over(self, store: Store) -> None:
-        """Take over what configured embedders made, as far as the old index can be read: it may have cost hours."""
-        from vault_memory.store import embedding_rows
-
-        with suppress(*schema.UNREADABLE):
-            if self.path.exists():
-                with closing(Store.open(self.path)) as old, store.writing():
-                    embedding_rows.carry_over(store, old)
-
-    def _refuse_absent(self) -> None:
-        """Refuse before the index's folder is made anew in what may be the place of a drive that is not mounted."""
-        if not self.path.exists():
-            self.refuse_empty(self.vault.walk())
-
     def refuse_empty(self, walk: Walk) -> None:
         """Refuse to take an absent vault for an empty one (law 7): its index, or this device, knows of notes."""
-        if walk.files:
-            return
-        with suppress(*schema.UNREADABLE):
-            if self.path.exists():
-                with closing(Store.open(self.path)) as store:
-                    refuse_loss(count_notes(store.view(ALL)), 0, 0, self.path)
-        known = locations.remembered(self.vault.root)
-        refuse_loss(known, 0, 0, locations.memory_of(self.vault.root))
-
-    def _refuse_unseen(self, walk: Walk, asked_for: bool) -> None:
-        """Refuse a rebuild that would forget notes only because they cannot be seen now (law 7)."""
-        known: list[str] = []
-        with suppress(*schema.UNREADABLE):
-            if self.path.exists():
-                with closing(Store.open(self.path)) as store:
-                    known = note_paths(store.view(ALL))
-                    if not asked_for:
-                        mark_missing_drives(store, self.vault, walk)
-        unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
-        if unseen:
-            raise RefusedError(
-                f"{walk.unreadable[0]} cannot be read, and the index knows {unseen} notes there: nothing was deleted.",
-                "Make it readable first; an index that needs no rebuild keeps what it knows.",
-            )
-        if not asked_for:
-            before = max(len(known), locations.remembered(self.vault.root))
-            refuse_loss(before, len(walk.files), before - len(walk.files))
+        loss_guard.refuse_empty(self.path, self.vault, walk)
 
     def refusal(self) -> RefusedError | None:
         """The error that `index` would refuse to go on with (law 7), without doing anything."""
         walk = self.vault.walk()
         try:
             if self.unusable():
-                self.refuse_empty(walk)
-                self._refuse_unseen(walk, False)
+                loss_guard.refuse_rebuild(self.path, self.vault, walk, asked_for=False)
                 return None
             with closing(Store.open(self.path)) as store:
-                rows = store.notes()
-                mark_missing_drives(store, self.vault, walk)
-                changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
-                gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
-                moved = self.indexer(store).moved(changes.new, gone) if changes.new and gone else {}
-                refuse_loss(len(rows), len(walk.files), len(gone) - len(moved))
+                known, changes = compare(store, self.vault, walk)
+                moved = self.indexer(store).moved(changes.new, changes.gone)
+                loss_guard.refuse_loss(len(known), len(walk.files), len(changes.gone) - len(moved))
         except RefusedError as error:
             return error
         return None
 
-    def _generation(self) -> int:
-        with suppress(*schema.UNREADABLE), closing(Store.open(self.path)) as store:
-            return store.generation
-        return 0
-
-    def _ignore_derived(self) -> None:
-        """Keep the derived files out of the user's version control; an existing .gitignore is theirs."""
-        file = locations.derived(self.vault.root, ".gitignore")
-        if file and file.parent.is_dir() and not file.exists():
-            with suppress(OSError), open(file, "x", encoding="utf-8", opener=private) as handle:
-                handle.write(template("gitignore").read_text("utf-8"))
-
-    def settings(self) -> schema.IndexSettings:
-        config = self.config
-        return schema.IndexSettings(
-            self.vault.daily, config.chunk_tokens, config.chunk_overlap, self.embedder.id, config.folder_scopes
-        )
+    def fingerprint(self) -> str:
+        """What an index that can be used as it is was made by."""
+        return schema.fingerprint(self.config, self.vault.daily, self.embedder.id)
 
     def indexer(self, store: Store) -> "Indexer":
         from vault_memory.indexing.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it
 
-        return Indexer(self.vault, store, self.settings(), self.embedder)
+        return Indexer(self.vault, store, self.embedder)
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
@@ -329,7 +323,7 @@ class IndexFile:
         # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
-            self._bring_up_to_date(False, [], progress)
+            self._bring_up_to_date(None, progress)
             with closing(Store.open(self.path)) as store:
                 mine = search_digest(store)
             try:
@@ -339,8 +333,6 @@ class IndexFile:
                     return mine, search_digest(store)
             finally:
                 built.unlink(missing_ok=True)
-
-    # --- reading -------------------------------------------------------------------------------------------------
 
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
@@ -355,7 +347,7 @@ class IndexFile:
             if opened is None:
                 self.refuse_empty(walk)
                 with locations.writer_lock(self.path, LOCK_SECONDS):
-                    report = self._bring_up_to_date(False, [], progress)
+                    report = self._bring_up_to_date(None, progress)
             with closing(opened or Store.open(self.path)) as store:
                 freshness = self.catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
                 if write:
@@ -403,19 +395,16 @@ class IndexFile:
 
     def catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
         store.outdated = ()
-        rows = store.notes()
-        mark_missing_drives(store, self.vault, walk)
-        changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
-        gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
-        unseen = len(changes.gone) - len(gone)
-        pending = len(changes.new) + len(changes.suspect) + len(gone)
+        rows, changes = compare(store, self.vault, walk)
+        unseen = len(changes.unseen)
+        pending = len(changes.new) + len(changes.suspect) + len(changes.gone)
         if not pending:
             return Freshness(not unseen, unseen, unreadable=tuple(walk.unreadable))
         if not write:
             # A file saved just before it was indexed is only suspected of having changed since.
             changed = [f for f in changes.suspect if self.vault.hash(f.path) != rows[f.path].hash]
             pending += unseen + len(changed) - len(changes.suspect)
-            store.outdated = (*(f.path for f in changed), *(row.path for row in changes.gone))
+            store.outdated = (*(f.path for f in changed), *(row.path for row in (*changes.gone, *changes.unseen)))
             return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
         self.refuse_empty(walk)
         held_back = self.vault.filters.unknown if changes.new else ""
@@ -440,10 +429,9 @@ class IndexFile:
     ) -> "Report":
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
         self.links = walk.links if walk.covered is None else self.links | walk.links
-        mark_missing_drives(store, self.vault, walk)
         report = self.indexer(store).update(walk, progress, deadline)
         if walk.covered is None:
-            remember_drives(store, self.vault, walk)
+            loss_guard.remember_drives(store, self.vault, walk)
         store.checkpoint()
         locations.remember(self.vault.root, count_notes(store.view(ALL)))
         return report

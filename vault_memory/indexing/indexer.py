@@ -9,22 +9,21 @@ How a run goes, and why in this order:
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
-from vault_memory.indexing.diff import diff, refuse_loss
+from vault_memory.indexing.index_file import compare
+from vault_memory.indexing.loss_guard import refuse_loss
 from vault_memory.markdown.note import Problem
-from vault_memory.store import embedding_rows
+from vault_memory.store import embedding_rows, rows
+from vault_memory.store.embedding_rows import Space
 from vault_memory.store.note_queries import count_notes
-from vault_memory.store.rows import Context, NoteRow, Store, WriteCounts
-from vault_memory.store.schema import IndexSettings
 from vault_memory.store.search_queries import Lexicon
-from vault_memory.store.vectors import bit_code
-from vault_memory.store.view import ALL
+from vault_memory.store.view import ALL, NoteRow, Store
 from vault_memory.vault.vault import Vault, content_hash
 from vault_memory.vault.walk import File, Walk
 
@@ -70,21 +69,13 @@ class Report:
         """The files that could not be indexed."""
         return [problem for problem in self.problems if problem.level == "error"]
 
-    def count(self, written: WriteCounts) -> None:
-        """Add what storing one note did."""
-        self.passages += written.passages
-        self.facts += written.facts
-        self.embedded += written.embedded
-        self.from_cache += written.from_cache
-
 
 class Indexer:
     """Brings one store into step with one vault."""
 
-    def __init__(self, vault: Vault, store: Store, settings: IndexSettings, embedder: StaticEmbedder) -> None:
-        self._vault, self._store, self._settings, self._embedder = vault, store, settings, embedder
+    def __init__(self, vault: Vault, store: Store, embedder: StaticEmbedder) -> None:
+        self._vault, self._store, self._embedder = vault, store, embedder
         self._begun: float | None = None  # when the open transaction began
-        self._space = 0  # the embedder's number in this index, asked for with the first write
 
     def update(self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf")) -> Report:
         """Bring the index up to date with `walk`; stops after `deadline` (time.monotonic) and counts what is pending.
@@ -93,37 +84,40 @@ class Indexer:
         Raises RefusedError, having changed nothing, when the vault is suddenly empty or mostly gone.
         """
         started = time.time_ns()
-        rows = self._store.notes(walk.covered)
-        changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0) if walk.covered is None else 0)
-        gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
-        if gone and walk.covered is None:
+        known, changes = compare(self._store, self._vault, walk)
+        if changes.gone and walk.covered is None:
             # What moved while a walk was under way, to a place it had looked at, was seen at neither.
             walk = walk.joined(self._vault.walk())
-            changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0))
-            gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+            known, changes = compare(self._store, self._vault, walk)
         report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
-        moved_from = self.moved(changes.new, gone) if changes.new and gone else {}
-        known = len(rows) if walk.covered is None else count_notes(self._store.view(ALL))
-        left = len(walk.files) if walk.covered is None else known - len(gone) + len(changes.new)
-        refuse_loss(known, left, len(gone) - len(moved_from))
+        moved_from = self.moved(changes.new, changes.gone)
+        before = len(known) if walk.covered is None else count_notes(self._store.view(ALL))
+        left = len(walk.files) if walk.covered is None else before - len(changes.gone) + len(changes.new)
+        refuse_loss(before, left, len(changes.gone) - len(moved_from))
         new = [] if self._vault.filters.unknown else changes.new
         report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
         at_leisure = deadline == float("inf")  # else the start of workers alone would eat up what time there is
-        todo = [*new, *(self._other(changes.suspect, rows, report) if at_leisure else changes.suspect)]
+        todo = [*new, *(self._other(changes.suspect, known, report) if at_leisure else changes.suspect)]
         ready = self._by_workers(todo if at_leisure else [])
         try:
             for done, file in enumerate(todo):
                 if time.monotonic() > deadline:
-                    report.pending += len(todo) - done + len(gone)
+                    report.pending += len(todo) - done + len(changes.gone)
                     return report
-                self._refresh(file, rows.get(file.path), file.path in moved_from, report, next(ready, None))
+                self._refresh(file, known.get(file.path), file.path in moved_from, report, next(ready, None))
                 if progress:
                     progress(done + 1, len(todo), report.passages)
         finally:
             self._commit()  # what is done is done, whatever ended the run
-        self._remove(gone, moved_from, report)
-        if changes.new or changes.suspect or gone:
-            self._finish(started, walk.covered is None)
+        moved = {row.id for row in moved_from.values()}
+        for row in changes.gone:
+            with self._store.writing():
+                rows.remove(self._store, row.id)
+                self._store.grow()
+            report.removed += row.id not in moved
+        if changes.new or changes.suspect or changes.gone:
+            with self._store.writing():
+                self._finish(started, walk.covered is None)
         return report
 
     def load(self, walk: Walk, progress: Progress | None = None) -> Report:
@@ -131,34 +125,45 @@ class Indexer:
 
         Raises VaultError or RefusedError when the vault goes meanwhile, or most of it (law 7).
         """
+        from vault_memory.indexing.prepare import prepare
+
         started = time.time_ns()
         report = Report(problems=list(walk.skipped))
         files = sorted(walk.files.values())
         with self._store.writing():
-            for done, prepared in enumerate(self._prepared(files, report)):
+            by_workers = self._by_workers(files)
+            for done, file in enumerate(files):
+                prepared = next(by_workers, None)
+                # Without workers, after one that died, for a large note and for one that could not be read:
+                if prepared is None and (data := self._read(file, report)) is not None:
+                    prepared = prepare(file, data, self._vault.daily, self._vault.config.folder_scopes)
                 if prepared:
                     self._put(prepared, report)
                     report.added += 1
                 if progress:
                     progress(done + 1, len(files), report.passages)
-            self._finish_rows(started, True)
+            self._finish(started, True)
         unread = len(report.failed) - sum(problem.level == "error" for problem in walk.skipped)
         if vanished := len(files) - report.added - unread:
             Vault(self._vault.config)
             refuse_loss(len(files), len(files) - vanished, vanished)
         return report
 
-    def _prepared(self, files: list[File], report: Report) -> Iterator["PreparedNote | None"]:
-        """Every note made ready in order, None for one that cannot be read; by worker processes when that pays."""
-        from vault_memory.indexing.prepare import prepare
-
-        by_workers = self._by_workers(files)
-        for file in files:
-            prepared = next(by_workers, None)
-            if prepared is None:  # no workers, one that died, a large note or one that cannot be read
-                data = self._read(file, report)
-                prepared = None if data is None else prepare(file, data, self._vault.daily, self._settings.folders)
-            yield prepared
+    def moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
+        """New notes with the content of a vanished one, by new path: moves, not a loss and a gain."""
+        by_hash = {row.hash: row for row in gone}
+        sizes = {row.size for row in gone}
+        moved: dict[str, NoteRow] = {}
+        for file in new:
+            if file.size not in sizes:
+                continue
+            try:
+                row = by_hash.pop(content_hash(self._vault.read(file.path)), None)
+            except OSError:
+                continue  # reported when the note is read for indexing
+            if row:
+                moved[file.path] = row
+        return moved
 
     def _by_workers(self, files: list[File]) -> Iterator["PreparedNote | None"]:
         """The notes that worker processes make ready, in order; none when there are too few to start any."""
@@ -168,7 +173,7 @@ class Indexer:
 
         return prepare_in_workers(self._vault, self._embedder.id, files)
 
-    def _other(self, suspect: list[File], rows: Mapping[str, NoteRow], report: Report) -> list[File]:
+    def _other(self, suspect: list[File], known: Mapping[str, NoteRow], report: Report) -> list[File]:
         """Those files whose content is another one; the hash decides, and of the same one only the times are noted.
 
         Only of many at once: a few are hashed when their turn comes, and need not be read twice.
@@ -176,14 +181,12 @@ class Indexer:
         """
         if len(suspect) < WORKERS_FROM:
             return suspect
-        same = [file for file in suspect if rows[file.path].hash == self._vault.hash(file.path)]
+        same = [file for file in suspect if known[file.path].hash == self._vault.hash(file.path)]
         with self._store.writing():
             for file in same:
-                self._store.touch(rows[file.path].id, *file[1:])
+                rows.touch(self._store, known[file.path].id, *file[1:])
         report.unchanged += len(same)
         return sorted(set(suspect) - set(same))
-
-    # --- one note ------------------------------------------------------------------------------------------------
 
     def _refresh(
         self, file: File, row: NoteRow | None, moved: bool, report: Report, ready: "PreparedNote | None" = None
@@ -197,15 +200,15 @@ class Indexer:
                 report.unchanged += 1
                 if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
                     with self._together():
-                        self._store.touch(row.id, *file[1:])
+                        rows.touch(self._store, row.id, *file[1:])
                 return
             # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
             from vault_memory.indexing.prepare import prepare
 
-            ready = prepare(file, data, self._vault.daily, self._settings.folders)
+            ready = prepare(file, data, self._vault.daily, self._vault.config.folder_scopes)
         with self._together():
             self._put(ready, report)
-            self._grow()
+            self._store.grow()  # in the transaction that makes the change: a run cut short has changed the index too
         if moved:
             report.moved += 1
         elif row:
@@ -244,67 +247,31 @@ class Indexer:
 
     def _put(self, prepared: "PreparedNote", report: Report) -> None:
         """Store one note and all that comes of it."""
-        from vault_memory.markdown import passages as chunk
+        from vault_memory.markdown import passages
 
-        note_id, written = self._store.put_note(
-            prepared.head, prepared.rows, self._embed, self._space_id(), prepared.vector
-        )
-        if self._others:
+        embed, config = self._embedder.embed_contexts, self._vault.config
+        note_id, written = rows.put_note(self._store, prepared.head, prepared.rows, embed, self._space, prepared.vector)
+        if self._has_other_spaces:
             embedding_rows.place_note(self._store, note_id)
-        target, overlap = self._settings.chunk_tokens, self._settings.chunk_overlap
-        self._store.put_chunks(note_id, chunk.chunks(prepared.sizes, prepared.headings, target, overlap))
-        self._store.put_problems(note_id, prepared.problems)
+        chunks = passages.chunks(prepared.sizes, prepared.headings, config.chunk_tokens, config.chunk_overlap)
+        rows.put_chunks(self._store, note_id, chunks)
+        rows.put_problems(self._store, note_id, prepared.problems)
         report.problems.extend(prepared.problems)
-        report.count(written)
-
-    def _embed(self, batch: Sequence[Context]) -> list[tuple[bytes, bytes]]:
-        return [(vector, bit_code(vector)) for vector in self._embedder.embed_contexts(batch)]
+        report.passages += written["passages"]
+        report.facts += written["facts"]
+        report.embedded += written["embedded"]
+        report.from_cache += written["passages"] - written["embedded"]
 
     @cached_property
-    def _others(self) -> bool:
+    def _has_other_spaces(self) -> bool:
         """Whether configured embedders have vectors in this index, which the same text keeps."""
         return bool(embedding_rows.configured_spaces(self._store))
 
-    def _space_id(self) -> int:
-        if not self._space:
-            self._space = self._store.embedder_id(self._embedder.id, self._embedder.dimensions)
-        return self._space
-
-    # --- vanished notes and the end of a run -----------------------------------------------------------------------
-
-    def moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
-        """New notes with the content of a vanished one, by new path: moves, not a loss and a gain."""
-        by_hash = {row.hash: row for row in gone}
-        sizes = {row.size for row in gone}
-        moved: dict[str, NoteRow] = {}
-        for file in new:
-            if file.size not in sizes:
-                continue
-            try:
-                row = by_hash.pop(content_hash(self._vault.read(file.path)), None)
-            except OSError:
-                continue  # reported when the note is read for indexing
-            if row:
-                moved[file.path] = row
-        return moved
-
-    def _remove(self, gone: list[NoteRow], moved_from: Mapping[str, NoteRow], report: Report) -> None:
-        moved = {row.id for row in moved_from.values()}
-        for row in gone:
-            with self._store.writing():
-                self._store.remove(row.id)
-                self._grow()
-            report.removed += row.id not in moved
-
-    def _grow(self) -> None:
-        """Count a change in the transaction that makes it: a run cut short has changed the index too."""
-        self._store.grow()
+    @cached_property
+    def _space(self) -> Space:
+        return embedding_rows.make_space(self._store, self._embedder.id, self._embedder.dimensions)
 
     def _finish(self, started: int, looked_at_all: bool) -> None:
-        with self._store.writing():
-            self._finish_rows(started, looked_at_all)
-
-    def _finish_rows(self, started: int, looked_at_all: bool) -> None:
         if looked_at_all:  # else the time stamps of all other files would be trusted from now on
             self._store.set_meta("checked_ns", started)
         Lexicon(self._store.view(ALL)).refresh(self._store)

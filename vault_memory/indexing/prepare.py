@@ -36,11 +36,10 @@ from vault_memory.store.rows import (
     InferredColumns,
     NoteHead,
     PassageRow,
-    context_hash,
     note_vector,
     wording_hash,
 )
-from vault_memory.store.vectors import bit_code
+from vault_memory.store.view import text_hash
 from vault_memory.text import dates, terms, tokens
 from vault_memory.text.daily_notes import name_day
 from vault_memory.text.scope_syntax import Folders
@@ -132,13 +131,12 @@ def _told(note: Note, day: date, problems: list[Problem]) -> dict[int, InferredC
     if len(note.lines) > conversation.MAX_LINES and conversation.speakers(note):
         why = f"a conversation of more than {conversation.MAX_LINES:,} lines: its lines are no facts"
         problems.append(Problem(note.path, 1, why))
-    return {told.line: _inferred_columns(told) for told in conversation.utterances(note, day)}
-
-
-def _inferred_columns(told: conversation.Utterance) -> InferredColumns:
-    start, end = (day.isoformat() for day in told.occurred) if told.occurred else (None, None)
-    key = passage_key(f"{told.speaker or ''}: {told.text}")
-    return InferredColumns(told.line, "observation", told.text, told.speaker, start, end, key, is_decided(told.text))
+    found: dict[int, InferredColumns] = {}
+    for line, text, speaker, occurred in conversation.utterances(note, day):
+        start, end = (day.isoformat() for day in occurred) if occurred else (None, None)
+        key = passage_key(f"{speaker or ''}: {text}")
+        found[line] = InferredColumns(line, "observation", text, speaker, start, end, key, is_decided(text))
+    return found
 
 
 def _named_day(note: Note, daily: DailySettings) -> date | None:
@@ -191,7 +189,7 @@ def _passage_row(passage: chunk.Passage, found: tuple[int, Context, int], lines:
         origin=lines.origin(passage, whole.origin),
         section=section,
         context=context,
-        key=context_hash(context),
+        key=text_hash("\x1f".join(f"{weight}{text}" for text, weight in context)),
         fact=_fact_columns(fact, passage) if fact else None,
         mentions=fact.entities if fact else (),
         claims=_claims(fact, whole.day) if fact and not passage.part else (),
@@ -308,7 +306,11 @@ def main() -> None:
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             files: list[File] = pickle.load(sys.stdin.buffer)
-            pickle.dump(_embedded([_whole(vault, file) for file in files]), sys.stdout.buffer)
+            notes = [_whole(vault, file) for file in files]
+            # In one call: one for each small note is mostly its fixed cost.
+            contexts = [row.context for note in notes if note for row in note.rows]
+            vectors = iter(builtin().embed_contexts(contexts))
+            pickle.dump([note and _with_vectors(note, vectors) for note in notes], sys.stdout.buffer)
             sys.stdout.buffer.flush()
 
 
@@ -324,12 +326,6 @@ def _whole(vault: Vault, file: File) -> PreparedNote | None:
     return ready._replace(rows=list(ready.rows))
 
 
-def _embedded(batch: Reply) -> Reply:
-    """The same notes with their vectors, made in one call: a call for each small note is mostly its fixed cost."""
-    vectors = iter(builtin().embed_contexts([row.context for note in batch if note for row in note.rows]))
-    return [note and _with_vectors(note, vectors) for note in batch]
-
-
 def _with_vectors(note: PreparedNote, vectors: Iterator[bytes]) -> PreparedNote:
-    rows = [row._replace(context=(), vector=(v, bit_code(v))) for row, v in zip(note.rows, vectors, strict=False)]
-    return note._replace(rows=rows, vector=note_vector([row.vector[0] for row in rows if row.vector]))
+    rows = [row._replace(context=(), vector=vector) for row, vector in zip(note.rows, vectors, strict=False)]
+    return note._replace(rows=rows, vector=note_vector([row.vector for row in rows if row.vector]))

@@ -18,10 +18,9 @@ from vault_memory.reflect import proposals
 from vault_memory.reflect.fact import Fact
 from vault_memory.search import decay
 from vault_memory.search.names import Names, superseded
-from vault_memory.store import journal, reflect_rows
-from vault_memory.store.reflect_rows import FactRow
-from vault_memory.store.rows import KINDS
-from vault_memory.store.view import Filters, View
+from vault_memory.store import journal, note_queries
+from vault_memory.store.note_queries import FactRow
+from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text.spans import Span
 
 _KEYS = re.compile(r"([^(]*?[WBOS][ \t]*)\(([^()]*)\)(.*)", re.DOTALL)
@@ -50,7 +49,7 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
     forgotten = journal.tombstones(store)
     rows: list[FactRow] = []
     withheld = set(forgotten)
-    for row in reflect_rows.fact_rows(store):
+    for row in note_queries.fact_rows(store):
         if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
             continue
         if reason := _left_out(row, forgotten, with_private):
@@ -108,12 +107,11 @@ class _Whom:
         self._both = lru_cache(1 << 14)(
             lambda head, mentioned: (tuple(dict.fromkeys((*subjects(head), *sorted(mentioned)))), subjects(head))
         )
-        self._taken = {
-            entities.slug(entities.link_name(path)) for path in reflect_rows.paths(store, names.with_private)
-        }
+        paths = note_queries.note_paths(store, with_private=names.with_private)
+        self._taken = {entities.slug(entities.link_name(path)) for path in paths}
         self._taken |= names.claimed.keys()
         self._mentioned: dict[int, list[str]] = defaultdict(list)
-        for passage, slug in reflect_rows.mentions(store):
+        for passage, slug in note_queries.mentioned_slugs(store):
             self._mentioned[passage].append(canonical(slug))
         speakers = Counter(row.speaker for row in rows if row.speaker)
         spoken = sorted(speakers, key=lambda name: (speakers[name], name))

@@ -25,9 +25,8 @@ from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
-from vault_memory.store import journal, reflect_rows, schema
-from vault_memory.store.rows import Store
-from vault_memory.store.view import ALL
+from vault_memory.store import journal, note_queries, schema
+from vault_memory.store.view import ALL, Store
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import RestoredNote, SavedRun, UndoHistory, UndoReport
 from vault_memory.vault.vault import SETTLE_SECONDS, Vault
@@ -302,8 +301,8 @@ def _remember(index: IndexFile, found: PlannedRun, done: WriteResult) -> None:
     signatures = {path: sign for path, sign in found.signatures.items() if path not in told_again}
 
     def remember(store: Store) -> None:
-        reflect_rows.remember_pages(store, signatures, found.gone)
-        reflect_rows.remember_verdicts(store, found.verdicts.found, found.verdicts.gone)
+        note_queries.remember_pages(store, signatures, found.gone)
+        note_queries.remember_verdicts(store, found.verdicts.found, found.verdicts.gone)
 
     _write_index(index, remember)
 
@@ -352,7 +351,7 @@ def _put_back(
 ) -> None:
     # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or what
     # a person has removed would come back.
-    _write_index(index, lambda store: reflect_rows.forget_pages(store, found.paths))
+    _write_index(index, lambda store: note_queries.forget_pages(store, found.paths))
     with ExitStack() as held:
         held.callback(_tell_index, index, found.paths)
         for back in found.backs if run.kind == "forget" else ():

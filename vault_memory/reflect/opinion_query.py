@@ -16,7 +16,7 @@ from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.page_jobs import PageJobs
 from vault_memory.search.entity_profile import FactLine, marked
 from vault_memory.search.names import Names
-from vault_memory.store import reflect_rows
+from vault_memory.store import note_queries
 from vault_memory.text.scope_syntax import GLOBAL
 
 
@@ -74,7 +74,7 @@ def held(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
 
 def _private(jobs: PageJobs, about: str | None) -> Iterator[tuple[HeldOpinion, str]]:
     """What is stated in some scope, each weighed by the facts that all may see and by those of that scope."""
-    scopes = reflect_rows.scopes_of_opinions(jobs.store)
+    scopes = note_queries.scopes_of_opinions(jobs.store)
     if not scopes:
         return
     everything = fact_set.read(jobs.store, jobs.options.today, jobs.options.entity_days, with_private=True).facts

@@ -38,7 +38,7 @@ from vault_memory.reflect.sections import PageContext, counted
 from vault_memory.reflect.user_feedback import Feedback
 from vault_memory.search.names import Names
 from vault_memory.startup import REFLECTED
-from vault_memory.store import reflect_rows
+from vault_memory.store import note_queries
 from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
@@ -345,12 +345,12 @@ class PageJobs:
 
     @cached_property
     def _paths(self) -> list[str]:
-        return reflect_rows.paths(self.store)
+        return note_queries.note_paths(self.store)
 
     @cached_property
     def _open_paths(self) -> list[str]:
         """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
-        return reflect_rows.paths(self.store, with_private=False)
+        return note_queries.note_paths(self.store, with_private=False)
 
     @cached_property
     def _about(self) -> dict[str, list[Fact]]:
@@ -438,7 +438,7 @@ class PageJobs:
 
     @cached_property
     def _known_verdicts(self) -> dict[tuple[int, int], int]:
-        return reflect_rows.model_verdicts(self.store)
+        return note_queries.model_verdicts(self.store)
 
     def _called(self, slug: str) -> tuple[str, ...]:
         """What an entity is called: by the name of its page already before that is there."""

@@ -35,7 +35,7 @@ from vault_memory.reflect.plan import (
 )
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
-from vault_memory.store import reflect_rows
+from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.vault import Vault
@@ -133,7 +133,7 @@ class RunPlanner:
         self._drafts: dict[tuple[str, str], Draft] = {}
         self._signatures: dict[str, bytes] = {}
         self._untold: dict[str, str] = {}
-        self._known = reflect_rows.written_pages(store)
+        self._known = note_queries.written_pages(store)
         # Confidences are given by hand on the page of opinions, and on those of entities.
         changed = (path for path, page in self._known.items() if page.is_there and not page.is_same)
         pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
@@ -221,7 +221,7 @@ class RunPlanner:
         stood = [path for path, page in self._known.items() if page.was_there]
         there = {path for path in (*stood, *self._feedback.removed) if self._is_there(path)}
         missing = {link_name(path): path for path in stood if path not in there}
-        notes = reflect_rows.paths(self._store) if missing else ()
+        notes = note_queries.note_paths(self._store) if missing else ()
         moved = {missing[name] for path in notes if (name := link_name(path)) in missing}
         user_feedback.hear_pages(self._feedback, there)
         removed = self._feedback.removed

@@ -135,8 +135,8 @@ def note(root: Path, feedback: Feedback, now: datetime) -> None:
     """Have the journal remember what it does not know yet; raises RefusedError or VaultError."""
     for new in feedback.new:
         if new.what == "given":
-            journal.note_given(root, new.name, new.value, now, feedback.today)
+            journal.note_verdicts(root, "given", [new.name], now, value=new.value, day=feedback.today)
         elif new.what == "removed":
-            journal.note_removed(root, new.name, now, stands=bool(new.value))
+            journal.note_verdicts(root, "removed", ["page"], now, new.name, float(bool(new.value)))
         else:
             journal.note_verdicts(root, new.what, [new.name], now, new.about)

@@ -10,8 +10,7 @@ from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
 from vault_memory.search.names import Names, superseded
 from vault_memory.store import note_queries
-from vault_memory.store.rows import KINDS
-from vault_memory.store.view import Filters, View
+from vault_memory.store.view import KINDS, Filters, View
 
 
 @dataclass(frozen=True)

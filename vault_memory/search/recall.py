@@ -16,8 +16,7 @@ from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import has_footing
 from vault_memory.store import journal, note_queries
-from vault_memory.store.rows import Store
-from vault_memory.store.view import ALL, Candidate, tells
+from vault_memory.store.view import ALL, Candidate, Store, tells
 from vault_memory.text import terms
 from vault_memory.vault.vault import Vault
 

@@ -11,8 +11,7 @@ from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.search.answer import Request
 from vault_memory.startup import MODES, PRESETS, SOURCES
-from vault_memory.store.rows import KINDS
-from vault_memory.store.view import Filters
+from vault_memory.store.view import KINDS, Filters
 from vault_memory.text import dates
 from vault_memory.text.scope_syntax import normal_scope
 

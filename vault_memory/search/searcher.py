@@ -10,7 +10,7 @@ from vault_memory.errors import BusyError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import journal, schema
-from vault_memory.store.rows import Store
+from vault_memory.store.view import Store
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.store.embedding_rows import Space
-from vault_memory.store.rows import KINDS
-from vault_memory.store.view import Candidate, NoteInfo, View
+from vault_memory.store.view import KINDS, Candidate, NoteInfo, View
 
 if TYPE_CHECKING:
     import numpy as np

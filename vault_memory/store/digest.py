@@ -8,7 +8,7 @@ import hashlib
 
 from vault_memory.errors import BusyError
 from vault_memory.store import schema
-from vault_memory.store.rows import Store
+from vault_memory.store.view import Store
 
 _QUERIES = (
     "SELECT path, hex(hash), day, title, scope, origin, headings, count FROM note ORDER BY path",

@@ -1,30 +1,31 @@
-"""Stores configured embedders' vectors: which text a passage has, which vectors are there, which wait to be made.
+"""Stores vectors: which text a passage has, which vectors are there, which wait to be made.
 
 The builtin vectors are the passage's own (`passage.embedding_id`). Those of a configured embedder are found by the
 hash of their text and put on passages by `placed`; every space uses the same texts, so one hash finds them all.
 A vector is kept while any passage has its text, whichever embedder is configured now: going back costs nothing.
-Texts that an embedder has no usable vector for are remembered likewise (`vectorless`, and `unplaced` for passages),
-until a rebuild: nothing asks for them again and again, and they keep nobody waiting.
+A text that an embedder has no usable vector for gets the zero vector, until a rebuild: it is near to nothing, nothing
+asks for it again and again, and it keeps nobody waiting.
 """
 
-import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
 from typing import Literal, NamedTuple
 
 import apsw
 
-from vault_memory.store.rows import KINDS, NOTE_VECTOR_PASSAGES, Store
 from vault_memory.store.vectors import bit_code, has_numpy, total
-from vault_memory.store.view import FACTS, IndexConnection, View
+from vault_memory.store.view import FACTS, KINDS, IndexConnection, Store, View, text_hash
 from vault_memory.text import terms
 
 BUILTIN = "builtin/"
 
 SLICE = 512
 """Passages read or placed at a time."""
+
+NOTE_VECTOR_PASSAGES = 64
+"""A note points where so many of its first passages do."""
 
 Mark = Literal["probe", "digest"]
 """What a model is recognised by: its vector of a known text (hex), and the digest that its server gives."""
@@ -75,16 +76,24 @@ def configured_spaces(store: IndexConnection) -> list[Space]:
     return [space for space in all_spaces(store) if not space.is_builtin]
 
 
-def count_placed(store: View, space: Space) -> int:
-    """How many passages have a vector in a space."""
+def make_space(store: Store, name: str, dimensions: int) -> Space:
+    """The space of that name, made where it is new. To be called inside a transaction."""
+    store.connection.execute("INSERT OR IGNORE INTO embedder(name, dimensions) VALUES(?, ?)", (name, dimensions))
+    return Space(int(store.one("SELECT id FROM embedder WHERE name = ?", name)), name, dimensions)
+
+
+def count_placed(store: View, space: Space) -> tuple[int, int]:
+    """How many passages have a vector in a space, and how many a text that its embedder has no usable vector for."""
     if space.is_builtin:
-        return int(store.one("SELECT count(*) FROM passage WHERE embedding_id IS NOT NULL"))
-    return int(store.one("SELECT count(*) FROM placed WHERE embedder = ?", space.id))
-
-
-def count_unplaced(store: View, space: Space) -> int:
-    """How many passages have a text that a space's embedder has no usable vector for."""
-    return int(store.one("SELECT count(*) FROM unplaced WHERE embedder = ?", space.id))
+        return int(store.one("SELECT count(*) FROM passage WHERE embedding_id IS NOT NULL")), 0
+    without = int(
+        store.one(
+            "SELECT count(*) FROM placed WHERE embedder = ?1 AND embedding_id IN"
+            " (SELECT id FROM embedding WHERE embedder = ?1 AND vector = zeroblob(length(vector)))",
+            space.id,
+        )
+    )
+    return int(store.one("SELECT count(*) FROM placed WHERE embedder = ?", space.id)) - without, without
 
 
 def get_mark(store: IndexConnection, name: str, mark: Mark) -> str | None:
@@ -115,17 +124,12 @@ def passage_texts(store: Store, first: int, last: int) -> list[PassageText]:
         around = [rows[n] for n in (i - 1, i + 1) if n in rows and section >= 0]
         beside = [_body(row[3], row[4]) for row in around if row[1:3] == (note_id, section)]
         whole = "\n".join([_body(kind, text), *beside])
-        found.append(PassageText(i, text_key(whole), whole))
+        found.append(PassageText(i, text_hash(whole), whole))
     return found
 
 
 def _body(kind: int, text: str) -> str:
     return terms.body(text, KINDS[kind] in FACTS) or text
-
-
-def text_key(text: str) -> int:
-    """A signed 64-bit hash of a text to embed, the same everywhere."""
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
 
 
 def waiting_texts(store: Store, space: Space | None) -> Iterator[PassageText]:
@@ -134,10 +138,7 @@ def waiting_texts(store: Store, space: Space | None) -> Iterator[PassageText]:
     Nothing is held open between two of them: the caller may take hours, and the index may change meanwhile.
     """
     number = space.id if space else 0
-    done = (
-        "SELECT passage_id FROM placed WHERE embedder = ?1 AND passage_id BETWEEN {0} AND {1} UNION ALL"
-        " SELECT passage_id FROM unplaced WHERE embedder = ?1 AND passage_id BETWEEN {0} AND {1}"
-    )
+    done = "SELECT passage_id FROM placed WHERE embedder = ?1 AND passage_id BETWEEN {0} AND {1}"
     sql = (
         f"SELECT first, count FROM note n WHERE count > (SELECT count(*) FROM"
         f" ({done.format('n.first', 'n.first + n.count - 1')}))"
@@ -153,29 +154,29 @@ def waiting_texts(store: Store, space: Space | None) -> Iterator[PassageText]:
 # --- vectors in ------------------------------------------------------------------------------------------------------
 
 
-def embedded_keys(store: Store, space: Space, keys: Iterable[int]) -> set[int]:
-    """Which of these texts have a vector in a space."""
-    sql = "SELECT e.text_hash FROM json_each(?) j CROSS JOIN embedding e ON e.embedder = ? AND e.text_hash = j.value"
-    return {row[0] for row in store.rows(sql, json.dumps(list(keys)), space.id)}
+def embedding_ids(store: Store, space: Space, keys: Iterable[int]) -> dict[int, int]:
+    """The embeddings of those of these texts, given by their hashes, that have one in a space."""
+    sql = (
+        "SELECT e.text_hash, e.id FROM json_each(?) j"
+        " CROSS JOIN embedding e ON e.embedder = ? AND e.text_hash = j.value"
+    )
+    return dict(store.rows(sql, json.dumps(list(keys)), space.id))
 
 
-def add_vectors(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]) -> int:
-    """Store (text hash, vector) pairs that are not there yet; returns how many. To be called inside a transaction."""
+def add_vectors(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]) -> dict[int, int]:
+    """Store those of these vectors, by the hashes of their texts, that are not there yet; returns their embeddings.
+
+    To be called inside a transaction. No number is given that was in use before: processes hold vectors by it.
+    """
     fresh = dict(vectors)
-    for key in embedded_keys(store, space, fresh):
+    for key in embedding_ids(store, space, fresh):
         del fresh[key]
-    following = store.next_embedding()
-    rows = [(following + i, space.id, *pair) for i, pair in enumerate(fresh.items())]
+    last = int(store.one("SELECT seq FROM sqlite_sequence WHERE name = 'embedding'") or 0)
+    ids = {key: last + i for i, key in enumerate(fresh, 1)}
     run = store.connection.executemany
-    run("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
-    run("INSERT INTO embedding_code VALUES(?, ?, ?)", ((i, s, bit_code(vector)) for i, s, _, vector in rows))
-    return len(rows)
-
-
-def add_vectorless(store: Store, space: Space, keys: Iterable[int]) -> None:
-    """Remember texts that a space's embedder has no usable vector for. To be called inside a transaction."""
-    rows = ((space.id, key) for key in keys)
-    store.connection.executemany("INSERT OR IGNORE INTO vectorless VALUES(?, ?)", rows)
+    run("INSERT INTO embedding VALUES(?, ?, ?, ?)", ((ids[key], space.id, key, fresh[key]) for key in fresh))
+    run("INSERT INTO embedding_code VALUES(?, ?, ?)", ((ids[key], space.id, bit_code(fresh[key])) for key in fresh))
+    return ids
 
 
 def place_passages(store: Store, ids: Iterable[int]) -> None:
@@ -187,7 +188,7 @@ def place_passages(store: Store, ids: Iterable[int]) -> None:
     for _, run in groupby(enumerate(sorted(ids)), lambda pair: pair[1] - pair[0]):
         consecutive = [passage_id for _, passage_id in run]
         first, last = consecutive[0], consecutive[-1]
-        _place(store, passage_texts(store, first, last))
+        _place(store, first, last)
         sql = "SELECT DISTINCT note_id FROM passage WHERE id BETWEEN ? AND ?"
         notes.update(row[0] for row in store.rows(sql, first, last))
     for note_id in notes:
@@ -196,26 +197,21 @@ def place_passages(store: Store, ids: Iterable[int]) -> None:
 
 def place_note(store: Store, note_id: int) -> None:
     """Place what is there for a note that was just stored; nothing is embedded. To be called inside a transaction."""
-    for first, count in list(store.rows("SELECT first, count FROM note WHERE id = ?", note_id)):
-        for start in range(first, first + count, SLICE):
-            _place(store, passage_texts(store, start, min(start + SLICE, first + count) - 1))
+    first, count = next(store.rows("SELECT first, count FROM note WHERE id = ?", note_id))
+    for start in range(first, first + count, SLICE):
+        _place(store, start, min(start + SLICE, first + count) - 1)
     _point(store, note_id)
 
 
-def _place(store: Store, found: Sequence[PassageText]) -> None:
-    """Give passages what is known for their texts, in every space: a vector, or that there is none."""
-    given = json.dumps([(t.passage_id, t.key) for t in found])
+def _place(store: Store, first: int, last: int) -> None:
+    """Give passages the vectors that are there for their texts, in every space."""
     sql = (
         "INSERT OR IGNORE INTO placed SELECT r.id, j.value ->> 0, e.id FROM json_each(?) j CROSS JOIN embedder r"
         " CROSS JOIN embedding e ON e.embedder = r.id AND e.text_hash = j.value ->> 1"
         " WHERE r.name NOT LIKE 'builtin/%'"
     )
-    store.connection.execute(sql, (given,))
-    sql = (
-        "INSERT OR IGNORE INTO unplaced SELECT v.embedder, j.value ->> 0, v.text_hash FROM json_each(?) j"
-        " CROSS JOIN embedder r CROSS JOIN vectorless v ON v.embedder = r.id AND v.text_hash = j.value ->> 1"
-    )
-    store.connection.execute(sql, (given,))
+    given = [(text.passage_id, text.key) for text in passage_texts(store, first, last)]
+    store.connection.execute(sql, (json.dumps(given),))
 
 
 def _point(store: Store, note_id: int) -> None:
@@ -243,27 +239,24 @@ def carry_over(store: Store, old: Store) -> int:
     """
     taken = 0
     last = int(store.one("SELECT coalesce(max(id), 0) FROM passage"))
+    sql = (
+        "SELECT text_hash, vector FROM json_each(?) j CROSS JOIN embedding ON embedder = ? AND text_hash = j.value"
+        " WHERE typeof(vector) = 'blob' AND length(vector) = ? AND vector <> zeroblob(length(vector))"
+    )
     with suppress(apsw.Error, UnicodeDecodeError):
         for space in configured_spaces(old):
-            mine = Space(store.embedder_id(space.name, space.dimensions), space.name, space.dimensions)
+            mine = make_space(store, space.name, space.dimensions)
             if probe := get_mark(old, space.name, "probe"):
                 set_mark(store, space.name, "probe", probe)
             for start in range(1, last + 1, SLICE):
-                texts = passage_texts(store, start, min(start + SLICE - 1, last))
-                taken += add_vectors(store, mine, _vectors(old, space, texts))
+                keys = [text.key for text in passage_texts(store, start, min(start + SLICE - 1, last))]
+                found = list(old.rows(sql, json.dumps(keys), space.id, space.width))
+                taken += len(add_vectors(store, mine, found))
     if taken:
         has_numpy()  # summing the notes' vectors is many times as fast once it is imported
         for (note_id,) in list(store.rows("SELECT id FROM note")):
             place_note(store, note_id)
     return taken
-
-
-def _vectors(store: Store, space: Space, texts: Sequence[PassageText]) -> list[tuple[int, bytes]]:
-    sql = (
-        "SELECT text_hash, vector FROM json_each(?) j CROSS JOIN embedding ON embedder = ? AND text_hash = j.value"
-        " WHERE typeof(vector) = 'blob' AND length(vector) = ?"
-    )
-    return list(store.rows(sql, json.dumps([text.key for text in texts]), space.id, space.width))
 
 
 def sweep(store: Store) -> int:
@@ -297,18 +290,13 @@ def _sweep(store: Store, space: Space) -> int:
             store.connection.executemany("DELETE FROM embedding_code WHERE id = ?", ids)
             store.grow()
         gone += len(ids)
-    sql = (
-        "DELETE FROM vectorless WHERE embedder = ?1"
-        " AND text_hash NOT IN (SELECT text_hash FROM unplaced WHERE embedder = ?1)"
-    )
-    store.connection.execute(sql, (space.id,))
     return gone
 
 
 def drop_space(store: Store, space: Space) -> None:
     """Forget a space and all its vectors."""
     with store.writing():
-        for table in ("placed", "unplaced", "vectorless", "note_vector", "embedding_code", "embedding"):
+        for table in ("placed", "note_vector", "embedding_code", "embedding"):
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))
         for mark in ("probe", "digest"):

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory.errors import RefusedError, VaultError
-from vault_memory.store.rows import Store, text_hash
-from vault_memory.store.view import IndexConnection
+from vault_memory.store.view import IndexConnection, Store, text_hash
 from vault_memory.vault import locations
 
 TAIL_BYTES = 64
@@ -105,14 +104,20 @@ class Mark(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def note_recall(root: Path, query: str, now: datetime, passages: Sequence[CitedPassage]) -> None:
-    """Append one recall; a vault that cannot be written goes without, for reading must not depend on it."""
-    _note(root, "recall", query, now, passages)
+def note_recall(root: Path, query: str, now: datetime, passages: Sequence[CitedPassage], event: str = "recall") -> None:
+    """Append one recall; a vault that cannot be written goes without, for reading must not depend on it.
 
-
-def note_shown(root: Path, query: str, now: datetime, passages: Sequence[CitedPassage]) -> None:
-    """Append what was injected unasked; this counts for nothing, or memory would learn from its own output."""
-    _note(root, "shown", query, now, passages)
+    The event "shown" is what was injected unasked: it counts for nothing, or memory would learn from its own output.
+    """
+    line = {
+        "event": event,
+        **_when(now, "seconds"),
+        "query": hashlib.sha256(" ".join(query.casefold().split()).encode("utf-8", "replace")).hexdigest()[:16],
+        "passages": [passage.source for passage in passages],
+        "texts": [digits(passage.key) for passage in passages],
+    }
+    with suppress(OSError, RefusedError):
+        _append(root, line)
 
 
 def note_tombstone(root: Path, passage: CitedPassage, now: datetime) -> None:
@@ -125,43 +130,23 @@ def note_restored(root: Path, key: int, now: datetime) -> None:
     _note_aloud(root, {"event": "restored", **_when(now), "text": digits(key)})
 
 
-def note_verdicts(root: Path, what: str, names: Iterable[str], now: datetime, about: str = "") -> None:
-    """Append that a person deleted lines of the page `about`, refused proposals or ticked them; raises like
-    `note_tombstone`."""
-    line = {"event": what, **_when(now), "about": about, "names": sorted(names), "value": 0.0}
-    if line["names"]:
-        _note_aloud(root, line)
-
-
-def note_given(root: Path, name: str, confidence: float, now: datetime, day: date | None = None) -> None:
-    """Append that a person gave an opinion a confidence by hand; raises like `note_tombstone`.
+def note_verdicts(
+    root: Path, what: str, names: Iterable[str], now: datetime, about: str = "", value: float = 0.0,
+    day: date | None = None,
+) -> None:  # fmt: skip
+    """Append what a person said (see `Verdict`); raises like `note_tombstone`.
 
     `day` is what that day is called where it is not the day of `now`: facts after it count as newer.
     """
     when = {**_when(now), **({"day": day.isoformat()} if day else {})}
-    _note_aloud(root, {"event": "given", **when, "about": "", "names": [name], "value": confidence})
-
-
-def note_removed(root: Path, path: str, now: datetime, *, stands: bool = True) -> None:
-    """Append that a person removed a page, or (not `stands`) has it again; raises like `note_tombstone`."""
-    _note_aloud(root, {"event": "removed", **_when(now), "about": path, "names": ["page"], "value": float(stands)})
-
-
-def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[CitedPassage]) -> None:
-    line = {
-        "event": event,
-        **_when(now, "seconds"),
-        "query": hashlib.sha256(" ".join(query.casefold().split()).encode("utf-8", "replace")).hexdigest()[:16],
-        "passages": [passage.source for passage in passages],
-        "texts": [digits(passage.key) for passage in passages],
-    }
-    with suppress(OSError, RefusedError):
-        _write(root, line)
+    line = {"event": what, **when, "about": about, "names": sorted(names), "value": value}
+    if line["names"]:
+        _note_aloud(root, line)
 
 
 def _note_aloud(root: Path, line: dict[str, Any]) -> None:
     try:
-        _write(root, line)
+        _append(root, line)
     except OSError as error:
         why = f"The journal in .memory/journal cannot be written: {error.strerror or error}."
         raise VaultError(why, "Check permissions and free space.") from error
@@ -176,30 +161,21 @@ def digits(key: int) -> str:
     return f"{key & (1 << 64) - 1:016x}"
 
 
-def _write(root: Path, line: dict[str, Any]) -> None:
-    file = own_file(root)
-    locations.make_folder(file.parent)
-    _append(file, json.dumps(line, separators=(",", ":")))
-
-
-def own_file(root: Path) -> Path:
-    """This device's file; raises RefusedError where a link would have another one written."""
+def _append(root: Path, line: dict[str, Any]) -> None:
+    """Append a line to this device's file; raises RefusedError where a link would have another one written."""
     file = locations.derived(root, f"journal/{locations.device_id()}.jsonl")
     if file is None:
         raise RefusedError(
             ".memory/journal is behind a link: nothing was written.", "Make `.memory` and `journal` plain folders."
         )
-    return file
-
-
-def _append(file: Path, line: str) -> None:
+    locations.make_folder(file.parent)
     # One write of one line in append mode: lines of two processes do not mix.
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         # A line cut off by a crash must not take this one with it.
         torn = os.lseek(descriptor, 0, os.SEEK_END) and os.lseek(descriptor, -1, os.SEEK_END)
         end = b"\n" if torn and os.read(descriptor, 1) != b"\n" else b""
-        os.write(descriptor, end + line.encode("ascii") + b"\n")
+        os.write(descriptor, end + json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
     finally:
         os.close(descriptor)
 
@@ -210,7 +186,7 @@ def _append(file: Path, line: str) -> None:
 @lru_cache(maxsize=REMEMBERED_KEYS)
 def passage_key(text: str) -> int:
     """The hash by which a passage is known wherever it moves: of its words, without a block id; 64 bits, signed."""
-    return text_hash(_BLOCK_ID.sub("", text) if "^" in text else text)
+    return text_hash(" ".join((_BLOCK_ID.sub("", text) if "^" in text else text).split()))
 
 
 def files(root: Path) -> dict[str, Path]:
@@ -225,14 +201,7 @@ def files(root: Path) -> dict[str, Path]:
     return found
 
 
-def size(file: Path) -> int:
-    """Bytes of a file now; 0 when it cannot be asked."""
-    with suppress(OSError):
-        return file.stat().st_size
-    return 0
-
-
-def is_continued(file: Path, mark: Mark) -> bool:
+def _is_continued(file: Path, mark: Mark) -> bool:
     """Whether a file still begins with what was read of it."""
     with suppress(OSError), open(file, "rb") as handle:
         start = max(mark.size - TAIL_BYTES, 0)
@@ -265,39 +234,23 @@ def _events(line: bytes) -> list[Event] | None:
         return []
     try:
         event = json.loads(line)
-        if event["event"] in ("tombstone", "restored"):
-            return [_tombstone(event)]
-        if event["event"] in VERDICTS:
-            return list(_verdicts(event))
-        if event["event"] != "recall":
+        what = event["event"]
+        if what not in ("recall", "tombstone", "restored", *VERDICTS):
             return []
-        day, question = date.fromisoformat(event["day"]).toordinal(), signed(event["query"])
-        return [Use(signed(text), question, day) for text in event["texts"]]
+        day = date.fromisoformat(event["day"]).toordinal()
+        if what == "recall":
+            return [Use(signed(text), signed(event["query"]), day) for text in event["texts"]]
+        at = datetime.fromisoformat(event["at"])
+        if at.tzinfo is None or at.year > LAST_YEAR:
+            return None  # not a time that can be compared
+        moment = (at - _EPOCH) // timedelta(microseconds=1)
+        if what in VERDICTS:
+            about, value, names = str(event["about"]), float(event["value"]), event["names"]
+            sound = 0 <= value <= 1 and all(isinstance(name, str) and len(name) <= MAX_NAME for name in names)
+            return [Verdict(what, about, name, value, moment, day) for name in names] if sound else None
+        return [Tombstone(signed(event["text"]), moment, day, what == "tombstone")]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-
-
-def _tombstone(event: Any) -> Tombstone:  # noqa: ANN401 - it can be anything
-    day = date.fromisoformat(event["day"]).toordinal()
-    return Tombstone(signed(event["text"]), _at(event), day, event["event"] == "tombstone")
-
-
-def _verdicts(event: Any) -> Iterator[Verdict]:  # noqa: ANN401 - it can be anything
-    at, day = _at(event), date.fromisoformat(event["day"]).toordinal()
-    about, value = str(event["about"]), float(event["value"])
-    if not 0 <= value <= 1:
-        raise ValueError("not a confidence")
-    for name in event["names"]:
-        if not isinstance(name, str) or len(name) > MAX_NAME:
-            raise ValueError("not a name")
-        yield Verdict(event["event"], about, name, value, at, day)
-
-
-def _at(event: Any) -> int:  # noqa: ANN401
-    at = datetime.fromisoformat(event["at"])
-    if at.tzinfo is None or at.year > LAST_YEAR:
-        raise ValueError("not a time that can be compared")
-    return (at - _EPOCH) // timedelta(microseconds=1)
 
 
 def later(now: datetime, at: int | None) -> datetime:
@@ -316,60 +269,58 @@ _SLICE = 2000
 """Lines read at a time: bounds memory for a journal of any length."""
 
 
+_KEEP = {
+    Use: (
+        "INSERT INTO used VALUES(?, ?, ?) ON CONFLICT(passage, question) DO UPDATE SET day = excluded.day"
+        " WHERE excluded.day < day"
+    ),
+    Tombstone: (
+        "INSERT INTO tombstone VALUES(?, ?, ?, ?) ON CONFLICT(passage) DO UPDATE"
+        " SET at = excluded.at, day = excluded.day, stands = excluded.stands"
+        " WHERE (excluded.at, excluded.stands, excluded.day) > (at, stands, day)"
+    ),
+    Verdict: (
+        "INSERT INTO verdict VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(what, about, name) DO UPDATE"
+        " SET value = excluded.value, at = excluded.at, day = excluded.day"
+        " WHERE (excluded.at, excluded.value) > (at, value)"
+    ),
+}
+"""How each kind of event is kept; a question counts on the first day it was asked, else the latest counts."""
+
+
 def is_behind(store: Store, root: Path) -> bool:
     """Whether a journal has lines that were not read yet, or is no longer what it was; costs a stat a file."""
     present, marks = files(root), _marks(store)
-    return bool(marks.keys() - present.keys()) or any(
-        size(file) != marks.get(name, Mark()).size for name, file in present.items()
-    )
+    for name, file in present.items():
+        size = 0
+        with suppress(OSError):
+            size = file.stat().st_size
+        if size != marks.get(name, Mark()).size:
+            return True
+    return bool(marks.keys() - present.keys())
 
 
 def read_new_lines(store: Store, root: Path, deadline: float = float("inf")) -> None:
     """Read what is new in the journals; all of them anew when one vanished or was replaced. In a transaction.
 
-    What is left at the `deadline` (time.monotonic) waits for the next time.
+    What is left at the `deadline` (time.monotonic) waits for the next time, and so does a file that cannot be read.
     """
     present, marks = files(root), _marks(store)
-    if any(name not in present or not is_continued(present[name], mark) for name, mark in marks.items()):
+    run = store.connection.executemany
+    if any(name not in present or not _is_continued(present[name], mark) for name, mark in marks.items()):
         store.connection.execute("DELETE FROM used; DELETE FROM tombstone; DELETE FROM verdict; DELETE FROM journal")
         marks = {}
     for name, file in sorted(present.items()):
-        _read(store, name, file, marks.get(name, Mark()), deadline)
-
-
-def _read(store: Store, name: str, file: Path, mark: Mark, deadline: float) -> None:
-    """Read one file from its mark on; one that cannot be read is left for the next time."""
-    try:
-        lines = read(file, mark)
-        while batch := list(islice(lines, _SLICE)):
-            _count(store, [event for events, _ in batch for event in events])
-            mark = batch[-1][1]
-            if time.monotonic() > deadline:
-                break
-    except OSError:
-        pass
-    store.connection.execute("INSERT OR REPLACE INTO journal VALUES(?, ?, ?, ?)", (name, *mark))
-
-
-def _count(store: Store, events: Iterable[Event]) -> None:
-    used = (
-        "INSERT INTO used VALUES(?, ?, ?) ON CONFLICT(passage, question) DO UPDATE SET day = excluded.day"
-        " WHERE excluded.day < day"
-    )
-    tombstone = (
-        "INSERT INTO tombstone VALUES(?, ?, ?, ?) ON CONFLICT(passage) DO UPDATE"
-        " SET at = excluded.at, day = excluded.day, stands = excluded.stands"
-        " WHERE (excluded.at, excluded.stands, excluded.day) > (at, stands, day)"
-    )
-    verdict = (
-        "INSERT INTO verdict VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(what, about, name) DO UPDATE"
-        " SET value = excluded.value, at = excluded.at, day = excluded.day"
-        " WHERE (excluded.at, excluded.value) > (at, value)"
-    )
-    events = list(events)
-    store.connection.executemany(used, [event for event in events if isinstance(event, Use)])
-    store.connection.executemany(tombstone, [event for event in events if isinstance(event, Tombstone)])
-    store.connection.executemany(verdict, [event for event in events if isinstance(event, Verdict)])
+        mark = marks.get(name, Mark())
+        with suppress(OSError):
+            lines = read(file, mark)
+            while batch := list(islice(lines, _SLICE)):
+                for kind, sql in _KEEP.items():
+                    run(sql, [event for events, _ in batch for event in events if isinstance(event, kind)])
+                mark = batch[-1][1]
+                if time.monotonic() > deadline:
+                    break
+        run("INSERT OR REPLACE INTO journal VALUES(?, ?, ?, ?)", [(name, *mark)])
 
 
 def _marks(store: IndexConnection) -> dict[str, Mark]:
@@ -387,16 +338,21 @@ def used_passages(store: IndexConnection) -> frozenset[int]:
 
 
 def days_of_use(store: IndexConnection, keys: Mapping[int, int], today: int) -> dict[int, tuple[int, ...]]:
-    """The days of use of each passage, by the hash it is known by; by passage id."""
+    """The days of use of each passage, ascending, by passage id; `keys` holds the hash each is known by.
+
+    Of each question only the first day counts, and a day counts once: neither a job that asks the same every morning
+    nor an afternoon of many questions makes a memory important. Later days than `today` are not yet.
+    """
     pairs = [(key, passage) for passage, key in keys.items()]
     sql = (
         "SELECT j.value ->> 1, min(u.day) FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 0"
         " GROUP BY j.value ->> 1, u.question"
     )
-    first: dict[int, list[int]] = {}
+    found: dict[int, set[int]] = {}
     for passage, day in store.rows(sql, json.dumps(pairs)):
-        first.setdefault(passage, []).append(day)
-    return {passage: counted_days(found, today) for passage, found in first.items()}
+        if day <= today:
+            found.setdefault(passage, set()).add(day)
+    return {passage: tuple(sorted(days)) for passage, days in found.items()}
 
 
 # --- what was forgotten ----------------------------------------------------------------------------------------------
@@ -425,12 +381,3 @@ def last_word(store: IndexConnection, key: int) -> Tombstone | None:
 def verdicts(store: IndexConnection, what: str) -> list[Verdict]:
     """What people said to what reflect wrote, the latest of each: `what` is one of `VERDICTS`."""
     return [Verdict(*row) for row in store.rows("SELECT * FROM verdict WHERE what = ? ORDER BY about, name", what)]
-
-
-def counted_days(first_days: Iterable[int], today: int) -> tuple[int, ...]:
-    """The days of use, ascending, from the first day of each question a memory answered; later days are not yet.
-
-    A day counts once, and only with a question not asked on an earlier day: neither a job that asks the same every
-    morning nor an afternoon of many questions makes a memory important.
-    """
-    return tuple(sorted({day for day in first_days if day <= today}))

@@ -1,4 +1,4 @@
-"""Reads the index beside the lanes: facts, origins, names, claims, notes as wholes, and the figures of `status`."""
+"""Reads the index beside the lanes: facts, origins, names, claims, notes as wholes, figures, and what reflect needs."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.note import ASIDE
-from vault_memory.store.rows import KINDS, PASSAGES
-from vault_memory.store.view import Candidate, View
+from vault_memory.store.view import KINDS, PASSAGES, Candidate, Store, View
 from vault_memory.text.spans import Span
 
 ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
@@ -225,8 +224,9 @@ def notes_of_size(store: View, size: int, within: int, scopes: Iterable[str]) ->
 
 
 _COUNT = "SELECT count(*) FROM note"
-_PATHS = "SELECT path FROM note ORDER BY path"
-_PATHS_BELOW = "SELECT path FROM note WHERE path > ? AND path < ? ORDER BY path"
+_PATHS = (
+    "SELECT path FROM note WHERE path > ?1 AND (?2 IS NULL OR path < ?2) AND (?3 OR scope = 'global') ORDER BY path"
+)
 _TITLES = "SELECT path, title FROM note UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
 _HASH = "SELECT hash FROM note WHERE path = ?"
 _HEADER_TOKENS = "SELECT header_tokens FROM note WHERE path = ?"
@@ -253,24 +253,14 @@ _RECENT = (
 )
 
 
-class RecentPassage(NamedTuple):
-    """A passage of a dated note, the tokens of the note's header, and who it is from."""
-
-    path: str
-    day: str
-    header_tokens: int
-    by: str
-    passage: Candidate
-
-
 def count_notes(view: View) -> int:
     return int(view.one(_COUNT))
 
 
-def note_paths(view: View, folder: str = "") -> list[str]:
-    """The paths of all notes, or of those below a folder, in order."""
-    rows = view.rows(_PATHS_BELOW, f"{folder}/", f"{folder}0") if folder else view.rows(_PATHS)
-    return [row[0] for row in rows]
+def note_paths(view: View, folder: str = "", with_private: bool = True) -> list[str]:
+    """The paths of all notes, or of those below a folder or that everybody may read, in order."""
+    first, last = (f"{folder}/", f"{folder}0") if folder else ("", None)
+    return [row[0] for row in view.rows(_PATHS, first, last, with_private)]
 
 
 def note_titles(view: View) -> list[tuple[str, str]]:
@@ -302,15 +292,16 @@ def links_to_anchor(view: View, anchor: str) -> list[tuple[str, int, str]]:
 
 def recent_passages(
     view: View, days: Span, limit: int, preferred: Collection[str], without: Collection[str]
-) -> list[RecentPassage]:
-    """Passages of notes of those days, without headings, frontmatter, comments and the kinds in `without`.
+) -> list[tuple[str, str, int, str, Candidate]]:
+    """(path, day, tokens of the note's header, who it is from, passage) of notes of those days.
 
-    The `preferred` kinds come first, then what is newest.
+    Without headings, frontmatter, comments and the kinds in `without`; the `preferred` kinds come first, then what is
+    newest.
     """
     kinds = [json.dumps(sorted(map(KINDS.index, some))) for some in (without, preferred)]
     rows = view.rows(_RECENT, days.start.isoformat(), days.end.isoformat(), ASIDE, *kinds, limit)
     return [
-        RecentPassage(path, day, header, by, Candidate(*place, KINDS[kind], tokens, section, text))  # type: ignore[call-arg]
+        (path, day, header, by, Candidate(*place, KINDS[kind], tokens, section, text))  # type: ignore[call-arg]
         for path, day, header, by, *place, kind, tokens, section, text in rows
     ]
 
@@ -346,17 +337,10 @@ _COUNT_DAYS = "SELECT day, count(*) FROM note WHERE day IS NOT NULL AND substr(p
 _COUNT_QUESTIONS = "SELECT count(DISTINCT question) FROM used WHERE day > ? AND day <= ?"
 
 
-class NoteFigures(NamedTuple):
+def note_figures(view: View) -> tuple[int, int, int, int]:
     """How many notes there are, how many of them have a day, and their words and bytes together."""
-
-    notes: int
-    dated: int
-    words: int
-    bytes: int
-
-
-def note_figures(view: View) -> NoteFigures:
-    return NoteFigures(*next(view.rows(_COUNT_NOTES)))
+    notes, dated, words, size = next(view.rows(_COUNT_NOTES))
+    return notes, dated, words, size
 
 
 def count_passages(view: View) -> int:
@@ -380,3 +364,120 @@ def notes_by_day(view: View, without: str) -> Mapping[date, int]:
 def count_questions(view: View, after: date, until: date) -> int:
     """How many questions were answered after a day and until another."""
     return int(view.one(_COUNT_QUESTIONS, after.toordinal(), until.toordinal()))
+
+
+# --- for reflect, and what it notes of the pages it wrote -----------------------------------------------------------
+
+_ALL_FACTS = """
+SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
+  coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.key, f.decided, f.wording, NULL,
+  coalesce(p.origin, n.origin), p.tokens, p.start_line
+FROM fact f CROSS JOIN passage p ON p.id = f.passage_id CROSS JOIN note n ON n.id = p.note_id
+WHERE f.part = 0 ORDER BY n.day, n.path, p.start_line
+"""
+_INFERRED = """
+SELECT -p.id * 10000 - i.line, i.kind, i.text, n.path, i.line, i.line, n.day, i.occurred_from, i.occurred_to,
+  coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, i.key, i.decided, 0, coalesce(i.speaker, ''),
+  coalesce(p.origin, n.origin), p.tokens, p.start_line
+FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON n.id = p.note_id
+ORDER BY n.day, n.path, i.line
+"""
+_ALL_MENTIONS = "SELECT m.passage_id, name.slug FROM mention m JOIN name ON name.id = m.name_id"
+_PRIVATE_SCOPES = """
+SELECT DISTINCT coalesce(p.scope, n.scope) FROM passage p JOIN note n ON n.id = p.note_id
+WHERE p.kind = ? AND coalesce(p.scope, n.scope) <> 'global' ORDER BY 1
+"""
+_PAGES = """
+SELECT r.path, r.signature, coalesce(n.hash, zeroblob(0)) = r.hash, n.id IS NOT NULL, length(r.hash) > 0
+FROM reflected r LEFT JOIN note n ON n.path = r.path
+"""
+_PUT_PAGE = (
+    "INSERT OR REPLACE INTO reflected VALUES(?, ?, coalesce((SELECT hash FROM note WHERE path = ?), zeroblob(0)))"
+)
+_DROP_PAGE = "DELETE FROM reflected WHERE path = ?"
+_VERDICTS = "SELECT statement, fact, relation FROM bearing"
+_PUT_VERDICT = "INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)"
+_DROP_VERDICT = "DELETE FROM bearing WHERE (statement, fact) = (?, ?)"
+
+
+class FactRow(NamedTuple):
+    """What the index holds of one fact; `speaker` is None for a Retain bullet, "" for what was inferred of oneself."""
+
+    id: int
+    kind: int
+    text: str
+    path: str
+    line: int
+    end_line: int
+    day: str | None
+    since: str | None
+    until: str | None
+    scope: str
+    whole: str
+    confidence: float | None
+    importance: float | None
+    block_id: str | None
+    key: int
+    decided: int
+    wording: int
+    speaker: str | None
+    by: str
+    tokens: int
+    first_line: int
+
+
+class WrittenPage(NamedTuple):
+    """A page that reflect wrote: the signature of its facts, and what has become of it since."""
+
+    signature: bytes
+    is_same: bool
+    """Whether it is as it was written."""
+    is_there: bool
+    was_there: bool
+    """Whether it was there after the last run."""
+
+
+def fact_rows(view: View) -> Iterator[FactRow]:
+    """All facts by day, path and line: those of Retain bullets, then those read from the lines of logs."""
+    for sql in (_ALL_FACTS, _INFERRED):
+        yield from map(FactRow._make, view.rows(sql))
+
+
+def mentioned_slugs(view: View) -> Iterator[tuple[int, str]]:
+    """Passages with the slug of somebody who is mentioned in each."""
+    return ((passage, slug) for passage, slug in view.rows(_ALL_MENTIONS))
+
+
+def scopes_of_opinions(view: View) -> list[str]:
+    """The private scopes in which some opinion is stated."""
+    return [scope for (scope,) in view.rows(_PRIVATE_SCOPES, KINDS.index("opinion"))]
+
+
+def written_pages(view: View) -> dict[str, WrittenPage]:
+    """The pages of earlier runs, by path."""
+    return {
+        path: WrittenPage(sign, bool(same), bool(there), bool(was))
+        for path, sign, same, there, was in view.rows(_PAGES)
+    }
+
+
+def model_verdicts(view: View) -> dict[tuple[int, int], int]:
+    """What a model said a fact means for a statement, by the hashes of both."""
+    return {(statement, fact): relation for statement, fact, relation in view.rows(_VERDICTS)}
+
+
+def remember_pages(store: Store, signatures: Mapping[str, bytes], gone: Iterable[str]) -> None:
+    """Note what pages were made of, as they are now; forget those that are gone. Inside `store.writing()`."""
+    forget_pages(store, gone)
+    store.connection.executemany(_PUT_PAGE, [(path, sign, path) for path, sign in signatures.items()])
+
+
+def forget_pages(store: Store, paths: Iterable[str]) -> None:
+    """Know of these pages no more that reflect wrote them."""
+    store.connection.executemany(_DROP_PAGE, [(path,) for path in paths])
+
+
+def remember_verdicts(store: Store, found: Collection[tuple[int, int, int]], gone: Collection[tuple[int, int]]) -> None:
+    """Note what a model said of statements and facts, and forget what nobody asks any more."""
+    store.connection.executemany(_DROP_VERDICT, gone)
+    store.connection.executemany(_PUT_VERDICT, found)

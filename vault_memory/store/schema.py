@@ -8,15 +8,15 @@ import importlib.machinery
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
+from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault.safe_files import close_folder, close_to_others
 from vault_memory.vault.vault import DailySettings
 
-VERSIONS = {"schema": 13, "notes": 16, "chunks": 6, "terms": 4}
+VERSIONS = {"schema": 14, "notes": 16, "chunks": 6, "terms": 4}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py, turns.py, reflect/infer.py and
@@ -85,15 +85,12 @@ CREATE INDEX problem_note ON problem(note_id);
 CREATE TABLE embedding(
   id INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, vector BLOB NOT NULL);
 CREATE UNIQUE INDEX embedding_text ON embedding(embedder, text_hash);
+CREATE INDEX embedding_unusable ON embedding(embedder) WHERE vector = zeroblob(length(vector));
 CREATE TABLE embedding_code(id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL);
 CREATE TABLE embedder(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
 CREATE TABLE placed(embedder INTEGER NOT NULL, passage_id INTEGER NOT NULL, embedding_id INTEGER NOT NULL,
   PRIMARY KEY(embedder, passage_id)) WITHOUT ROWID;
 CREATE INDEX placed_embedding ON placed(embedder, embedding_id);
-CREATE TABLE vectorless(embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, PRIMARY KEY(embedder, text_hash))
-  WITHOUT ROWID;
-CREATE TABLE unplaced(embedder INTEGER NOT NULL, passage_id INTEGER NOT NULL, text_hash INTEGER NOT NULL,
-  PRIMARY KEY(embedder, passage_id)) WITHOUT ROWID;
 CREATE TABLE note_vector(embedder INTEGER NOT NULL, note_id INTEGER NOT NULL, vector BLOB NOT NULL,
   PRIMARY KEY(embedder, note_id)) WITHOUT ROWID;
 CREATE TABLE frequent(term TEXT PRIMARY KEY, passages INTEGER NOT NULL, notes INTEGER NOT NULL) WITHOUT ROWID;
@@ -104,7 +101,6 @@ CREATE VIRTUAL TABLE note_fts USING fts5(
 CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN
   DELETE FROM passage_fts WHERE rowid = old.id;
   DELETE FROM placed WHERE embedder IN (SELECT id FROM embedder) AND passage_id = old.id;
-  DELETE FROM unplaced WHERE embedder IN (SELECT id FROM embedder) AND passage_id = old.id;
 END;
 CREATE TRIGGER note_gone AFTER DELETE ON note BEGIN
   DELETE FROM note_fts WHERE rowid = old.id;
@@ -113,23 +109,15 @@ END;
 """
 
 
-class IndexSettings(NamedTuple):
-    """What an index's rows depend on besides the notes and this program."""
+def fingerprint(config: Config, daily: DailySettings, embedder: str) -> str:
+    """What an index's rows depend on besides the notes: equal exactly when an index can be used as it is (law 9).
 
-    daily: DailySettings
-    chunk_tokens: int
-    chunk_overlap: int
-    embedder: str
-    folders: tuple[tuple[str, str], ...] = ()
-    """The folders that have a scope: another map makes another index, so that a change leaks nothing for a moment."""
-
-    def fingerprint(self) -> str:
-        """One text that is equal exactly when an index can be used as it is (law 9)."""
-        versions = ";".join(f"{name}={number}" for name, number in VERSIONS.items())
-        chunks = f"{self.chunk_tokens}/{self.chunk_overlap} of cl100k_base"
-        scopes = f";scopes={sorted(self.folders)}" if self.folders else ""
-        daily = f"{self.daily.folder}|{self.daily.format}"
-        return f"{versions};chunks={chunks};embedder={self.embedder};daily={daily}{scopes}"
+    A change of the folders that have a scope makes another index too, so that it leaks nothing for a moment.
+    """
+    versions = ";".join(f"{name}={number}" for name, number in VERSIONS.items())
+    chunks = f"{config.chunk_tokens}/{config.chunk_overlap} of cl100k_base"
+    scopes = f";scopes={sorted(config.folder_scopes)}" if config.folder_scopes else ""
+    return f"{versions};chunks={chunks};embedder={embedder};daily={daily.folder}|{daily.format}{scopes}"
 
 
 DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
@@ -181,25 +169,21 @@ def belongs_to(path: Path) -> str:
         return "us"  # missing, or it cannot be opened, which is said where it is
     if not header or int.from_bytes(header[68:72], "big") == APPLICATION_ID:
         return "us"
-    tables = _tables(path) if header.startswith(b"SQLite format 3\0") else None
-    if tables is None:
-        return "unknown"
-    log = path.with_name(path.name + "-wal")
-    empty = not tables and not (log.exists() and log.stat().st_size)
-    return "us" if empty or tables >= {"meta", "note", "passage", "passage_fts"} else "another"
-
-
-def _tables(path: Path) -> set[str] | None:
-    """The tables of a database, read without touching it or what lies beside it; None when it cannot be read."""
     from urllib.parse import quote
 
+    if not header.startswith(b"SQLite format 3\0"):
+        return "unknown"
+    # Read without touching it or what lies beside it.
     uri = f"file:{quote(os.fsencode(path))}?immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
         with contextlib.closing(apsw.Connection(uri, flags=flags)) as connection:
-            return {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    except (apsw.Error, UnicodeDecodeError):
-        return None
+            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except UNREADABLE:
+        return "unknown"
+    log = path.with_name(path.name + "-wal")
+    empty = not tables and not (log.exists() and log.stat().st_size)
+    return "us" if empty or tables >= {"meta", "note", "passage", "passage_fts"} else "another"
 
 
 SECURE_DELETE = "PRAGMA secure_delete=ON"
@@ -287,9 +271,20 @@ def swap_in(built: Path, index: Path) -> None:
     Over a live index the pages are copied in one transaction. A rename would leave the old write-ahead log beside the
     new file, and a reader of the old file deletes the new one's log when it closes (sqlite.org/howtocorrupt.html §2.4).
     """
-    if index.exists() and _copied_into(built, index):
-        built.unlink()
-        return
+    # Nobody can be reading a damaged file: it may be replaced.
+    with contextlib.suppress(*DAMAGED):
+        if index.exists():
+            with (
+                contextlib.closing(connect(index)) as target,
+                contextlib.closing(apsw.Connection(str(built))) as source,
+            ):
+                with target.backup("main", source, "main") as backup:
+                    while not backup.done:
+                        backup.step(-1)
+                with contextlib.suppress(*BUSY):
+                    target.execute(CHECKPOINT)
+            built.unlink()
+            return
     for suffix in ("-wal", "-shm", "-journal"):
         index.with_name(index.name + suffix).unlink(missing_ok=True)
     try:
@@ -298,16 +293,3 @@ def swap_in(built: Path, index: Path) -> None:
         raise IndexUnusableError(
             f"The folder of the index {index} went while it was built.", "Check that the vault's drive is mounted."
         ) from error
-
-
-def _copied_into(built: Path, index: Path) -> bool:
-    try:
-        with contextlib.closing(connect(index)) as target, contextlib.closing(apsw.Connection(str(built))) as source:
-            with target.backup("main", source, "main") as backup:
-                while not backup.done:
-                    backup.step(-1)
-            with contextlib.suppress(*BUSY):
-                target.execute(CHECKPOINT)
-    except DAMAGED:
-        return False  # nobody can be reading a damaged file: it may be replaced
-    return True

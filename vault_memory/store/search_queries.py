@@ -18,9 +18,8 @@ from vault_memory.markdown.entities import slug
 from vault_memory.markdown.note import ASIDE
 from vault_memory.store.caches import RowCache, VectorCache
 from vault_memory.store.embedding_rows import Space
-from vault_memory.store.rows import KINDS, PASSAGES, Store
 from vault_memory.store.vectors import bit_code
-from vault_memory.store.view import Candidate, Filters, NoteInfo, View
+from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View
 from vault_memory.text import terms
 from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span

@@ -10,9 +10,10 @@ A note that is not as it was indexed is not seen at all: it may have been made p
 """
 
 import contextlib
+import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -21,12 +22,20 @@ from typing import Any, NamedTuple
 import apsw
 
 from vault_memory.markdown.note import ASIDE
+from vault_memory.store import schema
 
 ALL: tuple[str, ...] = ()
 """The scopes of who sees everything."""
 
 State = tuple[object, ...]
 """How an index stood: equal as long as nothing in it has changed, but for counts of use by the same connection."""
+
+
+KINDS = ("note", "world", "experience", "opinion", "observation", "session", "page")
+"""What a passage is; stored as the position in this tuple."""
+
+PASSAGES = "passage p ON p.id BETWEEN n.first AND n.first + n.count - 1"
+"""What to CROSS JOIN to `note n`: no index leads from a note to its passages but this range (80 ms at 300,000)."""
 
 
 class Filters(NamedTuple):
@@ -66,7 +75,7 @@ note AS NOT MATERIALIZED (SELECT id, path, size, mtime_ns, ctime_ns, hash, day, 
 """ + "".join(
     f"{table} AS NOT MATERIALIZED (SELECT * FROM main.{table} t"
     " WHERE EXISTS (SELECT 1 FROM passage WHERE passage.id = t.passage_id)),\n"
-    for table in ("fact", "claim", "inferred", "mention", "placed", "unplaced")
+    for table in ("fact", "claim", "inferred", "mention", "placed")
 ) + "".join(
     f"{table} AS NOT MATERIALIZED (SELECT * FROM main.{table} t WHERE EXISTS (SELECT 1 FROM main.note n"
     f" WHERE n.id = t.note_id AND n.scope {_OPEN} AND n.path NOT {_OUTDATED})),\n"
@@ -165,6 +174,11 @@ class View(IndexConnection):
         return Totals(int(row[0]), int(row[1]), int(row[2]))
 
 
+def text_hash(text: str) -> int:
+    """A signed 64-bit hash of a text, the same everywhere."""
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
+
+
 def _is_named(parameters: tuple[Any, ...]) -> bool:
     return len(parameters) == 1 and isinstance(parameters[0], Mapping)
 
@@ -177,6 +191,111 @@ def _narrowed(sql: str, by_name: bool) -> str:
     if by_name:
         return f"WITH {_VISIBLE.replace('?1', ':open_scopes').replace('?2', ':outdated')} {sql}"
     return f"WITH {_VISIBLE} {re.sub(r'[?]([0-9]+)', lambda number: f'?{int(number[1]) + 2}', sql)}"
+
+
+_FILE = "n.id, n.path, n.size, n.mtime_ns, n.hash, n.ctime_ns"
+_NOTES_AT = f"""
+SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path = j.value
+UNION SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path > j.value || '/' AND n.path < j.value || '0'
+"""
+"""By ranges of the index on paths: `0` is the character behind `/`."""
+
+_WORD_VERSIONS = " UNION ALL ".join(f"SELECT v FROM {t}_fts_config WHERE k = 'version'" for t in ("passage", "note"))
+
+
+class NoteRow(NamedTuple):
+    """What the index knows of a note's file."""
+
+    id: int
+    path: str
+    size: int
+    mtime_ns: int
+    hash: bytes
+    ctime_ns: int = 0
+
+
+class Store(IndexConnection):
+    """One open index. Not safe for use by several threads at once."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        super().__init__(connection)
+        self.path = path
+        self.outdated: tuple[str, ...] = ()
+        """Notes that are not as they were indexed: their scopes may be others by now."""
+
+    @classmethod
+    def open(cls, path: Path) -> "Store":
+        """Open an existing index; raises apsw errors when it is damaged or absent."""
+        return cls(schema.connect(path), path)
+
+    def close(self, keep_log: bool = False) -> None:
+        """Close it; with `keep_log` without tidying up the write-ahead log, which may be another index's by now."""
+        if keep_log:
+            self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        self.connection.close()
+
+    def view(self, scopes: Sequence[str]) -> View:
+        """What is seen with these scopes: ask it within one transaction."""
+        return View(self.connection, scopes, self.outdated)
+
+    def check_words(self) -> None:
+        """Raise CorruptError where FTS5's own settings are damaged: it reports that as a mistake in the SQL."""
+        found = [version for (version,) in self.rows(_WORD_VERSIONS)]
+        if len(found) != 2 or not all(version in (4, 5) for version in found):
+            raise apsw.CorruptError("the tables of words have no version")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """One write transaction; a failure undoes all of it."""
+        self.begin()
+        try:
+            yield
+        except BaseException:
+            self.roll_back()
+            raise
+        self.commit()
+
+    def begin(self) -> None:
+        """Begin to write at once: a transaction that reads first fails with BUSY_SNAPSHOT, whatever the timeout."""
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        try:
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self.roll_back()
+            raise
+
+    def roll_back(self) -> None:
+        with contextlib.suppress(apsw.Error):  # a failed statement may have rolled back by itself
+            self.connection.execute("ROLLBACK")
+
+    def checkpoint(self) -> None:
+        """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
+        with contextlib.suppress(*schema.BUSY):
+            self.connection.execute(schema.CHECKPOINT)
+
+    def map_nothing(self) -> None:
+        """Have nothing of the file in the process's memory map, for a process that stays.
+
+        What is mapped counts as its memory, and a file that somebody truncates would end it by SIGBUS.
+        """
+        self.connection.execute("PRAGMA mmap_size=0")
+
+    def set_meta(self, key: str, value: str | int) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, value))
+
+    def grow(self) -> None:
+        """Give the index its next generation; inside the transaction that changes it."""
+        self.set_meta("generation", self.generation + 1)
+
+    def notes(self, covered: Iterable[str] | None = None) -> dict[str, NoteRow]:
+        """Every indexed note by path, or only those with these paths and those below them."""
+        if covered is None:
+            rows = self.rows(f"SELECT {_FILE} FROM note n")
+        else:
+            rows = self.rows(_NOTES_AT, json.dumps(list(covered)))
+        return {row[1]: NoteRow(*row) for row in rows}
 
 
 FACTS = frozenset(("world", "experience", "opinion", "observation"))

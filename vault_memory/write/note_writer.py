@@ -15,8 +15,7 @@ from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
 from vault_memory.store import journal, note_queries, schema
-from vault_memory.store.rows import Store
-from vault_memory.store.view import ALL
+from vault_memory.store.view import ALL, Store
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:

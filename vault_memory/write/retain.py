@@ -17,8 +17,8 @@ from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import of_note
 from vault_memory.search.names import Names, superseded
 from vault_memory.store import journal, note_queries
-from vault_memory.store.rows import KINDS, wording_hash
-from vault_memory.store.view import Filters, View
+from vault_memory.store.rows import wording_hash
+from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text import daily_notes, dates
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, is_scope, normal_scope
 from vault_memory.vault.vault import Vault
