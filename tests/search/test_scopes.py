@@ -1,9 +1,12 @@
 """What was meant to be private stays so, however long it is and however badly its scope is written."""
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from sample import at_home
 from vaults import fill, memory, opened
 
 from vault_memory.health.doctor import lint
@@ -23,10 +26,22 @@ def ask(root: Path, query: str, scope: str = "global", **more: object) -> Answer
     return answer
 
 
-def open_to_all(root: Path) -> str:
-    """Everything that can be had under `--scope global`, by words, by meaning, by entity and by day."""
+class Seen(NamedTuple):
+    """What is had of a vault under `--scope global`: by recall, by get of each note; and which notes lint reports."""
+
+    recalled: str
+    notes: Mapping[str, str]
+    reported: frozenset[str]
+
+
+def seen_of(root: Path, notes: Mapping[str, str]) -> Seen:
+    mine = memory(fill(root, dict(notes)))
     questions = ("secret zanzibar", "walnut tree", "Peter", "what happened on 2025-11-06", "mill branches counted")
-    return "\n".join(result.content for question in questions for result in ask(root, question).results)
+    now, filters = datetime(2025, 12, 1, tzinfo=UTC), Filters(scopes=("global",))
+    answers = mine.answers([Request(each, now, 400, None, filters) for each in questions], keep=False)
+    recalled = "\n".join(result.content for answer in answers for result in answer.results)
+    shown = {path: mine.get(path, scopes=("global",)).text for path in notes}
+    return Seen(recalled, shown, frozenset(problem.path for problem in lint(mine)))
 
 
 LONG = FILLER * 6 + "Secret Zanzibar one. " + FILLER * 8 + "Secret Zanzibar two."
@@ -48,17 +63,26 @@ ITEMS = {
 }
 
 
-@pytest.mark.parametrize("item", ITEMS)
-def test_an_item_with_a_scope_is_private_to_its_last_line(tmp_path: Path, item: str) -> None:
-    fill(tmp_path, {"a.md": f"## Retain\n{ITEMS[item]}\n\n## Open\n- Zanzibar is an island.\n", "b.md": FILLER * 9})
-    found = open_to_all(tmp_path)
-    assert "Zanzibar is an island" in found
-    assert "Secret" not in found
-    with opened(memory(tmp_path)) as store:
-        private = list(store.rows("SELECT text FROM passage WHERE scope IS NOT NULL"))
-        assert any("Secret" in text for (text,) in private)
-        open_lines = [text for (text,) in store.rows("SELECT text FROM passage WHERE scope IS NULL")]
-        assert "- Zanzibar is an island." in open_lines
+@pytest.fixture(scope="module")
+def vault_of_items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Seen]]:
+    """Every item in a note of its own, named by its place."""
+    root = tmp_path_factory.mktemp("items") / "Notes"
+    texts = [text.replace("Secret", f"Secret {n}x") for n, text in enumerate(ITEMS.values())]
+    notes = {f"a{n}.md": f"## Retain\n{t}\n\n## Open\n- Zanzibar {n}x is an island.\n" for n, t in enumerate(texts)}
+    with at_home(root.parent):
+        yield root, seen_of(root, {**notes, "b.md": FILLER * 9})
+
+
+@pytest.mark.parametrize("number", range(len(ITEMS)), ids=list(ITEMS))
+def test_an_item_with_a_scope_is_private_to_its_last_line(vault_of_items: tuple[Path, Seen], number: int) -> None:
+    root, seen = vault_of_items
+    secret, island = f"Secret {number}x", f"Zanzibar {number}x is an island"
+    assert island in seen.recalled and island in seen.notes[f"a{number}.md"]
+    assert secret not in seen.recalled and secret not in seen.notes[f"a{number}.md"]
+    with opened(memory(root)) as store:
+        texts = dict(store.rows("SELECT text, scope FROM passage"))
+        assert any(secret in text and scope for text, scope in texts.items())
+        assert texts[f"- {island}."] is None
 
 
 HEADS = {
@@ -70,13 +94,6 @@ HEADS = {
     "no properties": "---\nscope agent:moss\n---\n",
     "a merge key": "---\n<<: {a: b}\nscope: agent:moss\n---\n",
 }
-
-
-@pytest.mark.parametrize("head", HEADS)
-def test_a_note_whose_scope_cannot_be_read_is_private(tmp_path: Path, head: str) -> None:
-    fill(tmp_path, {"a.md": f"{HEADS[head]}Secret Zanzibar.\n", "b.md": "Zanzibar is an island.\n"})
-    found = open_to_all(tmp_path)
-    assert ("Zanzibar is an island" in found, "Secret" in found) == (True, False)
 
 
 HEAD_SLIPS = [
@@ -105,54 +122,57 @@ GOOD = {
     "scopes: agent:moss", "scopes: [agent:moss]", "scope : agent:moss", " scope: agent:moss", '"scope": agent:moss',
     "'scope ': agent:moss", "scope:: agent:moss", "ｓｃｏｐｅ: agent:moss", "sc\u200bope: agent:moss",
     "scope\u00a0: agent:moss", "? scope\n: agent:moss", "(scope = agent:moss)",
+    "a capital letter",
 }  # fmt: skip
 """What is read as it was meant: nothing is to be reported."""
 
 
-@pytest.mark.parametrize("slip", HEAD_SLIPS)
-def test_a_slip_in_the_properties_shuts_the_note_and_is_reported(tmp_path: Path, slip: str) -> None:
-    shut_and_reported(tmp_path, f"---\n{slip}\n---\nSecret Zanzibar.\n", is_good=slip in GOOD)
+OPEN = [
+    "---\ntitle: [broken\n---\nOpen Zanzibar.\n",
+    "---\nmy scope: agent:moss\nscoped: x\n---\nOpen Zanzibar.\n",
+    "---\nscope: [global]\n---\nOpen Zanzibar.\n",
+    "The scope: open.\n\nOpen Zanzibar.\n",
+    "- The scope of it: Open Zanzibar.\n",
+    "## Retain\n- W @Peter: With scope=local set, Open Zanzibar works.\n",
+    "## Retain\n- W(scope=agent:moss): Private.\n\nOpen Zanzibar.\n",
+    "## Retain\n- W(scope=agent:moss): Private.\n- W: Open Zanzibar.\n",
+    "## Retain\n- W(scope=agent:moss): Private.\n# Heading\n  Open Zanzibar.\n",
+]
+"""What only looks like a scope, or is not that of the line behind it."""
+
+NO_SCOPE = ["scope:", "scope: ''", "scope: []", "scope: ~", "Scopes: '  '", "meta:\n  scope: agent:moss"]
+"""Properties that name no scope: the note is open, and it is said."""
+
+SLIPS = {
+    **{name: f"{head}Secret Zanzibar.\n" for name, head in HEADS.items()},
+    **{slip: f"---\n{slip}\n---\nSecret Zanzibar.\n" for slip in HEAD_SLIPS},
+    **{slip: f"## Retain\n- W{slip} @Peter: Secret Zanzibar.\n" for slip in KEY_SLIPS},
+    **{head: f"---\n{head}\n---\nOpen Zanzibar.\n" for head in NO_SCOPE},
+    **{text: text for text in OPEN},
+}
 
 
-@pytest.mark.parametrize("slip", KEY_SLIPS)
-def test_a_slip_in_a_key_shuts_the_item_and_is_reported(tmp_path: Path, slip: str) -> None:
-    shut_and_reported(tmp_path, f"## Retain\n- W{slip} @Peter: Secret Zanzibar.\n", is_good=slip in GOOD)
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+    """What is had of a vault with every slip in a note of its own, whose words bear its number."""
+    root = tmp_path_factory.mktemp("slips") / "Notes"
+    marked = [text.replace("Secret", "Secret %x").replace("Open", "Open %x") for text in SLIPS.values()]
+    with at_home(root.parent):
+        yield seen_of(root, {f"a{n}.md": text.replace("%x", f"{n}x") for n, text in enumerate(marked)})
 
 
-def shut_and_reported(root: Path, text: str, is_good: bool = False) -> None:
-    mine = memory(fill(root, {"a.md": text, "b.md": "Zanzibar is an island.\n"}))
-    found = open_to_all(root)
-    assert ("Zanzibar is an island" in found, "Secret" in found) == (True, False)
-    assert "Secret" not in mine.get("a.md", scopes=("global",)).text
-    assert any(problem.path == "a.md" for problem in lint(mine)) != is_good
+@pytest.mark.parametrize("slip", [*HEADS, *HEAD_SLIPS, *KEY_SLIPS])
+def test_a_slip_shuts_the_note_or_the_item_and_is_reported(seen: Seen, slip: str) -> None:
+    number = list(SLIPS).index(slip)
+    assert f"Secret {number}x" not in seen.recalled + seen.notes[f"a{number}.md"]
+    assert (f"a{number}.md" in seen.reported) != (slip in GOOD)
 
 
-@pytest.mark.parametrize(
-    "head", ["scope:", "scope: ''", "scope: []", "scope: ~", "Scopes: '  '", "meta:\n  scope: agent:moss"]
-)
-def test_properties_that_name_no_scope_are_reported(tmp_path: Path, head: str) -> None:
-    fill(tmp_path, {"a.md": f"---\n{head}\n---\nOpen Zanzibar.\n"})
-    assert "Open Zanzibar" in open_to_all(tmp_path)
-    assert any("scope" in problem.message for problem in lint(memory(tmp_path)))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "---\ntitle: [broken\n---\nOpen Zanzibar.\n",
-        "---\nmy scope: agent:moss\nscoped: x\n---\nOpen Zanzibar.\n",
-        "---\nscope: [global]\n---\nOpen Zanzibar.\n",
-        "The scope: open.\n\nOpen Zanzibar.\n",
-        "- The scope of it: Open Zanzibar.\n",
-        "## Retain\n- W @Peter: With scope=local set, Open Zanzibar works.\n",
-        "## Retain\n- W(scope=agent:moss): Private.\n\nOpen Zanzibar.\n",
-        "## Retain\n- W(scope=agent:moss): Private.\n- W: Open Zanzibar.\n",
-        "## Retain\n- W(scope=agent:moss): Private.\n# Heading\n  Open Zanzibar.\n",
-    ],
-)
-def test_what_names_no_scope_stays_open(tmp_path: Path, text: str) -> None:
-    fill(tmp_path, {"a.md": text})
-    assert "Open Zanzibar" in open_to_all(tmp_path)
+@pytest.mark.parametrize("slip", [*NO_SCOPE, *OPEN])
+def test_what_names_no_scope_stays_open(seen: Seen, slip: str) -> None:
+    number = list(SLIPS).index(slip)
+    assert f"Open {number}x Zanzibar" in seen.recalled
+    assert slip not in NO_SCOPE or f"a{number}.md" in seen.reported
 
 
 @pytest.mark.parametrize(
