@@ -12,7 +12,6 @@ from vault_memory.health.status import Status, Vectors
 from vault_memory.indexing.indexer import Report
 from vault_memory.markdown.note import Problem
 from vault_memory.rendering.common import clean, dump, plural
-from vault_memory.rendering.index import index_document, index_text, lint_document, problem_line
 from vault_memory.rendering.notes import (
     entities_document,
     entities_text,
@@ -23,7 +22,16 @@ from vault_memory.rendering.notes import (
     retain_document,
 )
 from vault_memory.rendering.recall import recall_document, recall_notes, recall_text
-from vault_memory.rendering.status import doctor_document, doctor_text, status_document, status_text
+from vault_memory.rendering.status import (
+    doctor_document,
+    doctor_text,
+    index_document,
+    index_text,
+    lint_document,
+    problem_line,
+    status_document,
+    status_text,
+)
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import ONLY_MEANING
 from vault_memory.search.entity_profile import EntityProfile, EntityRow

@@ -18,9 +18,8 @@ from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
 from vault_memory.federation import Federation
 from vault_memory.health.status import status
-from vault_memory.rendering.index import sessions_text
 from vault_memory.rendering.recall import recall_document
-from vault_memory.rendering.status import status_document, status_text
+from vault_memory.rendering.status import sessions_text, status_document, status_text
 from vault_memory.search.request import build
 from vault_memory.sessions import ledger, sync, transcript
 

@@ -11,8 +11,7 @@ from vault_memory.health import doctor as doctors
 from vault_memory.health.doctor import Check
 from vault_memory.health.doctor import lint as find_problems
 from vault_memory.rendering.common import dump, seen_document
-from vault_memory.rendering.index import lint_document, problem_line
-from vault_memory.rendering.status import doctor_document, doctor_text, status_text
+from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
 from vault_memory.startup import __version__
 
 

@@ -6,7 +6,7 @@ import click
 
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.rendering.common import clean, dump, schema
-from vault_memory.rendering.index import backfill_text, index_document, index_text, problem_line, sessions_text
+from vault_memory.rendering.status import backfill_text, index_document, index_text, problem_line, sessions_text
 
 
 @command("memory index --rebuild", short_help="Update the index, or rebuild it.")

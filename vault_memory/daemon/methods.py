@@ -181,7 +181,7 @@ def _reflect(memory: Federation, params: Params, progress: "Progress | None") ->
 
 
 def _index(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.rendering.index import index_document
+    from vault_memory.rendering.status import index_document
 
     paths = request.texts(params, "paths")
     done = memory.index(paths, rebuild=_flag(params, "rebuild"), progress=progress)

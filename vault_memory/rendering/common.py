@@ -36,19 +36,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") and noun[-2:] != "ay" else f"{count:,} {noun}s"
 
 
-def sentence(text: str) -> str:
-    """A reason as a sentence; what begins with a path or a name keeps its letters."""
-    first = text.partition(" ")[0]
-    text = text[:1].upper() + text[1:] if first.isalpha() else text
-    return text if text.endswith((".", ":", "?", "!")) else f"{text}."
-
-
 def degraded_notes(degraded: Iterable[tuple[str, str]]) -> list[str]:
-    """What did not run as sentences; one about files begins with a path, which keeps its letters."""
-    return [
-        f"{why}." if what == "files" and not why.startswith("part of the vault ") else sentence(why)
-        for what, why in degraded
-    ]
+    """What did not run, as sentences; one that begins with a path or a name keeps its letters."""
+    notes = []
+    for what, why in degraded:
+        is_path = what == "files" and not why.startswith("part of the vault ")
+        if why.partition(" ")[0].isalpha() and not is_path:
+            why = why[:1].upper() + why[1:]
+        notes.append(why if why.endswith((".", ":", "?", "!")) else f"{why}.")
+    return notes
 
 
 def place(path: str) -> str:
@@ -64,13 +60,11 @@ def superseded(successor: str | None, path: str) -> str:
 
 def cells(text: str) -> int:
     """How many cells of a terminal a text takes: two for the wide characters of East Asia and emoji."""
-    return sum(map(_cells, text))
-
-
-def _cells(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    taken = 0
+    for character in text:
+        if not unicodedata.combining(character) and unicodedata.category(character) not in ("Cf", "Mn", "Me"):
+            taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return taken
 
 
 def cut(text: str, width: int) -> str:
@@ -79,7 +73,7 @@ def cut(text: str, width: int) -> str:
         return text
     kept, used = "", 0
     for character in text:
-        used += _cells(character)
+        used += cells(character)
         if used > width - 1:
             break
         kept += character

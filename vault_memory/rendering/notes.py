@@ -117,17 +117,16 @@ def entity_text(profile: "EntityProfile") -> str:
     opinions = [fact for fact in profile.facts if fact.kind == "opinion"]
     for title, facts in (("Opinions", opinions), ("Facts", [f for f in profile.facts if f.kind != "opinion"])):
         if facts:
-            lines += ["", f"## {title}", *map(_fact_line, facts)]
+            lines += ["", f"## {title}"]
+        for fact in facts:
+            sure = f"[{fact.confidence:.2f}] " if fact.confidence is not None else ""
+            text = clean(fact.text) + provenance.mark(fact.by)
+            after = superseded(fact.superseded_by, fact.path)
+            lines.append(f"- {sure}{text}  ({place(fact.path)}#L{fact.start_line}){after}")
     if profile.related:
         related = (f"{clean(name)} ({count})" for name, count in profile.related[:MAX_RELATED])
         lines += ["", "Related: " + ", ".join(related)]
     return "\n".join(lines)
-
-
-def _fact_line(fact: "FactLine") -> str:
-    confidence = f"[{fact.confidence:.2f}] " if fact.confidence is not None else ""
-    text = clean(fact.text) + provenance.mark(fact.by)
-    return f"- {confidence}{text}  ({place(fact.path)}#L{fact.start_line}){superseded(fact.superseded_by, fact.path)}"
 
 
 # --- opinions --------------------------------------------------------------------------------------------------------
@@ -153,18 +152,14 @@ def opinions_document(opinions: "Sequence[Opinion]") -> Document:
 def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
     """An opinion a line, below it how it went and the newest fact for and against; with `history` all of them."""
     lines: list[str] = []
-    for opinion in opinions:
-        lines.append(_statement(opinion))
-        lines += (MARGIN + line for line in (_history(opinion) if history else _in_short(opinion)))
+    for one in opinions:
+        newest = next((line for line in one.evidence if line.text == one.statement), one.evidence[0])
+        about = f"{', '.join(map(clean, one.entities))}: " if one.entities else ""
+        private = f"  (private to {clean(one.scope)})" if one.scope != "global" else ""
+        statement = f"{one.confidence:.2f} {one.trend:7} {about}{_unlinked(one.statement)}"
+        lines.append(f"{statement}  ({_cited(newest)}){private}{superseded(one.superseded_by, newest.path)}")
+        lines += (MARGIN + line for line in (_history(one) if history else _in_short(one)))
     return "\n".join(lines)
-
-
-def _statement(opinion: "Opinion") -> str:
-    newest = next((line for line in opinion.evidence if line.text == opinion.statement), opinion.evidence[0])
-    about = f"{', '.join(map(clean, opinion.entities))}: " if opinion.entities else ""
-    private = f"  (private to {clean(opinion.scope)})" if opinion.scope != "global" else ""
-    statement = f"{opinion.confidence:.2f} {opinion.trend:7} {about}{_unlinked(opinion.statement)}"
-    return f"{statement}  ({_cited(newest)}){private}{superseded(opinion.superseded_by, newest.path)}"
 
 
 def _in_short(opinion: "Opinion") -> Iterator[str]:
@@ -182,28 +177,26 @@ def _in_short(opinion: "Opinion") -> Iterator[str]:
 
 def _history(opinion: "Opinion") -> Iterator[str]:
     """Every fact it rests on, the newest first, with the confidence at the end of its day."""
+
+    def row(day: str | None, what: str) -> tuple[str, str]:
+        known = [moment.confidence for moment in opinion.history if day and moment.date <= day]
+        return day or "", f"{day or 'undated':10}  {f'{known[-1]:.2f}' if known else '':4}  {what}"
+
     every = [("stated", line) for line in opinion.evidence]
     every += [("for", line) for line in opinion.supports] + [("against", line) for line in opinion.contradicts]
     every.sort(key=lambda one: one[1].date or "", reverse=True)
-    rows = [(line.date or "", f"{_day(opinion, line.date)}{_row(opinion, word, line)}") for word, line in every]
+    rows = []
+    for word, line in every:
+        what = f"{_unlinked(line.text)}  ({_cited(line)})"
+        if word == "stated":
+            word = f"stated {line.confidence:.2f}" if line.confidence is not None else word
+            what = _cited(line) if line.text == opinion.statement else what
+        rows.append(row(line.date, f"{word:12} {what}"))
     if opinion.set_by_hand:
-        by_hand = (opinion.set_by_hand, f"{_day(opinion, opinion.set_by_hand)}set by hand")
-        rows.insert(sum(day > opinion.set_by_hand for day, _ in rows), by_hand)
-    yield from (row for _, row in rows)
+        newer = sum(day > opinion.set_by_hand for day, _ in rows)
+        rows.insert(newer, row(opinion.set_by_hand, "set by hand"))
+    yield from (text for _, text in rows)
     yield from (f"{'related:':18}{_unlinked(fact.text)}  ({_cited(fact)})" for fact in opinion.related)
-
-
-def _day(opinion: "Opinion", day: str | None) -> str:
-    known = [moment.confidence for moment in opinion.history if day and moment.date <= day]
-    return f"{day or 'undated':10}  {f'{known[-1]:.2f}' if known else '':4}  "
-
-
-def _row(opinion: "Opinion", word: str, line: "FactLine") -> str:
-    if word == "stated":
-        word = f"stated {line.confidence:.2f}" if line.confidence is not None else word
-        if line.text == opinion.statement:
-            return f"{word:12} {_cited(line)}"
-    return f"{word:12} {_unlinked(line.text)}  ({_cited(line)})"
 
 
 def _unlinked(text: str) -> str:

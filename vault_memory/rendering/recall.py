@@ -1,7 +1,7 @@
 """What `recall` and `context` print: Markdown grouped by note, notes for a person beside it, JSON documents."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ def recall_document(answer: Answer) -> Document:
     """The `recall@1` document."""
     request, filters = answer.request, answer.request.filters
     window = answer.understood.window
+    roots = [ran._asdict() | {"why_not": ran.why_not or None} for ran in answer.roots]
     return schema("recall") | {
         "id": request.id, "query": request.query,
         "now": request.now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "mode": answer.mode,
@@ -49,13 +50,7 @@ def recall_document(answer: Answer) -> Document:
         "results": [_result(result, answer.vault) for result in answer.results],
         "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,
         "omitted": dict(answer.omitted), "seconds": round(answer.seconds, 4),
-    } | _roots(answer)  # fmt: skip
-
-
-def _roots(answer: Answer) -> Document:
-    """The roots that were asked, and why one was not where it could not be."""
-    roots = [ran._asdict() | {"why_not": ran.why_not or None} for ran in answer.roots]
-    return {"roots": roots} if roots else {}
+    } | ({"roots": roots} if roots else {})  # fmt: skip
 
 
 def _iso(day: Any) -> str | None:  # noqa: ANN401
@@ -84,24 +79,23 @@ def recall_text(answer: Answer) -> str:
     by_note: dict[str, list[Result]] = {}
     for result in answer.results:
         by_note.setdefault(result.path, []).append(result)
-    return "\n\n".join(_note_block(path, results) for path, results in by_note.items())
-
-
-def _note_block(path: str, results: Sequence[Result]) -> str:
-    lines = [clean(note_header(path, results[0].date))]
-    for result in sorted(results, key=lambda r: (r.start_line, r.rank)):
-        texts = result.content.split("\n")
-        numbered = result.end_line - result.start_line + 1 == len(texts)
-        letter = "m" if result.kind == SESSION else "L"
-        for offset, text in enumerate(texts):
-            is_named = bool(result.start_line) and (numbered or not offset)
-            number = f"{letter}{result.start_line + offset} " if is_named else ""
-            lines.append(f"{number}{clean(text)}")
-        lines[-1] += provenance.mark(result.by) + superseded(result.superseded_by, result.path)
-        if result.why is not None:
-            why = json.dumps(result.why, ensure_ascii=False, sort_keys=True).replace('"', "")
-            lines.append(f"    {result.rank}. {result.score:.3f} {why}")
-    return "\n".join(lines)
+    blocks = []
+    for path, results in by_note.items():
+        lines = [clean(note_header(path, results[0].date))]
+        for result in sorted(results, key=lambda r: (r.start_line, r.rank)):
+            texts = result.content.split("\n")
+            numbered = result.end_line - result.start_line + 1 == len(texts)
+            letter = "m" if result.kind == SESSION else "L"
+            for offset, text in enumerate(texts):
+                is_named = bool(result.start_line) and (numbered or not offset)
+                number = f"{letter}{result.start_line + offset} " if is_named else ""
+                lines.append(f"{number}{clean(text)}")
+            lines[-1] += provenance.mark(result.by) + superseded(result.superseded_by, path)
+            if result.why is not None:
+                why = json.dumps(result.why, ensure_ascii=False, sort_keys=True).replace('"', "")
+                lines.append(f"    {result.rank}. {result.score:.3f} {why}")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
 
 
 def recall_notes(answer: Answer) -> list[str]:

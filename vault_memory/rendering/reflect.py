@@ -44,7 +44,14 @@ def reflect_document(done: "ReflectReport") -> Document:
         "dry_run": done.dry_run,
         "run": done.run or None,
         "facts": done.facts,
-        "pages": [_page(edit, done.dry_run) for edit in done.edits],
+        "pages": [
+            {
+                "path": edit.path, "action": "created" if edit.before is None else "updated", "why": edit.why,
+                "facts": {name: getattr(edit.change, name) for name in ("new", "changed", "retracted", "folded")},
+            }
+            | ({"diff": edit.diff()} if done.dry_run else {})
+            for edit in done.edits
+        ],
         "unchanged": done.unchanged,
         "opinions": [_opinion(move) for move in done.moves],
         "proposals": proposed and {
@@ -64,14 +71,6 @@ def reflect_document(done: "ReflectReport") -> Document:
         },
         "seconds": round(done.seconds, 3),
     }  # fmt: skip
-
-
-def _page(edit: "Edit", with_diff: bool) -> Document:
-    change = edit.change
-    counts = {"new": change.new, "changed": change.changed, "retracted": change.retracted, "folded": change.folded}
-    action = "created" if edit.before is None else "updated"
-    page = {"path": edit.path, "action": action, "why": edit.why, "facts": counts}
-    return page | ({"diff": edit.diff()} if with_diff else {})
 
 
 def _opinion(move: "Move") -> Document:
@@ -97,15 +96,28 @@ def undone_document(undone: "UndoReport", dry_run: bool) -> Document:
 
 def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
     """What was done, or in a dry run the diff of what would be, and why; with `verbose` nothing is only counted."""
-    lines = [clean_diff(edit.diff()) for edit in done.edits] if done.dry_run else []
+    # Lines of a diff are kept as they end: `patch` is to understand it.
+    diffs = [line for edit in done.edits for line in edit.diff().split("\n")] if done.dry_run else []
+    lines = [clean(line.removesuffix("\r")) + "\r" * line.endswith("\r") for line in diffs]
     lines += _wrapped(_headline(done))
-    lines += _model(done)
+    if (model := done.model) and done.dry_run:
+        lines.append(f"  {clean(model.method)} {NOT_ASKED}.")
+    if model and model.pages:
+        lines.append(f"  {clean(model.method)} wrote sentences on {plural(model.pages, 'page')}.")
+    if model and model.failed:
+        failed = f"{clean(model.method)} failed on {plural(model.failed, 'page')}: {clean(model.why)}."
+        lines.append(f"  ! {failed} They were written without it; the next run tries again where that may help.")
     lines += _pages(done.edits, verbose)
     lines += _opinions(done.moves, verbose)
     if done.edits or verbose:
-        for sentence in (*_proposals(done), *_left_out(done), *_removed(done, verbose), *_skipped(done, verbose)):
+        for sentence in (*_proposals(done), *_left_out(done, verbose)):
             lines += _wrapped(sentence)
-    lines += _orphaned(done, verbose)
+    shown = len(done.orphaned) if verbose else MAX_OTHERS
+    for orphan in done.orphaned[:shown]:
+        line = f'no note supports your line "{_short(orphan.line)}" any more. Keep or delete it.'
+        lines.append(f"  ! {clean(orphan.path)}: {line}")
+    if len(done.orphaned) > shown:
+        lines.append(f"  ! … and {plural(len(done.orphaned) - shown, 'more line')} like that.")
     for odd in done.odd:
         lines.append(f'  ! {clean(odd.path)}: "{_short(odd.line)}" has no number between 0 and 1 and is ignored.')
     lines += (f"  ! {clean(notice.why)} {notice.next_step}" for notice in done.notices)
@@ -128,11 +140,6 @@ def undone_text(undone: "UndoReport", dry_run: bool) -> str:
     lines = [f"  {'-' if back.text is None else '~'} {clean(back.path)}" for back in undone.backs]
     kept = [f"  = {clean(path)}: changed since, left as it is" for path in undone.kept]
     return "\n".join([f"{head}{dry}.", *lines, *kept])
-
-
-def clean_diff(diff: str) -> str:
-    """A diff fit for a terminal, its lines kept as they end: `patch` is to understand it."""
-    return "\n".join(clean(line.removesuffix("\r")) + "\r" * line.endswith("\r") for line in diff.split("\n"))
 
 
 def _wrapped(sentence: str) -> list[str]:
@@ -169,18 +176,6 @@ def _nothing(done: "ReflectReport") -> str:
     return f"{what} {plural(waiting, 'proposal')} for memory.md {wait} in bank/proposals.md." if waiting else what
 
 
-def _model(done: "ReflectReport") -> Iterator[str]:
-    """What came of asking the configured model, where there is something to tell."""
-    model = done.model
-    if model and done.dry_run:
-        yield f"  {clean(model.method)} {NOT_ASKED}."
-    if model and model.pages:
-        yield f"  {clean(model.method)} wrote sentences on {plural(model.pages, 'page')}."
-    if model and model.failed:
-        failed = f"{clean(model.method)} failed on {plural(model.failed, 'page')}: {clean(model.why)}."
-        yield f"  ! {failed} They were written without it; the next run tries again where that may help."
-
-
 # --- pages -----------------------------------------------------------------------------------------------------------
 
 
@@ -189,7 +184,11 @@ def _pages(edits: Sequence["Edit"], verbose: bool) -> Iterator[str]:
     summaries = [edit for edit in edits if edit.path.startswith(SUMMARIES)]
     if len(summaries) > 1 and not verbose:
         edits = [edit for edit in edits if not edit.path.startswith(SUMMARIES)]
-        yield from _summaries(summaries)
+        made = [edit.path for edit in summaries if edit.before is None]
+        anew = [edit.path for edit in summaries if edit.before is not None]
+        for mark, paths, what in (("+", made, "summarised"), ("~", anew, "updated")):
+            if paths:
+                yield f"  {mark} {SUMMARIES.rstrip('/')}: {_kinds(paths)} {what}"
     entities = [edit for edit in edits if edit.path.startswith(ENTITY_FOLDER)]
     shown = len(entities) if verbose else MAX_ENTITY_PAGES
     unnamed = {edit.path for edit in entities[shown:]}
@@ -198,15 +197,6 @@ def _pages(edits: Sequence["Edit"], verbose: bool) -> Iterator[str]:
             yield f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {clean(edit.why)}"
         elif edit is entities[shown]:
             yield f"    … and {plural(len(unnamed), 'more page')} in {ENTITY_FOLDER.rstrip('/')} (-v lists them)"
-
-
-def _summaries(edits: Sequence["Edit"]) -> Iterator[str]:
-    """`+ bank/summaries: 8 weeks, 2 months and 1 year summarised`."""
-    made = [edit.path for edit in edits if edit.before is None]
-    anew = [edit.path for edit in edits if edit.before is not None]
-    for mark, paths, what in (("+", made, "summarised"), ("~", anew, "updated")):
-        if paths:
-            yield f"  {mark} {SUMMARIES.rstrip('/')}: {_kinds(paths)} {what}"
 
 
 def _kinds(paths: Sequence[str]) -> str:
@@ -232,20 +222,16 @@ def _opinions(moves: Sequence["Move"], verbose: bool) -> Iterator[str]:
     for what, kind, most in (("moved", moved, MAX_MOVED), ("new", new, MAX_OTHERS), ("gone", gone, MAX_OTHERS)):
         shown = len(kind) if verbose or len(kind) <= most + 1 else most
         for move in kind[:shown]:
-            yield from _move(move)
+            quoted = f'"{_short(move.statement)}"'
+            if move.before is None:
+                yield f"  + {quoted} {_decimal(move.after)}"
+                continue
+            mark = "-" if move.after is None else "↑" if move.after > move.before else "↓"
+            after = f" → {_decimal(move.after)}" if move.after is not None else ""
+            yield f"  {mark} {quoted} {_decimal(move.before)}{after}:"
+            yield f"    {clean(move.why)}"
         if len(kind) > shown:
             yield f"    … and {len(kind) - shown:,} more {what} (-v lists them)"
-
-
-def _move(move: "Move") -> Iterator[str]:
-    quoted = f'"{_short(move.statement)}"'
-    if move.before is None:
-        yield f"  + {quoted} {_decimal(move.after)}"
-        return
-    mark = "-" if move.after is None else "↑" if move.after > move.before else "↓"
-    after = f" → {_decimal(move.after)}" if move.after is not None else ""
-    yield f"  {mark} {quoted} {_decimal(move.before)}{after}:"
-    yield f"    {clean(move.why)}"
 
 
 def _short(text: str) -> str:
@@ -290,38 +276,20 @@ def _reasons(proposed: "ProposalCounts") -> Iterator[str]:
 # --- what was not done -----------------------------------------------------------------------------------------------
 
 
-def _left_out(done: "ReflectReport") -> Iterator[str]:
-    """What stands on no page, and what has no room on one any more."""
+def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
+    """What stands on no page and why: left out, no room, removed by a person, too little to say."""
     if left := [f"{count:,} {what}" for what, count in done.left_out.items() if count]:
         yield f"Left out: {_and(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
     full = [edit.change.folded for edit in done.edits if edit.change.folded]
     if full:
         yield f"{plural(sum(full), 'older fact')} on {plural(len(full), 'page')} are now only counted."
-
-
-def _removed(done: "ReflectReport", verbose: bool) -> Iterator[str]:
-    """The pages that a person removed, and how to get one back."""
     named = done.removed if verbose else done.removed[:3]
     more = [f"{len(done.removed) - len(named):,} more"] if len(done.removed) > len(named) else []
     if named:
         them = "it" if len(done.removed) == 1 else "them"
         yield f"Not recreated, because you removed {them}: {_and([*named, *more])}."
         yield "  To get one back, create an empty note with that name or run `memory reflect --force`."
-
-
-def _skipped(done: "ReflectReport", verbose: bool) -> Iterator[str]:
-    """The periods that have no page because their facts are too few, or of too few words."""
     if verbose:
         yield from done.untold.values()
     elif done.untold:
         yield f"Skipped {_kinds(list(done.untold))} with too little to summarise (-v for details)."
-
-
-def _orphaned(done: "ReflectReport", verbose: bool) -> Iterator[str]:
-    """Lines of a person's that rest on what no note holds any more."""
-    shown = len(done.orphaned) if verbose else MAX_OTHERS
-    for orphan in done.orphaned[:shown]:
-        line = f'no note supports your line "{_short(orphan.line)}" any more. Keep or delete it.'
-        yield f"  ! {clean(orphan.path)}: {line}"
-    if len(done.orphaned) > shown:
-        yield f"  ! … and {plural(len(done.orphaned) - shown, 'more line')} like that."

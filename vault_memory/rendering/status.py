@@ -1,20 +1,115 @@
-"""What `status` and `doctor` print."""
+"""What the commands about vault and index print: `index`, `lint`, `status` and `doctor`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from vault_memory.markdown.note import Problem
 from vault_memory.rendering.common import Document, clean, plural, schema
 
 if TYPE_CHECKING:
+    from vault_memory.embedding.backfill import BackfillReport
     from vault_memory.health.doctor import Check
     from vault_memory.health.status import Status
-    from vault_memory.sessions.ledger import SessionCounts
+    from vault_memory.indexing.indexer import Report
+    from vault_memory.sessions.sync import SyncReport
+
+MAX_PROBLEMS = 12
 
 MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
 
 INDENT = " " * 9
+
+
+# --- index and lint --------------------------------------------------------------------------------------------------
+
+
+def index_document(
+    report: "Report", filled: "BackfillReport | None" = None, swept: "SyncReport | None" = None
+) -> Document:
+    """The `index@1` document."""
+    names = ("added", "modified", "moved", "removed", "unchanged", "passages", "facts", "embedded", "from_cache")
+    return schema("index") | {name: getattr(report, name) for name in names} | {
+        "rebuilt": report.rebuilt or None, "seconds": round(report.seconds, 3), "problems": problems(report.problems),
+        "backfill": asdict(filled) | {"waiting": filled.waiting} if filled else None,
+        "sessions": asdict(swept) | {"tools": list(swept.tools), "seconds": round(swept.seconds, 3)} if swept else None,
+    }  # fmt: skip
+
+
+def index_text(report: "Report") -> str:
+    """A summary line and what needs attention: errors and warnings whole, format findings counted."""
+    lines = []
+    if report.rebuilt and report.rebuilt not in ("asked for", "there was none"):
+        lines.append(f"Rebuilt the index: {report.rebuilt}.")
+    counts = ((getattr(report, name), name) for name in ("added", "modified", "moved", "removed"))
+    total = report.added + report.modified + report.moved + report.unchanged
+    lines.append(
+        f"{plural(total, 'note')} ({_changes(counts)}), {plural(report.passages, 'passage')} and"
+        f" {plural(report.facts, 'fact')} read in {report.seconds:.1f} s"
+    )
+    pressing = [problem for problem in report.problems if problem.level in ("error", "warning")]
+    lines += map(problem_line, pressing[:MAX_PROBLEMS])
+    if len(pressing) > MAX_PROBLEMS:
+        lines.append(f"… and {len(pressing) - MAX_PROBLEMS} more: see `memory lint`")
+    if others := len(report.problems) - len(pressing):
+        lines.append(f"{plural(others, 'formatting problem')}: see `memory lint`")
+    return "\n".join(lines)
+
+
+def _changes(counts: Iterable[tuple[int, str]]) -> str:
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing changed"
+
+
+def sessions_text(swept: "SyncReport") -> str:
+    """What was read of the transcripts, and what is wrong with them."""
+    counts = ((swept.added, "added"), (swept.grown, "grown"), (swept.anew, "reread"), (swept.removed, "removed"))
+    left_out = f", {plural(swept.outputs, 'tool output')} left out" if swept.outputs else ""
+    lines = [
+        f"{plural(swept.transcripts, 'session')} ({_changes(counts)}), {plural(swept.messages, 'message')} read"
+        f" in {swept.seconds:.1f} s{left_out}"
+    ]
+    if swept.skipped:
+        lines.append(f"{plural(swept.skipped, 'damaged record')} in transcripts skipped")
+    if swept.gone:
+        lines.append(f"{plural(swept.gone, 'session')} whose transcript is gone: their text is kept")
+    if swept.unfinished:
+        lines.append(f"{plural(swept.unfinished, 'transcript')} ending in an unfinished line, to be read when complete")
+    return "\n".join([*lines, *map(clean, swept.problems)])
+
+
+def backfill_text(filled: "BackfillReport") -> str:
+    """What was embedded, what was cut or given up, and what still waits and why."""
+    parts = [f"{filled.embedded:,} embedded"]
+    parts += [f"{filled.from_cache:,} known already"] if filled.from_cache else []
+    parts += [f"{filled.removed:,} no longer needed"] if filled.removed else []
+    lines = [f"{filled.embedder}: {filled.done:,} of {plural(filled.passages, 'passage')} ({', '.join(parts)})"]
+    if filled.cut:
+        lines.append(f"{plural(filled.cut, 'text')} longer than the model reads: embedded without the end")
+    if filled.without:
+        lines.append(f"{plural(filled.without, 'passage')} without a usable vector: found by words only")
+    if filled.stopped:
+        still = f": {plural(filled.waiting, 'passage')} still to embed" if filled.waiting else ""
+        lines += [clean(f"{filled.stopped}{still}."), clean(filled.next_step)]
+    return "\n".join(lines)
+
+
+def problem_line(problem: Problem) -> str:
+    """`path:line: what is wrong`."""
+    place = f"{problem.path}:{problem.line}" if problem.line else problem.path
+    return clean(f"{place}: {problem.message}").replace("\n", "\\n")
+
+
+def problems(problems: Iterable[Problem]) -> list[Document]:
+    return [{"path": p.path, "line": p.line, "message": p.message, "level": p.level} for p in problems]
+
+
+def lint_document(found: Sequence[Problem]) -> Document:
+    """The `lint@1` document."""
+    return schema("lint") | {"count": len(found), "problems": problems(found)}
+
+
+# --- status and doctor -----------------------------------------------------------------------------------------------
 
 
 def status_document(status: "Status") -> Document:
@@ -22,27 +117,21 @@ def status_document(status: "Status") -> Document:
     names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts", "why_there")
     index: Document = {name: getattr(status, name) for name in names}
     index["embedders"] = [each._asdict() for each in status.embedders]
-    return schema("status") | {
-        "vault": status.vault, "index": index,
-        "sessions": _sessions_document(status.sessions) if status.sessions else None,
-        "roots": [root._asdict() | {"why_not": root.why_not or None} for root in status.roots],
-        "reflect": _reflect_document(status), "daemon": None,
-    }  # fmt: skip
-
-
-def _sessions_document(sessions: "SessionCounts") -> Document:
-    document = sessions._asdict() | {"tools": list(sessions.tools)}
-    synced = document.pop("synced")
-    return document | {"swept": synced and datetime.fromtimestamp(synced, UTC).isoformat(timespec="seconds")}
-
-
-def _reflect_document(status: "Status") -> Document | None:
-    """How the last reflect of this device ended."""
+    sessions: Document | None = None
+    if status.sessions:
+        sessions = status.sessions._asdict() | {"tools": list(status.sessions.tools)}
+        synced = sessions.pop("synced")
+        sessions["swept"] = synced and datetime.fromtimestamp(synced, UTC).isoformat(timespec="seconds")
     last = status.reflect
-    return last and {
-        "at": last.at.isoformat(timespec="seconds"), "ok": last.ok, "pages": last.pages, "skipped": last.skipped,
-        "why": last.why or None, "next_step": last.next_step or None, "proposals": last.proposals,
-        "undo": last.run or None, "undone": last.undone,
+    return schema("status") | {
+        "vault": status.vault, "index": index, "sessions": sessions,
+        "roots": [root._asdict() | {"why_not": root.why_not or None} for root in status.roots],
+        "reflect": last and {
+            "at": last.at.isoformat(timespec="seconds"), "ok": last.ok, "pages": last.pages, "skipped": last.skipped,
+            "why": last.why or None, "next_step": last.next_step or None, "proposals": last.proposals,
+            "undo": last.run or None, "undone": last.undone,
+        },
+        "daemon": None,
     }  # fmt: skip
 
 
@@ -56,10 +145,12 @@ def narrowed(document: Document) -> Document:
 
 def status_text(document: Document) -> str:
     """A `status@1` document as a line each for vault, index, what it holds, vectors and the daemon."""
-    index = document["index"]
+    index, daemon = document["index"], document["daemon"]
     lines = [f"vault    {document['vault']}"]
     if not index["generation"]:
-        lines.append(f"index    none that can be used: {_instead(document['daemon'])}")
+        instead = "see below" if daemon and daemon["trouble"] else "run `memory index`"
+        instead = "it is being built" if daemon and daemon["indexing"] else instead
+        lines.append(f"index    none that can be used: {instead}")
     else:
         where = "" if index["why_there"] == "vault" else f" ({index['why_there']})"
         behind = "not up to date" if index["pending"] is None else f"{plural(index['pending'], 'note')} behind"
@@ -71,15 +162,8 @@ def status_text(document: Document) -> str:
     lines += _sessions(document["sessions"]) if document.get("sessions") else []
     lines += [_root(root) for root in document.get("roots", ())]
     lines += _reflected(document["reflect"]) if document.get("reflect") else []
-    lines += _daemon(document["daemon"]) if document["daemon"] else ["daemon   not running: `memory watch` starts it"]
+    lines += _daemon(daemon) if daemon else ["daemon   not running: `memory watch` starts it"]
     return "\n".join(lines)
-
-
-def _instead(daemon: Document | None) -> str:
-    """What comes of an index that cannot be used."""
-    if daemon and daemon["indexing"]:
-        return "it is being built"
-    return "see below" if daemon and daemon["trouble"] else "run `memory index`"
 
 
 def _vectors(each: Document, passages: int) -> str:
@@ -137,7 +221,11 @@ def _daemon(daemon: Document) -> Iterator[str]:
     watching = "watching for changes" if daemon["watching"] == "native" else "checking every few seconds"
     waits = daemon["oldest_pending_seconds"]
     waiting = f", {plural(daemon['pending'], 'change')} waiting for {waits:.1f} s" if waits is not None else ""
-    yield f"daemon   process {daemon['pid']}, up {_duration(daemon['uptime_seconds'])}, {watching}{waiting}"
+    minutes = int(daemon["uptime_seconds"] // 60)
+    hours = minutes // 60
+    up = f"{hours // 24} d {hours % 24} h" if hours >= 48 else f"{hours} h {minutes % 60} min"
+    up = up if hours else f"{minutes} min" if minutes else f"{daemon['uptime_seconds']:.0f} s"
+    yield f"daemon   process {daemon['pid']}, up {up}, {watching}{waiting}"
     if daemon["indexing"]:
         yield f"{INDENT}indexing {daemon['indexing']['done']:,} of {daemon['indexing']['total']:,}"
     if daemon["why"]:
@@ -148,17 +236,6 @@ def _daemon(daemon: Document) -> Iterator[str]:
         yield f"{INDENT}→ {clean(daemon['trouble']['mend'])}"
     if daemon["settings"]:
         yield f"{INDENT}still using the old settings: {clean(daemon['settings'])}"
-
-
-def _duration(seconds: float) -> str:
-    """`40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
-    minutes = int(seconds // 60)
-    if not minutes:
-        return f"{seconds:.0f} s"
-    if minutes < 60:
-        return f"{minutes} min"
-    hours = minutes // 60
-    return f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
 def doctor_document(checks: "Sequence[Check]") -> Document:
