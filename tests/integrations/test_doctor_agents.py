@@ -34,7 +34,7 @@ def test_an_agent_that_has_this_vault_is_well(home: Home, agent: str) -> None:
     home.done("install", agent)
     before = home.files()
     (check,) = told(home)
-    assert (check["level"], check["message"]) == ("ok", f"{settings_paths.NAMES[agent]} has this vault")
+    assert (check["level"], check["message"]) == ("ok", f"{settings_paths.NAMES[agent]} uses this vault")
     assert home.files().keys() == before.keys()
 
 
@@ -44,8 +44,8 @@ def test_another_vault_is_named_by_its_path_only(home: Home, agent: str) -> None
     home.done("install", agent, "--scope", "project", vault=other)
     (check,) = told(home)
     name = settings_paths.NAMES[agent]
-    assert check["message"] == f"{name} in this project has the vault {other}, not this one"
-    assert check["mend"].startswith(f"`memory install {agent} --scope project` puts") and "4711" not in str(check)
+    assert check["message"] == f"{name} in this project uses the vault {other}, not this one"
+    assert check["mend"].startswith(f"`memory install {agent} --scope project` switches") and "4711" not in str(check)
     home.done("install", agent, "--scope", "project")
     assert [check["level"] for check in told(home)] == ["ok"]
 
@@ -59,7 +59,7 @@ def test_a_vault_that_is_gone_is_told(home: Home, agent: str) -> None:
         part.rmdir() if part.is_dir() else part.unlink()
     other.rmdir()
     (check,) = told(home)
-    assert check["level"] == "warning" and f"has the vault {other}, which is not there" in check["message"]
+    assert check["level"] == "warning" and f"uses the vault {other}, which does not exist" in check["message"]
     assert f"`memory install {agent}`" in check["mend"]
 
 
@@ -70,7 +70,7 @@ def test_a_program_that_is_gone_is_told(home: Home) -> None:
     document["mcpServers"]["vault-memory"]["command"] = str(home.folder / "gone/bin/memory")
     file.write_text(json.dumps(document))
     (check,) = told(home)
-    assert check["message"] == f"Claude Code starts {home.folder}/gone/bin/memory, which is not there"
+    assert check["message"] == f"Claude Code starts {home.folder}/gone/bin/memory, which does not exist"
     home.done("install", "claude-code")
     assert [check["level"] for check in told(home)] == ["ok"]
 
@@ -86,7 +86,7 @@ def test_a_projects_file_writes_no_line_of_its_own(home: Home) -> None:
     server = {"command": "/bin/x/memory", "args": ["--vault", "/no\nok  agents  all is well", "mcp"]}
     (home.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"vault-memory": server}}))
     assert not any("\n" in check["message"] for check in told(home))
-    assert any("/no ok agents all is well, which is not there" in check["message"] for check in told(home))
+    assert any("/no ok agents all is well, which does not exist" in check["message"] for check in told(home))
 
 
 def test_settings_with_a_comment_are_read_and_told(home: Home) -> None:
@@ -94,7 +94,7 @@ def test_settings_with_a_comment_are_read_and_told(home: Home) -> None:
     file = home.folder / SETTINGS
     file.write_text("// hi\n" + file.read_text())
     (check,) = told(home)
-    assert check["level"] == "warning" and "may skip a whole file" in check["message"]
+    assert check["level"] == "warning" and "may ignore a whole settings file" in check["message"]
     assert f"{file}, line 1: a comment" in check["message"] and check["mend"].startswith("Make it plain JSON (no comm")
 
 
@@ -130,7 +130,7 @@ def test_hooks_that_fell_silent_are_told(home: Home) -> None:
     failed(home, "Secret of another.", str(home.folder / "other"))
     (check,) = told(home, "hooks")
     assert check["level"] == "warning" and check["message"].endswith(", 2 times in 7 days: The disk is full.")
-    assert check["message"].startswith("claude-code UserPromptSubmit failed last on 2") and "hook.log" in check["mend"]
+    assert check["message"].startswith("claude-code UserPromptSubmit last failed on 2") and "hook.log" in check["mend"]
     failed(home, f"{hook_log.TOO_LATE} 2 s.")
     assert "`memory service install`" in told(home, "hooks")[0]["mend"]
     failed(home, "The prompt names nothing to look for.", is_failure=False)

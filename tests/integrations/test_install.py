@@ -259,7 +259,7 @@ def test_what_an_earlier_version_installed_is_taken_out(
     }  # fmt: skip
     home.put(f"data/vault-memory/installed/{name}.json", json.dumps(record).encode())
     assert [check["message"] for check in json.loads(home.run("--json", "doctor").stdout)["checks"] if
-            check["name"] == "agents"] == ["Claude Code starts /usr/bin/memory, which is not there"]  # fmt: skip
+            check["name"] == "agents"] == ["Claude Code starts /usr/bin/memory, which does not exist"]  # fmt: skip
     if is_renewed:
         home.done("install", "claude-code")
     home.done("uninstall", "claude-code")

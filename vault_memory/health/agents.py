@@ -1,4 +1,4 @@
-"""What doctor says of agents: which have which vault, with a program that is there, and whole; whose hooks failed.
+"""What doctor says of agents: which vault each uses, whether it is installed whole, whose hooks failed.
 
 It looks at the user's own settings of each agent and at those of the project at hand. Of another vault it knows nothing
 but the path that stands there.
@@ -6,7 +6,7 @@ but the path that stands there.
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from vault_memory.integrations.settings_edit import PLAIN
 from vault_memory.sessions import projects
 
 FAILED_DAYS = 7
-"""What failed longer ago is told no more."""
+"""Failures longer ago are not mentioned."""
 
 
 class Installation(NamedTuple):
@@ -49,17 +49,19 @@ def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator
     """What there is to say of each agent that has a vault, seen from a folder."""
     looked_at = list(_installations(projects.checkout(folder) or folder, config.hooks_seconds, environ))
     for found in looked_at:
-        if not found.commands:
-            continue
-        same = [other for other in looked_at if other.agent == found.agent]
-        present = {label for other in same for file in other.files for label in file.commands}
-        off = {file for other in same for file in other.switched_off}
-        amiss = [
-            *_program_checks(found), *_vault_checks(found, config.vault), *_settings_checks(found, off),
-            *_missing_checks(found, present),
-        ]  # fmt: skip
-        yield from amiss or [Check("agents", "ok", f"{found.name} has this vault")]
-    yield from _log_checks(config.vault, environ)
+        if found.commands:
+            same = [other for other in looked_at if other.agent == found.agent]
+            amiss = [*_target_checks(found, config.vault), *_settings_checks(found, same)]
+            yield from amiss or [Check("agents", "ok", f"{found.name} uses this vault")]
+    since = datetime.now(UTC) - timedelta(days=FAILED_DAYS)
+    failed = [line for line in hook_log.last_failures(str(config.vault), environ) if line.at >= since]
+    if failed:
+        at, who, why = failed[-1]
+        times = f", {len(failed)} times in {FAILED_DAYS} days" if len(failed) > 1 else ""
+        faster = "`memory service install` makes hooks faster. " if why.startswith(hook_log.TOO_LATE) else ""
+        log = hook_log.folder(environ) / hook_log.NAME
+        what = f"{who} last failed on {at.astimezone():%Y-%m-%d %H:%M}{times}: {why}"
+        yield Check("hooks", "warning", what, f"{faster}See {log} for more.")
 
 
 def _installations(project: Path, seconds: float, environ: Mapping[str, str]) -> Iterator[Installation]:
@@ -76,63 +78,43 @@ def _installations(project: Path, seconds: float, environ: Mapping[str, str]) ->
                 seen |= files
 
 
-def _program_checks(found: Installation) -> Iterator[Check]:
+def _target_checks(found: Installation, mine: Path) -> Iterator[Check]:
+    """Which program and which vault an agent's settings name."""
+    install = found.command("install")
     for program in sorted({words[0] for words in found.commands}):
         if os.path.isabs(program) and not os.access(program, os.X_OK):
-            what = f"{found.name} starts {_in_a_line(program)}, which is not there"
-            yield Check("agents", "warning", what, f"{found.command('install')} names the program that runs now.")
-
-
-def _vault_checks(found: Installation, mine: Path) -> Iterator[Check]:
+            what = f"{found.name} starts {_in_a_line(program)}, which does not exist"
+            yield Check("agents", "warning", what, f"{install} sets the program you are running now.")
     for vault in sorted({settings_edit.vault(words) for words in found.commands} - {""}):
         if not os.path.isdir(vault):
-            what = f"{found.name} has the vault {_in_a_line(vault)}, which is not there"
-            mend = f"Mount its drive, or {found.command('install')} puts this one in its place."
-            yield Check("agents", "warning", what, mend)
+            what = f"{found.name} uses the vault {_in_a_line(vault)}, which does not exist"
+            yield Check("agents", "warning", what, f"Mount its drive, or switch to this vault with {install}.")
         elif os.path.realpath(vault) != os.path.realpath(mine):
-            what = f"{found.name} has the vault {_in_a_line(vault)}, not this one"
-            yield Check("agents", "notice", what, f"{found.command('install')} puts this one in its place.")
+            what = f"{found.name} uses the vault {_in_a_line(vault)}, not this one"
+            yield Check("agents", "notice", what, f"{install} switches it to this one.")
 
 
-def _settings_checks(found: Installation, off: Set[Path]) -> Iterator[Check]:
-    """Why an agent may run nothing of what stands in its settings."""
-    for file in sorted(off):
-        where = _in_a_line(str(file))
-        what = f"{found.name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {where} switches them off"
-        yield Check("agents", "warning", what, "Take that out of it, to be told what your notes say.")
+def _settings_checks(found: Installation, same: Sequence[Installation]) -> Iterator[Check]:
+    """Why an agent may run nothing of what stands in its settings; `same` are all installations of that agent."""
+    for file in sorted({file for other in same for file in other.switched_off}):
+        what = f"{found.name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {_in_a_line(str(file))} switches them off"
+        yield Check("agents", "warning", what, "Remove that setting if it should be told what your notes say.")
     for state in found.files:
         if state.commands and state.problem:
             where = _in_a_line(f"{state.file}, {state.problem}")
-            what = f"{found.name} may skip a whole file of its settings: {where}"
-            yield Check("agents", "warning", what, f"{PLAIN}.")
-
-
-def _missing_checks(found: Installation, present: Set[str]) -> Iterator[Check]:
-    """What is missing of what an install puts in; `present` is what another scope's settings have, too."""
+            yield Check("agents", "warning", f"{found.name} may ignore a whole settings file: {where}", f"{PLAIN}.")
+    present = {label for other in same for file in other.files for label in file.commands}
     missing = [label for file in found.files for label in file.missing if label not in present]
-    if not missing:
-        return
-    what = f"{found.name} has it half: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-    mend = f"{found.command('install')} puts it in, {found.command('uninstall')} takes out the rest."
-    closed = [f"{file.file} cannot be edited: {file.problem}" for file in found.files if file.missing and file.problem]
-    if closed:
-        what, mend = f"{what}, and {_in_a_line(' and '.join(closed))}", f"{PLAIN}; then {mend}"
-    yield Check("agents", "warning", what, mend)
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        what = f"{found.name} is only partly installed: {', '.join(missing)} {verb} missing"
+        mend = f"{found.command('install')} adds what is missing, {found.command('uninstall')} removes the rest."
+        closed = [f"{one.file} cannot be edited: {one.problem}" for one in found.files if one.missing and one.problem]
+        if closed:
+            what, mend = f"{what}, and {_in_a_line(' and '.join(closed))}", f"{PLAIN}; then {mend}"
+        yield Check("agents", "warning", what, mend)
 
 
 def _in_a_line(path: str) -> str:
     """A path as a project's file may have it, which is no line of doctor's."""
     return " ".join(path.split())
-
-
-def _log_checks(vault: Path, environ: Mapping[str, str]) -> Iterator[Check]:
-    """What a vault's hooks said last, where that is a failure."""
-    since = datetime.now(UTC) - timedelta(days=FAILED_DAYS)
-    failed = [line for line in hook_log.last_failures(str(vault), environ) if line.at >= since]
-    if failed:
-        at, who, why = failed[-1]
-        times = f", {len(failed)} times in {FAILED_DAYS} days" if len(failed) > 1 else ""
-        log = hook_log.folder(environ) / hook_log.NAME
-        what = f"{who} failed last on {at.astimezone():%Y-%m-%d %H:%M}{times}: {why}"
-        faster = "`memory service install` has hooks answered faster; " if why.startswith(hook_log.TOO_LATE) else ""
-        yield Check("hooks", "warning", what, f"{faster}{log} tells more.")

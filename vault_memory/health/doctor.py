@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from vault_memory.config import Config
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.federation import Federation
-    from vault_memory.indexing.indexer import Progress, Report
+    from vault_memory.indexing.index_file import Freshness
+    from vault_memory.indexing.indexer import Progress
     from vault_memory.memory import Memory
 
 
@@ -70,11 +71,18 @@ def _checks(memory: "Federation") -> Iterator[Check]:
         yield Check("settings", "warning", sentence, "It has no effect: correct its name or delete it.")
     yield from _scopes(memory.config, walk)
     yield _place(memory)
-    refusal = _refusal(memory)
+    refusal = None
+    with suppress(*schema.UNREADABLE, IndexUnusableError):
+        refusal = memory.index_file.refusal()
     yield _index(memory, refusal is None)
-    if refusal:
+    if refusal:  # the vault looks absent rather than edited
         yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
-    yield from _journal(memory)
+    for name, file in journal.files(memory.vault.root).items():
+        with suppress(OSError):
+            damaged = max((mark.damaged for _, mark in journal.read(file, journal.Mark())), default=0)
+            if damaged:
+                what = f"{_counted_as(damaged, 'damaged line')} in .memory/journal/{name} skipped"
+                yield Check("journal", "notice", what)
     yield from _reflect(memory)
     yield from _parts(memory)
     yield from _models(memory)
@@ -94,13 +102,6 @@ def _scopes(config: "Config", walk: Walk) -> Iterator[Check]:
         others = ", ".join(f"{folder} is project:{name}-{projects.digest(folder)}" for folder in found[1:])
         what = f"{len(found)} folders are called {name}: {found[0]} is project:{name}, {others}"
         yield Check("scopes", "notice", what, "Say in `[projects]` of your own settings which project each is.")
-
-
-def _refusal(memory: "Federation") -> RefusedError | None:
-    """Why the index cannot be brought up to date, where the vault looks absent rather than edited."""
-    with suppress(*schema.UNREADABLE, IndexUnusableError):
-        return memory.index_file.refusal()
-    return None
 
 
 def _place(memory: "Federation") -> Check:
@@ -142,16 +143,6 @@ def _index(memory: "Federation", may_run: bool) -> Check:
         return Check("index", "notice", f"sound, but {_counted_as(state.pending, 'note')} behind", run)
     held = ((state.notes, "note"), (state.passages, "passage"), (state.facts, "fact"))
     return Check("index", "ok", f"sound and up to date: {', '.join(_counted_as(*each) for each in held)}")
-
-
-def _journal(memory: "Federation") -> Iterator[Check]:
-    """Files of the journal with lines that could not be read: these recalls do not count."""
-    for name, file in journal.files(memory.vault.root).items():
-        with suppress(OSError):
-            damaged = max((mark.damaged for _, mark in journal.read(file, journal.Mark())), default=0)
-            if damaged:
-                what = f"{_counted_as(damaged, 'damaged line')} in .memory/journal/{name} skipped"
-                yield Check("journal", "notice", what)
 
 
 def _reflect(memory: "Federation") -> Iterator[Check]:
@@ -199,8 +190,15 @@ def _models(memory: "Federation") -> Iterator[Check]:
     remote = memory.search.remote
     if remote:
         try:
-            reads = remote.look().context_tokens
-            yield _recognised(memory, remote, reads)
+            context_tokens = remote.look().context_tokens
+            if changed := _model_change(memory, remote):
+                from vault_memory.embedding.backfill import AFTER_MODEL_CHANGE
+
+                yield Check("model", "error", changed, AFTER_MODEL_CHANGE)
+            else:
+                key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
+                reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
+                yield Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
         except RemoteError as error:
             yield Check("model", "warning", f"{remote.id}: {error}", error.next_step)
         finally:
@@ -215,18 +213,6 @@ def _models(memory: "Federation") -> Iterator[Check]:
             memory.search.reranker.close()
 
 
-def _recognised(memory: "Federation", remote: "RemoteEmbedder", context_tokens: int | None) -> Check:
-    """Whether the model is the one that the index has vectors of."""
-    why = _other_model(memory, remote)
-    if why:
-        from vault_memory.embedding.backfill import AFTER_MODEL_CHANGE
-
-        return Check("model", "error", why, AFTER_MODEL_CHANGE)
-    key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
-    reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
-    return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
-
-
 def _is_usable(memory: "Federation") -> bool:
     """Whether there is an index of ours that can be read as it is."""
     with suppress(VaultMemoryError):
@@ -234,7 +220,8 @@ def _is_usable(memory: "Federation") -> bool:
     return False
 
 
-def _other_model(memory: "Federation", remote: "RemoteEmbedder") -> str:
+def _model_change(memory: "Federation", remote: "RemoteEmbedder") -> str:
+    """How the configured model differs from the one that the index has vectors of, or ""."""
     from vault_memory.embedding.backfill import recognise
 
     if not _is_usable(memory):
@@ -244,29 +231,20 @@ def _other_model(memory: "Federation", remote: "RemoteEmbedder") -> str:
         return recognise(store, remote)
 
 
-def _space(memory: "Federation", name: str) -> embedding_rows.Space | None:
-    """An embedder's space in the index as it lies there."""
-    with suppress(*schema.UNREADABLE):
-        if memory.index_file.path.exists():
-            with closing(Store.open(memory.index_file.path)) as store:
-                return embedding_rows.find_space(store, name)
-    return None
-
-
 def _vectors_kept(memory: "Federation") -> Iterator[Check]:
     """Vectors that wait to be made, and those of embedders that are not configured now."""
     if not _is_usable(memory):
         return
     state = status(memory)
+    with closing(Store.open(memory.index_file.path)) as store:
+        dimensions = {space.name: space.dimensions for space in embedding_rows.all_spaces(store)}
     for each in state.embedders:
         if not each.configured:
-            size = each.vectors * _bytes_each(memory, each.id) / 1e6
-            yield Check(
-                "vectors",
-                "notice",
-                f"{each.vectors:,} vectors of {each.id} are kept ({size:.1f} MB), though it is no longer configured",
-                f"Going back to it costs nothing. `memory doctor --forget {each.id}` deletes them.",
-            )
+            # a vector takes its components, its bit code, and their rows
+            size = each.vectors * (dimensions.get(each.id, 0) * 9 / 8 + 40) / 1e6
+            kept = f"{each.vectors:,} vectors of {each.id} are kept ({size:.1f} MB), though it is no longer configured"
+            again = f"Going back to it costs nothing. `memory doctor --forget {each.id}` deletes them."
+            yield Check("vectors", "notice", kept, again)
             continue
         if each.passages + each.without < state.passages:
             missing = f"{each.id} has vectors for {each.passages:,} of {state.passages:,} passages"
@@ -277,34 +255,28 @@ def _vectors_kept(memory: "Federation") -> Iterator[Check]:
             yield Check("vectors", "notice", lacks, again)
 
 
-def _bytes_each(memory: "Federation", name: str) -> float:
-    """What a vector of a space takes in the index: its components, its bit code, and their rows."""
-    space = _space(memory, name)
-    return space.dimensions * 9 / 8 + 40 if space else 0.0
-
-
 def _forget(memory: "Federation") -> list[Check]:
     """Delete vectors of no use: those without a text, and those of a model that is not the one it was."""
     done: list[Check] = []
     if not _is_usable(memory):
         return done
-    unlike = _unlike(memory)
+    remote, changed = memory.search.remote, ""
+    if remote:
+        with suppress(RemoteError):
+            changed = _model_change(memory, remote)
+        remote.close()
     with (
         suppress(BusyError),
         locations.writer_lock(memory.index_file.path, 5.0),
         closing(Store.open(memory.index_file.path)) as store,
     ):
-        space = embedding_rows.find_space(store, memory.search.remote.id) if memory.search.remote and unlike else None
+        space = embedding_rows.find_space(store, remote.id) if remote and changed else None
         if space:
             embedding_rows.drop_space(store, space)
-            done.append(_deleted(space))
+            done.append(Check("vectors", "ok", f"vectors of {space.name} were deleted"))
         if gone := embedding_rows.sweep(store):
             done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without text deleted"))
     return done
-
-
-def _deleted(space: embedding_rows.Space) -> Check:
-    return Check("vectors", "ok", f"vectors of {space.name} were deleted")
 
 
 def forget_vectors(memory: "Federation", name: str) -> Check:
@@ -313,7 +285,16 @@ def forget_vectors(memory: "Federation", name: str) -> Check:
     Raises UsageError for what is configured and for what there is none of, BusyError while others write.
     """
     if name == SESSIONS:
-        return _forget_sessions(memory)
+        from vault_memory.sessions import session_root
+
+        left = session_root.unwanted_texts(memory.config, os.environ)
+        if not left.texts:
+            on = ", ".join(memory.config.sessions_tools)
+            why = f"Those of {on} are switched on." if on else "None are kept."
+            raise UsageError("There are no texts of sessions that are switched off.", why)
+        session_root.forget(left.tools, memory.config, os.environ)
+        memory.refresh_sessions()
+        return Check("sessions", "ok", f"texts of {_counted_as(left.texts, 'session')} were deleted")
     if memory.search.remote and memory.search.remote.id == name:
         raise UsageError(f"{name} is configured, so its vectors are in use.", "Configure another embedder first.")
     kept: list[embedding_rows.Space] = []
@@ -323,20 +304,9 @@ def forget_vectors(memory: "Federation", name: str) -> Check:
             for space in kept:
                 if space.name == name:
                     embedding_rows.drop_space(store, space)
-                    return _deleted(space)
+                    return Check("vectors", "ok", f"vectors of {name} were deleted")
     there = ", ".join(space.name for space in kept) or "none"
     raise UsageError(f"The index keeps no vectors of {name}.", f"It keeps vectors of: {there}.")
-
-
-def _unlike(memory: "Federation") -> bool:
-    """Whether the configured model answers, and is not the one it was."""
-    try:
-        return bool(memory.search.remote and _other_model(memory, memory.search.remote))
-    except RemoteError:
-        return False
-    finally:
-        if memory.search.remote:
-            memory.search.remote.close()
 
 
 # --- what is asked beside the vault ----------------------------------------------------------------------------------
@@ -365,19 +335,6 @@ def _sessions(memory: "Federation") -> Iterator[Check]:
         yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them.")
 
 
-def _forget_sessions(memory: "Federation") -> Check:
-    from vault_memory.sessions import session_root
-
-    left = session_root.unwanted_texts(memory.config, os.environ)
-    if not left.texts:
-        on = ", ".join(memory.config.sessions_tools)
-        why = f"Those of {on} are switched on." if on else "None are kept."
-        raise UsageError("There are no texts of sessions that are switched off.", why)
-    session_root.forget(left.tools, memory.config, os.environ)
-    memory.refresh_sessions()
-    return Check("sessions", "ok", f"texts of {_counted_as(left.texts, 'session')} were deleted")
-
-
 def _further(memory: "Federation") -> Iterator[Check]:
     """The further vaults of the settings: there and indexed, or not."""
     for each in state_of.further(memory):
@@ -398,34 +355,23 @@ def _further(memory: "Federation") -> Iterator[Check]:
 
 def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
     """Every finding about the notes' format: stored ones, files passed over, names that look like slips of others."""
-    return memory.index_file.read(
-        lambda store, freshness: _problems(store, memory.vault.walk(), freshness.report), progress
-    )
+
+    def problems(store: View, freshness: "Freshness") -> list[Problem]:
+        found = [Problem(*row) for row in note_queries.note_problems(store)] + memory.vault.walk().skipped
+        found += freshness.report.failed if freshness.report else []
+        return sorted({*found, *_names_amiss(store), *_come_back(store)})
+
+    return memory.index_file.read(problems, progress)
 
 
-def _problems(store: View, walk: Walk, report: "Report | None") -> list[Problem]:
-    found = [Problem(*row) for row in note_queries.note_problems(store)]
-    found += walk.skipped
-    found += report.failed if report else []
-    found += _lookalikes(store)
-    found += _come_back(store)
-    found += _claimed(store)
-    return sorted(set(found))
-
-
-def _lookalikes(store: View) -> Iterator[Problem]:
-    """Names mentioned once that nearly equal a page's name: suggested, never resolved."""
+def _names_amiss(store: View) -> Iterator[Problem]:
+    """Names that nearly equal a page's (suggested, never resolved), aliases of several pages, and copies of pages."""
     names = Names(store)
     pages = note_queries.page_slugs(store)
     for text, slug, path, line in note_queries.names_mentioned_once(store):
         close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
         if close:
             yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")
-
-
-def _claimed(store: View) -> Iterator[Problem]:
-    """Aliases that several pages claim, and pages that are copies: what they name is nobody's, or the original's."""
-    names = Names(store)
     for slug, paths in names.claimed.items():
         for path in paths:
             others = " and ".join(other for other in paths if other != path)
@@ -438,10 +384,7 @@ def _claimed(store: View) -> Iterator[Problem]:
 def _come_back(store: View) -> Iterator[Problem]:
     """Facts that were forgotten and stand in a note again; recall finds them, for the notes are the truth."""
     days = journal.forgotten(store)
-    if not days:
-        return
-    for path, line, text in note_queries.fact_texts(store):
-        day = days.get(journal.passage_key(text))
-        if day:
+    for path, line, text in note_queries.fact_texts(store) if days else ():
+        if day := days.get(journal.passage_key(text)):
             what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"
             yield Problem(path, line, what)

@@ -79,24 +79,20 @@ def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Status:
 
 
 def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
-    vault, index = str(memory.vault.root), memory.index_file.path
-    base = Status(vault, str(index), memory.index_file.place.why, index.exists(), reflect=last_reflect(memory))
-    if not base.exists or memory.index_file.unusable():
-        return base
-    with suppress(*schema.DAMAGED):
-        return _counted(memory, base, scopes)
-    return base
-
-
-def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
-    with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
+    vault, path = str(memory.vault.root), memory.index_file.path
+    found = Status(vault, str(path), memory.index_file.place.why, path.exists(), reflect=last_reflect(memory))
+    if not found.exists or memory.index_file.unusable():
+        return found
+    reading = memory.index_file.reading(write=False)
+    with suppress(*schema.DAMAGED), reading as (store, freshness), store.snapshot():
         view = store.view(scopes)
-        return replace(
-            base, exists=True, bytes=None if scopes else schema.size(memory.index_file.path),
-            fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
-            notes=count_notes(view), passages=note_queries.count_passages(view), facts=note_queries.count_facts(view),
+        found = replace(
+            found, bytes=None if scopes else schema.size(path), fresh=freshness.fresh,
+            pending=None if scopes else freshness.pending, generation=store.generation, notes=count_notes(view),
+            passages=note_queries.count_passages(view), facts=note_queries.count_facts(view),
             embedders=() if scopes else tuple(_vectors(memory, view)),
         )  # fmt: skip
+    return found
 
 
 def sessions(memory: "Federation") -> SessionCounts | None:
