@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -47,6 +47,10 @@ _OF_ONE_SOURCE = ("lexical", "entity", "temporal")
 """What a source says of these is that it holds nothing of the question; another may."""
 
 
+Given = list[tuple[str, Answer | str]]
+"""The sources that were asked: what each answers, with results as they are cited outside, or why it does not."""
+
+
 class OtherVault(NamedTuple):
     """One other vault: its name in citations, its folder, and the scope of all that is in it."""
 
@@ -60,22 +64,6 @@ class OtherVault(NamedTuple):
         A note with another scope needs that one, too.
         """
         return not scopes or self.scope in scopes
-
-
-class SourceAnswer(NamedTuple):
-    """What one source answered: its name, its memory for the journal, its answer with results as cited outside."""
-
-    name: str
-    memory: Memory
-    answer: Answer
-
-
-class _Part(NamedTuple):
-    """What is wanted of a note: its lines (all for None), how much at most, and for whom."""
-
-    lines: tuple[int, int | None] | None
-    max_tokens: int | None
-    scopes: tuple[str, ...]
 
 
 class Federation(Memory):
@@ -96,11 +84,27 @@ class Federation(Memory):
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
         """Answer questions one after the other, each from the roots that its source names."""
-        for beside, group in groupby(requests, lambda request: self.is_asked_beside(request.source)):
+        for beside, group in groupby(requests, lambda request: request.source != NOTES or bool(self.further)):
             if beside:
-                yield from (self._merged(request, progress, keep) for request in group)
+                yield from (self._answer(request, progress, keep) for request in group)
             else:
                 yield from super().answers(group, progress, keep)
+
+    def beside(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
+        """The vault's own answer, where its notes were asked, with what other sources say; not journalled.
+
+        Where nothing may be waited for, other vaults answer from the index they have; the sessions, which are always
+        behind, do not.
+        """
+        given: Given = [(NOTES, own)] if own else []
+        if may_wait:
+            given += self._others(request)
+        else:
+            if request.source != SESSIONS and self.further:
+                given += _ask_quickly(self, request)
+            if request.source != NOTES:
+                given.append((SESSIONS, "sessions are not asked where nothing may be waited for"))
+        return _merge(request, given, self.vault.root.name)
 
     def get(
         self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None,
@@ -110,52 +114,32 @@ class Federation(Memory):
 
         What lies outside the scopes, where there are any, is not found.
         """
-        part = _Part(lines, max_tokens, tuple(scopes))
         session = None
-        if path.startswith("sessions/"):
+        if path.startswith(f"{SESSIONS}/"):
             from vault_memory.sessions import transcript
 
             session = transcript.inner(path)
-        if session and session[1] is not None:
-            return self._session(session, part)
-        found = super().get(path, lines, max_tokens, scopes)
-        if session and found.not_found:
-            return self._session(session, part)
-        return self._other_note(path, part) or found if found.not_found else found
+        if session is None or session[1] is None:  # no note has messages
+            found = super().get(path, lines, max_tokens, scopes)
+            if not found.not_found:
+                return found
+            name, _, inner = path.removeprefix(PREFIX).partition("/")
+            for root in self.further if path.startswith(PREFIX) and inner else ():
+                # Who may see nothing of it is not told that it is there.
+                if root.name == name and root.is_open(scopes):
+                    found = self.memory_of(root).get(inner, lines, max_tokens, scopes)
+                    return replace(found, path=f"{PREFIX}{name}/{found.path}")
+            if session is None:
+                return found
+        from vault_memory.search.get import Excerpt
+        from vault_memory.sessions import session_root
 
-    def refresh_sessions(self, progress: "Progress | None" = None) -> "SyncReport | None":
-        """Read what was appended to the transcripts, and index it; None where the settings want no sessions.
-
-        What cannot be read or indexed is among the problems.
-        """
-        if not self.config.sessions_tools:
-            return None
-        from vault_memory.sessions import session_root as sessions
-        from vault_memory.sessions.sync import sync_transcripts
-
-        swept = sync_transcripts(self.config, os.environ, progress)
-        try:
-            if sessions.has_texts(self.config, os.environ):
-                self._index_sessions()
-        except VaultMemoryError as error:
-            swept.problems.append(f"the sessions' index: {error}")
-        return swept
-
-    def _index_sessions(self) -> None:
-        """Index the derived texts; where most are gone, only if the ledger knows that they were deleted (law 7)."""
-        from vault_memory.sessions import ledger
-        from vault_memory.sessions import session_root as sessions
-
-        memory = self.sessions
-        try:
-            memory.index()
-        except RefusedError:
-            if ledger.missing(self.config, os.environ):
-                raise
-            if memory.vault.walk().files:
-                memory.index(rebuild=True)
-            else:
-                sessions.forget_index(memory.vault.root, memory.index_file.path)
+        if session_root.may_open(session[0], self.config, os.environ):
+            span = session_root.lines_of(lines or session[1])
+            found = self.sessions.get(session[0], span, max_tokens, scopes)
+            if not found.not_found:
+                return session_root.outside_excerpt(found)
+        return Excerpt(transcript.outer(session[0]), 0, 0, "", not_found=True)
 
     def close(self) -> None:
         """Let go of what is held open."""
@@ -164,15 +148,44 @@ class Federation(Memory):
             if memory:
                 memory.close()
 
-    def _memory(self, config: Config) -> Memory:
-        return Memory(config, index_file=self._index_of(config))
-
     # --- other vaults ------------------------------------------------------------------------------------------
 
     @cached_property
     def further(self) -> list[OtherVault]:
-        """The other vaults that the settings name."""
-        return list(_find_vaults(self.config, os.environ))
+        """The other vaults that the settings name, and those found below the parents they name; the vault is none."""
+        config = self.config
+        if not (config.roots or config.roots_under):
+            return []  # nearly everybody: nothing is imported for it
+        from vault_memory.markdown import entities
+        from vault_memory.sessions import projects
+        from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
+
+        found: list[OtherVault] = []
+        known, names = {os.path.realpath(config.vault)}, Counter[str]()
+        for path, scope in (*config.roots, *((path, "") for path in _project_memories(config.roots_under))):
+            real = os.path.realpath(path)
+            if real in known:
+                continue
+            known.add(real)
+            owner = path.parent.parent if path.parts[-2:] == PROJECT_MEMORY else path
+            if scope:
+                scope = normal_scope(scope)
+            elif owner == path:
+                scope = projects.of_folder(owner, config, os.environ) or GLOBAL
+            else:  # a project's own memory without a repository around it is nobody else's, either
+                own = projects.of_folder(owner, config, os.environ) or projects.of_root(owner, config, os.environ)
+                scope = own or UNREADABLE_SCOPE
+            name = entities.slug(owner.name) or "root"
+            names[name] += 1
+            found.append(OtherVault(name if names[name] == 1 else f"{name}-{names[name]}", path, scope))
+        return found
+
+    def memory_of(self, root: OtherVault) -> Memory:
+        """Another vault as a Memory; raises VaultError where the folder is not there now."""
+        if root.name not in self._beside:
+            config = _config_of(root, self.config)
+            self._beside[root.name] = Memory(config, index_file=self._index_of(config))
+        return self._beside[root.name]
 
     def refresh_further(self, progress: "Progress | None" = None) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
         """Bring the index of each other vault up to date: its name, and what was done or why it could not be."""
@@ -182,171 +195,119 @@ class Federation(Memory):
             except VaultMemoryError as error:
                 yield root.name, error
 
-    def memory_of(self, root: OtherVault) -> "Memory":
-        """Raises VaultError where the folder is not there now."""
-        if root.name not in self._beside:
-            self._beside[root.name] = self._memory(_config_of(root, self.config, os.environ))
-        return self._beside[root.name]
-
-    def _other_note(self, name: str, part: _Part) -> "Excerpt | None":
-        """Lines of a note of a other vault; None where the name is of none."""
-        if not name.startswith(PREFIX):
-            return None
-        name, _, path = name.removeprefix(PREFIX).partition("/")
-        root = next((each for each in self.further if each.name == name), None)
-        if root is None or not path or not root.is_open(part.scopes):
-            return None  # who may see nothing of it is not told that it is there
-        found = self.memory_of(root).get(path, *part)
-        return replace(found, path=f"{PREFIX}{root.name}/{found.path}")
-
-    def _of_further(self, root: OtherVault, request: Request, progress: "Progress | None") -> SourceAnswer:
-        """What a other vault answers."""
-        memory = self.memory_of(root)
-        (answer,) = memory.answers([request._replace(source=NOTES)], progress, keep=False)
-        results = [_cited_outside(root, result) for result in answer.results]
-        return SourceAnswer(root.name, memory, answer._replace(results=results))
-
     # --- the sessions --------------------------------------------------------------------------------------------
 
     @cached_property
-    def sessions(self) -> "Memory":
+    def sessions(self) -> Memory:
         """The derived texts of the sessions, as a Memory of their own."""
-        from vault_memory.sessions import session_root as sessions
+        from vault_memory.sessions import session_root
 
-        return self._memory(sessions.config_of(self.config, os.environ))
+        config = session_root.config_of(self.config, os.environ)
+        return Memory(config, index_file=self._index_of(config))
+
+    def refresh_sessions(self, progress: "Progress | None" = None) -> "SyncReport | None":
+        """Read what was appended to the transcripts, and index it; None where the settings want no sessions.
+
+        What cannot be read or indexed is among the problems.
+        """
+        if not self.config.sessions_tools:
+            return None
+        from vault_memory.sessions import ledger, session_root
+        from vault_memory.sessions.sync import sync_transcripts
+
+        swept = sync_transcripts(self.config, os.environ, progress)
+        try:
+            if session_root.has_texts(self.config, os.environ):
+                try:
+                    self.sessions.index()
+                except RefusedError:
+                    # Most are gone: that is believed only where the ledger knows that they were deleted (law 7).
+                    if ledger.missing(self.config, os.environ):
+                        raise
+                    if self.sessions.vault.walk().files:
+                        self.sessions.index(rebuild=True)
+                    else:
+                        session_root.forget_index(self.sessions.vault.root, self.sessions.index_file.path)
+        except VaultMemoryError as error:
+            swept.problems.append(f"the sessions' index: {error}")
+        return swept
 
     def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
         """The sessions in these scopes that `sessions` or a folder in it holds, as they are cited."""
-        from vault_memory.sessions import session_root as sessions
-        from vault_memory.sessions import transcript
+        from vault_memory.sessions import session_root, transcript
 
-        if not f"{folder}/".startswith(transcript.PREFIX) or not sessions.has_texts(self.config, os.environ):
+        if not f"{folder}/".startswith(transcript.PREFIX) or not session_root.has_texts(self.config, os.environ):
             return []
         inner = folder.removeprefix(transcript.PREFIX.rstrip("/")).strip("/")
         return [transcript.outer(path) for path in self.sessions.notes_below(inner, scopes)]
 
-    def _session(self, session: tuple[str, tuple[int, int] | None], part: _Part) -> "Excerpt":
-        from vault_memory.search.get import Excerpt
-        from vault_memory.sessions import session_root as sessions
-        from vault_memory.sessions import transcript
+    # --- asked together ------------------------------------------------------------------------------------------
 
-        path, messages = session
-        if not sessions.may_open(path, self.config, os.environ):
-            return Excerpt(transcript.outer(path), 0, 0, "", not_found=True)
-        found = self.sessions.get(path, sessions.lines_of(part.lines or messages), *part[1:])
-        if found.not_found:
-            return Excerpt(transcript.outer(path), 0, 0, "", not_found=True)
-        return sessions.outside_excerpt(found)
-
-    def _of_sessions(self, request: Request, progress: "Progress | None") -> SourceAnswer | str:
-        """What the sessions answer, or why they do not."""
-        config = self.config
-        if not config.sessions_tools:
-            return SESSIONS_OFF
-        from vault_memory.sessions import session_root as sessions
-
-        if not sessions.has_texts(config, os.environ):
-            return "no session transcripts are indexed yet: `memory index` reads them"
-        asked = sessions.sessions_request(request)
-        if asked is None:
-            return "sessions hold none of these kinds"
-        behind = sessions.catch_up(config, os.environ)
-        (answer,) = self.sessions.answers([asked._replace(source=NOTES)], progress, keep=False)
-        results = [sessions.outside_result(result) for result in answer.results]
-        fresh, pending = answer.fresh and not behind, answer.pending + behind
-        return SourceAnswer(SESSIONS, self.sessions, answer._replace(results=results, fresh=fresh, pending=pending))
-
-    # --- merging -----------------------------------------------------------------------------------------------------
-
-    def _merged(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
+    def _answer(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
         started = time.perf_counter()
-        own = None
+        given: Given = []
         if request.source != SESSIONS:
             (own,) = super().answers([request._replace(source=NOTES)], progress, keep=False)
-        given, missing = self._given(request, own, progress)
-        answer = self._one(request, given, missing)
+            given.append((NOTES, own))
+        given += self._others(request, progress)
+        answer = _merge(request, given, self.vault.root.name)
         if keep and self.config.journal and not request.is_pinned:
-            _note(request, given, answer.results)
+            # A further vault is only read.
+            asked: list[Memory] = [self] if request.source != SESSIONS else []
+            asked += [self.sessions] if request.source != NOTES and isinstance(given[-1][1], Answer) else []
+            for memory in asked:
+                name = "" if memory is self else SESSIONS
+                cited = [journal.CitedPassage(each.source, each.key) for each in answer.results if each.root == name]
+                journal.note_recall(memory.vault.root, request.query, datetime.now(UTC), cited)
         return answer._replace(seconds=time.perf_counter() - started)
 
-    def beside(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
-        """The vault's own answer, where its notes were asked, with what other sources say; not journalled.
-
-        Where nothing may be waited for, other vaults answer from the index they have; the sessions, which are always
-        behind, do not.
-        """
-        if may_wait:
-            if own and not self.is_asked_beside(request.source):
-                return own
-            return self._one(request, *self._given(request, own))
-        given = [SourceAnswer(NOTES, self, own)] if own else []
-        missing: list[RootStatus] = []
-        if request.source != SESSIONS and (self.config.roots or self.config.roots_under):
-            for name, answer in _ask_quickly(self, request).items():
-                if isinstance(answer, str):
-                    missing.append(RootStatus(name, why_not=answer))
-                else:
-                    given.append(SourceAnswer(name, self, answer))
-        if request.source != NOTES:
-            missing.append(RootStatus(SESSIONS, why_not="sessions are not asked where nothing may be waited for"))
-        return self._one(request, given, missing)
-
-    def _one(self, request: Request, given: Sequence[SourceAnswer], missing: Sequence[RootStatus]) -> Answer:
-        if request.source == NOTES and not missing and [each.name for each in given] == [NOTES]:
-            return given[0].answer
-        return _merge(request, given, missing, self.vault.root.name)
-
-    def is_asked_beside(self, source: str) -> bool:
-        """Whether other sources than the vault's notes answer a question of this source."""
-        return source != NOTES or bool(self.further)
-
-    def _given(
-        self, request: Request, own: Answer | None, progress: "Progress | None" = None
-    ) -> tuple[list[SourceAnswer], list[RootStatus]]:
-        """What each root gave, and which gave nothing and why."""
-        given = [SourceAnswer(NOTES, self, own)] if own else []
-        missing: list[RootStatus] = []
-        for name, ask in self._beside_of(request, progress):
-            try:
-                found = ask()
-            except VaultMemoryError as error:
-                found = str(error)
-            if isinstance(found, str):
-                missing.append(RootStatus(name, why_not=found))
-            else:
-                given.append(found)
-        return given, missing
-
-    def _beside_of(
-        self, request: Request, progress: "Progress | None"
-    ) -> Iterator[tuple[str, Callable[[], SourceAnswer | str]]]:
-        """The roots besides the vault that the question's source means and its scopes open, and how each is asked."""
+    def _others(self, request: Request, progress: "Progress | None" = None) -> Given:
+        """What the sources besides the vault say that the question means and its scopes open."""
+        asked: list[tuple[str, Callable[[], Answer | str]]] = []
         if request.source != SESSIONS:
             for root in self.further:
                 if root.is_open(request.filters.scopes):
-                    yield root.name, partial(self._of_further, root, request, progress)
+                    asked.append((root.name, partial(self._ask_further, root, request, progress)))
         if request.source != NOTES:
-            yield SESSIONS, partial(self._of_sessions, request, progress)
+            asked.append((SESSIONS, partial(self._ask_sessions, request, progress)))
+        given: Given = []
+        for name, ask in asked:
+            try:
+                given.append((name, ask()))
+            except VaultMemoryError as error:
+                given.append((name, str(error)))
+        return given
+
+    def _ask_further(self, root: OtherVault, request: Request, progress: "Progress | None") -> Answer:
+        (answer,) = self.memory_of(root).answers([request._replace(source=NOTES)], progress, keep=False)
+        return _cited_outside(root, answer)
+
+    def _ask_sessions(self, request: Request, progress: "Progress | None") -> Answer | str:
+        config = self.config
+        if not config.sessions_tools:
+            return SESSIONS_OFF
+        from vault_memory.sessions import session_root
+
+        if not session_root.has_texts(config, os.environ):
+            return "no session transcripts are indexed yet: `memory index` reads them"
+        asked = session_root.sessions_request(request)
+        if asked is None:
+            return "sessions hold none of these kinds"
+        behind = session_root.catch_up(config, os.environ)
+        (answer,) = self.sessions.answers([asked._replace(source=NOTES)], progress, keep=False)
+        results = [session_root.outside_result(result) for result in answer.results]
+        return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
 
 
-def _note(request: Request, given: Sequence[SourceAnswer], results: Sequence[Result]) -> None:
-    """Note in the journal of each root what of it was handed over."""
-    keys = {(result.source, result.key) for result in results}
-    for each in given:
-        if each.name not in (NOTES, SESSIONS):
-            continue  # a further vault is only read
-        cited = [journal.CitedPassage(r.source, r.key) for r in each.answer.results if (r.source, r.key) in keys]
-        journal.note_recall(each.memory.vault.root, request.query, datetime.now(UTC), cited)
-
-
-def _merge(request: Request, given: Sequence[SourceAnswer], missing: Sequence[RootStatus], vault: str) -> Answer:
+def _merge(request: Request, given: Given, vault: str) -> Answer:
     """One answer of several: without the guesses of a source that has nothing to do with an unasked question."""
     from vault_memory.context.context import in_turn
 
-    given = [
-        each._replace(answer=each.answer if each.answer.has_footing else without_results(each.answer)) for each in given
-    ]
-    answers = [each.answer for each in given]
+    if request.source == NOTES and len(given) == 1 and isinstance(given[0][1], Answer):
+        return given[0][1]
+    found = [(name, each) for name, each in given if isinstance(each, Answer)]
+    missing = [RootStatus(name, why_not=each) for name, each in given if isinstance(each, str)]
+    answers = [answer if answer.has_footing else without_results(answer) for _, answer in found]
     lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
     first = answers[0] if answers else Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})
     # Who knows most words of the question comes first in each turn; the notes where all know the same.
@@ -357,14 +318,18 @@ def _merge(request: Request, given: Sequence[SourceAnswer], missing: Sequence[Ro
     omitted = Counter(left_out | {"near_duplicates": repeats})
     for answer in answers:
         omitted.update(answer.omitted)
-    # What is switched off is no part of all there is.
+    # What is switched off is no part of all there is; that a word is not known counts where no source knows it.
     degraded = [
         ("source", each.why_not) for each in missing if each.why_not != SESSIONS_OFF or request.source == SESSIONS
     ]
+    said = [{(what, why.partition("; ")[0]) for what, why in answer.degraded} for answer in answers]
+    for what, why in (problem for answer in answers for problem in answer.degraded):
+        if what not in _OF_ONE_SOURCE or all((what, why.partition("; ")[0]) in problems for problems in said):
+            degraded.append((what, why))
     counts = Counter(number for number, _ in taken)
     status = [
-        RootStatus(each.name, each.answer.notes, counts[number], each.answer.fresh, each.answer.pending)
-        for number, each in enumerate(given)
+        RootStatus(name, answer.notes, counts[number], answer.fresh, answer.pending)
+        for number, (name, answer) in enumerate(found)
     ]
     unknown = [word for word in first.understood.unknown if all(word in a.understood.unknown for a in answers)]
     return first._replace(
@@ -374,7 +339,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], missing: Sequence[Ro
         tokens=tokens,
         rendered_tokens=rendered,
         omitted=omitted,
-        degraded=list(dict.fromkeys([*degraded, *_problems(answers)])),
+        degraded=list(dict.fromkeys(degraded)),
         fresh=all(answer.fresh for answer in answers),
         pending=sum(answer.pending for answer in answers),
         notes=sum(answer.notes for answer in answers),
@@ -385,14 +350,6 @@ def _merge(request: Request, given: Sequence[SourceAnswer], missing: Sequence[Ro
         roots=[*status, *missing],
         understood=first.understood._replace(unknown=tuple(unknown)),
     )
-
-
-def _problems(answers: Sequence[Answer]) -> Iterator[tuple[str, str]]:
-    """What the sources say did not run; that a word is not known counts only where none of them knows it."""
-    said = [{(what, why.partition("; ")[0]) for what, why in answer.degraded} for answer in answers]
-    for what, why in (problem for answer in answers for problem in answer.degraded):
-        if what not in _OF_ONE_SOURCE or all((what, why.partition("; ")[0]) in problems for problems in said):
-            yield what, why
 
 
 def _pack(
@@ -417,36 +374,6 @@ def _pack(
     return taken, left_out, tokens, rendered
 
 
-# --- other vaults ----------------------------------------------------------------------------------------------------
-
-
-def _find_vaults(config: Config, environ: Mapping[str, str]) -> Iterator[OtherVault]:
-    """The other vaults that the settings name, and those found below the parents they name; the vault is none."""
-    if not (config.roots or config.roots_under):
-        return  # nearly everybody: nothing is imported for it
-    from vault_memory.markdown import entities
-    from vault_memory.sessions import projects
-    from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
-
-    known, names = {os.path.realpath(config.vault)}, Counter[str]()
-    for path, scope in (*config.roots, *((path, "") for path in _project_memories(config.roots_under))):
-        real = os.path.realpath(path)
-        if real in known:
-            continue
-        known.add(real)
-        owner = path.parent.parent if path.parts[-2:] == PROJECT_MEMORY else path
-        if scope:
-            scope = normal_scope(scope)
-        elif owner == path:
-            scope = projects.of_folder(owner, config, environ) or GLOBAL
-        else:  # a project's own memory without a repository around it is nobody else's, either
-            own = projects.of_folder(owner, config, environ) or projects.of_root(owner, config, environ)
-            scope = own or UNREADABLE_SCOPE
-        base = entities.slug(owner.name) or "root"
-        names[base] += 1
-        yield OtherVault(base if names[base] == 1 else f"{base}-{names[base]}", path, scope)
-
-
 def _project_memories(parents: Sequence[Path]) -> Iterator[Path]:
     for parent in parents:
         try:
@@ -458,75 +385,73 @@ def _project_memories(parents: Sequence[Path]) -> Iterator[Path]:
                 yield path
 
 
-def _config_of(root: OtherVault, config: Config, environ: Mapping[str, str]) -> Config:
+def _config_of(root: OtherVault, config: Config) -> Config:
     """The settings of another vault: the vault's own, but for where it is and what is left out."""
-    index = user_folder("data", environ) / "roots"
+    index = user_folder("data", os.environ) / "roots"
     return replace(
         config, vault=root.path, index_path=index, ignore=(), folder_scopes=(("", root.scope),), core_files=(),
         ignored=(), unknown=(), sources=(),
     )  # fmt: skip
 
 
-def _cited_outside(root: OtherVault, result: Result) -> Result:
-    """A result of that vault as it is cited outside; a prefix costs a token a byte at most."""
+def _cited_outside(root: OtherVault, answer: Answer) -> Answer:
+    """That vault's answer with results as they are cited outside; a prefix costs a token a byte at most."""
     prefix = f"{PREFIX}{root.name}/"
-    after, cost = result.superseded_by and prefix + result.superseded_by, len(prefix.encode())
-    return result._replace(
-        path=prefix + result.path, root=root.name, superseded_by=after, header_tokens=result.header_tokens + cost,
-        citation_tokens=result.citation_tokens + (cost if after else 0),
-    )  # fmt: skip
+    cost = len(prefix.encode())
+    results = [
+        result._replace(
+            path=prefix + result.path, root=root.name, header_tokens=result.header_tokens + cost,
+            superseded_by=result.superseded_by and prefix + result.superseded_by,
+            citation_tokens=result.citation_tokens + (cost if result.superseded_by else 0),
+        )
+        for result in answer.results
+    ]  # fmt: skip
+    return answer._replace(results=results)
 
 
 # --- where nothing may be waited for ---------------------------------------------------------------------------------
 
-_asking: dict[Path, "_QuickQuestion"] = {}
+_asking: dict[Path, threading.Thread] = {}
 """What was asked last, by the vault it was asked for."""
 
 
-class _QuickQuestion(threading.Thread):
-    """Asks other vaults one after the other, from the index they have; `answers` is what they say so far, or why not.
+def _ask_quickly(federation: Federation, request: Request) -> Given:
+    """What the other vaults that the question's scopes open say so far, one after the other, from the index they have.
 
     A folder on a drive that hangs must not cost the vault's own answer: the thread is left behind when the time is
     over, and not joined by another while it hangs.
     """
-
-    def __init__(self, federation: Federation, request: Request) -> None:
-        super().__init__(daemon=True)
-        self._federation, self._request = federation, request
-        self.answers: dict[str, Answer | str] = {}
-
-    def run(self) -> None:
-        try:
-            for root in self._federation.further:
-                if root.is_open(self._request.filters.scopes):
-                    self.answers[root.name] = self._answer(root)
-        except Exception as error:  # the edge: what is wrong elsewhere never costs the vault's own answer
-            self.answers["roots"] = str(error)
-
-    def _answer(self, root: OtherVault) -> Answer | str:
-        config = _config_of(root, self._federation.config, os.environ)
-        try:
-            memory = Memory(replace(config, embedding_provider="builtin", rerank_provider="off"))
-            if why := memory.index_file.unusable():
-                return f"{root.name} has no index that can be used ({why}): {UPDATE_HINT}"
-            with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
-                answer = memory.search.engine(store).answer(self._request._replace(source=NOTES))
-        except (VaultMemoryError, *schema.DAMAGED) as error:
-            return f"{root.name}: {error}"
-        behind = [] if freshness.fresh else [("source", f"{root.name} has changed since it was indexed: {UPDATE_HINT}")]
-        return answer._replace(
-            results=[_cited_outside(root, result) for result in answer.results], fresh=freshness.fresh,
-            pending=freshness.pending, degraded=(*answer.degraded, *behind),
-        )  # fmt: skip
-
-
-def _ask_quickly(federation: Federation, request: Request) -> dict[str, Answer | str]:
-    """What each of the other vaults answers that the question's scopes open, or why it does not."""
     root = federation.vault.root
     if (before := _asking.get(root)) and before.is_alive():
-        return {"roots": "the other vaults still hang from an earlier question"}
-    asking = _asking[root] = _QuickQuestion(federation, request)
+        return [("roots", "the other vaults still hang from an earlier question")]
+    given: Given = []
+
+    def ask() -> None:
+        try:
+            for vault in federation.further:
+                if vault.is_open(request.filters.scopes):
+                    given.append((vault.name, _ask_index(vault, request, federation.config)))
+        except Exception as error:  # the edge: what is wrong elsewhere never costs the vault's own answer
+            given.append(("roots", str(error)))
+
+    asking = _asking[root] = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(DEADLINE_SECONDS)
-    late = {"roots": f"not every other vault answered in {DEADLINE_SECONDS:g} s"} if asking.is_alive() else {}
-    return {**asking.answers, **late}
+    late = [("roots", f"not every other vault answered in {DEADLINE_SECONDS:g} s")] if asking.is_alive() else []
+    return [*given, *late]
+
+
+def _ask_index(root: OtherVault, request: Request, config: Config) -> Answer | str:
+    """What the index that a vault has answers, without any model, or why it does not."""
+    try:
+        memory = Memory(replace(_config_of(root, config), embedding_provider="builtin", rerank_provider="off"))
+        if why := memory.index_file.unusable():
+            return f"{root.name} has no index that can be used ({why}): {UPDATE_HINT}"
+        with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
+            answer = memory.search.engine(store).answer(request._replace(source=NOTES))
+    except (VaultMemoryError, *schema.DAMAGED) as error:
+        return f"{root.name}: {error}"
+    behind = [] if freshness.fresh else [("source", f"{root.name} has changed since it was indexed: {UPDATE_HINT}")]
+    degraded = (*answer.degraded, *behind)
+    found = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
+    return _cited_outside(root, found)
