@@ -5,6 +5,7 @@ or deleted, and what could not be started is told.
 """
 
 import contextlib
+import html
 import os
 import re
 import shlex
@@ -26,7 +27,16 @@ KINDS = ("systemd", "launchd", "cron")
 _FOLDERS = ("config", "data", "state")
 """Where the user's folders are; a service does not get them from the shell, and would keep its data elsewhere."""
 
+_FILES = {
+    "systemd": (("daemon.service", ".service"), ("nightly.service", "-nightly.service"),
+                ("nightly.timer", "-nightly.timer")),
+    "launchd": (("daemon.plist", ".plist"), ("nightly.plist", "-nightly.plist")),
+}  # fmt: skip
+"""The templates of each kind, and how the names of the files end that are made of them."""
+
 _BEGINS = 2  # XML wants its own declaration first
+
+_ELSEWHERE = "Install it, or move the vault, to a path without such characters."
 
 
 @dataclass(frozen=True)
@@ -78,10 +88,19 @@ def program() -> tuple[str, ...]:
 
 def units(kind: str, of: ServiceTarget, environ: Mapping[str, str]) -> list[Unit]:
     """The files of one kind; none for cron. Raises UsageError for a path that the format cannot hold."""
-    _refuse(of)
-    if kind == "systemd":
-        return _systemd(of, folder(kind, environ))
-    return _launchd(of, folder(kind, environ)) if kind == "launchd" else []
+    _refuse_controls(of)
+    values = _systemd(of) if kind == "systemd" else _launchd(of)
+    found = []
+    for source, ending in _FILES.get(kind, ()):
+        if source.startswith("nightly") and not of.at:
+            continue
+        name = of.name + ending
+        text = fill_template(f"service/{source}", values | {"label": name.removesuffix(".plist")})
+        sealed = seal(text, "memory service install")
+        first, newline, rest = text.partition("\n")
+        text = f"{first}{newline}<!-- {sealed} -->\n{rest}" if kind == "launchd" else f"# {sealed}\n{text}"
+        found.append(Unit(name, folder(kind, environ) / name, text, is_started=ending != "-nightly.service"))
+    return found
 
 
 def folder(kind: str, environ: Mapping[str, str]) -> Path:
@@ -96,24 +115,13 @@ def folder(kind: str, environ: Mapping[str, str]) -> Path:
 # --- systemd ---------------------------------------------------------------------------------------------------------
 
 
-def _systemd(of: ServiceTarget, where: Path) -> list[Unit]:
+def _systemd(of: ServiceTarget) -> dict[str, str]:
     if re.search(r"[\"'\\]", of.program[0]):
         raise UsageError(f"systemd starts no program whose path has a quote or backslash: {of.program[0]}.", _ELSEWHERE)
     lines = (f"Environment={_quoted(f'{name}={value}')}\n" for name, value in of.environment)
-    values = {
-        "vault": _percent(str(of.vault)),
-        "watch": _exec(of.watch),
-        "reflect": _exec(of.reflect),
-        "environment": "".join(lines),
-        "at": of.at,
-    }
-    made = [("daemon.service", ".service", True)]
-    if of.at:
-        made += [("nightly.service", "-nightly.service", False), ("nightly.timer", "-nightly.timer", True)]
-    return [
-        Unit(of.name + ending, where / (of.name + ending), _mark("# {}\n", _filled(source, values)), started)
-        for source, ending, started in made
-    ]
+    vault = str(of.vault).replace("%", "%%")
+    return {"vault": vault, "watch": _exec(of.watch), "reflect": _exec(of.reflect), "environment": "".join(lines),
+            "at": of.at}  # fmt: skip
 
 
 def _exec(words: Iterable[str]) -> str:
@@ -123,33 +131,19 @@ def _exec(words: Iterable[str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    escaped = _percent(word).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = word.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _percent(text: str) -> str:
-    return text.replace("%", "%%")
 
 
 # --- launchd ---------------------------------------------------------------------------------------------------------
 
 
-def _launchd(of: ServiceTarget, where: Path) -> list[Unit]:
-    def one(source: str, label: str) -> Unit:
-        text = _filled(f"{source}.plist", {**values, "label": label})
-        return Unit(f"{label}.plist", where / f"{label}.plist", _mark("<!-- {} -->\n", text))
+def _launchd(of: ServiceTarget) -> dict[str, str]:
+    def strings(words: Iterable[str]) -> str:
+        return "\n".join(f"    <string>{html.escape(word, quote=False)}</string>" for word in words)
 
-    pairs = (f"    <key>{name}</key>\n    <string>{_xml(value)}</string>\n" for name, value in of.environment)
-    values = {"watch": _strings(of.watch), "reflect": _strings(of.reflect), "environment": "".join(pairs), **_clock(of)}
-    return [one("daemon", of.name), *([one("nightly", f"{of.name}-nightly")] if of.at else [])]
-
-
-def _strings(words: Iterable[str]) -> str:
-    return "\n".join(f"    <string>{_xml(word)}</string>" for word in words)
-
-
-def _xml(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    pairs = (f"    <key>{name}</key>\n{strings([value])}\n" for name, value in of.environment)
+    return {"watch": strings(of.watch), "reflect": strings(of.reflect), "environment": "".join(pairs), **_clock(of)}
 
 
 def _clock(of: ServiceTarget) -> dict[str, str]:
@@ -162,11 +156,12 @@ def _clock(of: ServiceTarget) -> dict[str, str]:
 
 def cron(of: ServiceTarget) -> str:
     """The lines for a crontab."""
-    _refuse(of)
+    _refuse_controls(of)
     words = (f"{name}={_shell(value)} " for name, value in of.environment)
     values = {"vault": str(of.vault), "environment": "".join(words), **_clock(of)}
     values |= {name: " ".join(map(_shell, command)) for name, command in (("watch", of.watch), ("reflect", of.reflect))}
-    return "".join(_filled(f"{source}.cron", values) for source in ("daemon", *(["nightly"] if of.at else [])))
+    sources = ("daemon", "nightly") if of.at else ("daemon",)
+    return "".join(fill_template(f"service/{source}.cron", values) for source in sources)
 
 
 def _shell(word: str) -> str:
@@ -177,25 +172,10 @@ def _shell(word: str) -> str:
     return shlex.quote(word).replace("\\", "\\''").replace("%", "\\%")
 
 
-# --- all of them -----------------------------------------------------------------------------------------------------
-
-_ELSEWHERE = "Install it, or move the vault, to a path without such characters."
-
-
-def _refuse(of: ServiceTarget) -> None:
+def _refuse_controls(of: ServiceTarget) -> None:
     for text in (*of.watch, *(value for _, value in of.environment)):
         if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]", text):
             raise UsageError(f"A service cannot name this path, for its control characters: {text!a}.", _ELSEWHERE)
-
-
-def _filled(name: str, values: Mapping[str, str]) -> str:
-    return fill_template(f"service/{name}", values)
-
-
-def _mark(comment: str, text: str) -> str:
-    line = comment.format(seal(text, "memory service install"))
-    first, newline, rest = text.partition("\n")
-    return first + newline + line + rest if first.startswith("<?xml") else line + text
 
 
 def is_ours(text: str) -> bool:
@@ -204,9 +184,6 @@ def is_ours(text: str) -> bool:
 
 
 # --- put in place and taken away -------------------------------------------------------------------------------------
-
-_ENDINGS = {"systemd": (".service", "-nightly.service", "-nightly.timer"), "launchd": (".plist", "-nightly.plist")}
-"""Of the names of all files that any settings would give."""
 
 _ENABLED = {"enabled": True, "linked": True, "disabled": False, "masked": False}
 """What `is-enabled` says; a unit that only its timer starts is `static`, which is neither."""
@@ -242,13 +219,14 @@ class Supervisor:
 
     def states(self) -> list[State]:
         """Each file that could be there."""
-        return [self._state(self.target.name + ending) for ending in _ENDINGS.get(self.kind, ())]
-
-    def _state(self, name: str) -> State:
-        text = _text(self.folder / name)
-        ours = text is not None and is_ours(text)
-        enabled, active = self._status(name) if ours else (False, False)
-        return State(name, self.folder / name, ours, ours and not is_sealed(text or ""), enabled, active)
+        found = []
+        for _, ending in _FILES.get(self.kind, ()):
+            name = self.target.name + ending
+            text = _text(self.folder / name)
+            ours = text is not None and is_ours(text)
+            enabled, active = self._status(name) if ours else (False, False)
+            found.append(State(name, self.folder / name, ours, ours and not is_sealed(text or ""), enabled, active))
+        return found
 
     def _status(self, name: str) -> tuple[bool | None, bool | None]:
         if self.kind == "launchd":
@@ -267,15 +245,24 @@ class Supervisor:
         """
         present = {unit.name: _text(unit.path) for unit in units}
         for unit in units:
-            _refuse_to_replace(unit, present[unit.name])
+            text = present[unit.name]
+            if text is not None and not is_ours(text):
+                raise ConflictError(f"{unit.path} is there and was not made by this program.", "Move it away first.")
+            if text is not None and not is_sealed(text):
+                raise ConflictError(
+                    f"{unit.path} was edited since it was installed.",
+                    "Run `memory service uninstall` first, which deletes it with what was edited, then install again.",
+                )
         changed = [unit for unit in units if present[unit.name] != unit.text]
         surplus = [state.name for state in self.states() if state.installed and state.name not in present]
         for unit in changed:
             _write(unit)
         removed, problem = self._take_away(surplus)
-        start = self._bootstrap if self.kind == "launchd" else self._start
-        again = {unit.name for unit in changed if present[unit.name] is not None}
-        problem = start(units, {unit.name for unit in changed}, again) or problem
+        if self.kind == "launchd":
+            problem = self._bootstrap(units, changed) or problem
+        else:
+            restarted = [unit.name for unit in changed if unit.is_started and present[unit.name] is not None]
+            problem = self._start([unit.name for unit in units if unit.is_started], restarted, bool(changed)) or problem
         if problem:
             lines = " ".join(str(unit.path) for unit in changed) or "nothing, for all was there"
             raise VaultMemoryError(
@@ -291,19 +278,17 @@ class Supervisor:
         started = " ".join(unit.name for unit in units if unit.is_started)
         return ["systemctl --user daemon-reload", f"systemctl --user enable --now {started}"]
 
-    def _start(self, units: Sequence[Unit], changed: set[str], again: set[str]) -> str:
-        """Have the units run as they are written now; returns what went wrong, or ""."""
-        started = [unit.name for unit in units if unit.is_started]
-        if not changed and all(self._status(name) == (True, True) for name in started):
+    def _start(self, started: Sequence[str], restarted: Sequence[str], is_changed: bool) -> str:
+        """Have systemd run the units as they are written now; returns what went wrong, or ""."""
+        if not is_changed and all(self._status(name) == (True, True) for name in started):
             return ""
-        restarted = [name for name in started if name in again]
         steps = [["daemon-reload"], ["enable", "--now", *started], *([["restart", *restarted]] if restarted else [])]
         return next((problem for step in steps if (problem := self._run("systemctl", "--user", *step).problem)), "")
 
-    def _bootstrap(self, units: Sequence[Unit], changed: set[str], again: set[str]) -> str:
+    def _bootstrap(self, units: Sequence[Unit], changed: Sequence[Unit]) -> str:
         for unit in units:
             is_loaded = not self._run("launchctl", "print", _label(unit.name)).problem
-            if is_loaded and unit.name not in changed:
+            if is_loaded and unit not in changed:
                 continue
             if is_loaded:
                 self._run("launchctl", "bootout", _label(unit.name))
@@ -324,9 +309,16 @@ class Supervisor:
         return removed
 
     def _take_away(self, names: Sequence[str]) -> tuple[list[Path], str]:
+        """Stop these and delete their files; returns those, and what could not be stopped."""
         if not names:
             return [], ""
-        problem = self._stop(names)
+        if self.kind == "launchd":
+            loaded = [_label(name) for name in names if not self._run("launchctl", "print", _label(name)).problem]
+            results = [self._run("launchctl", "bootout", label) for label in loaded]
+        else:
+            results = [self._run("systemctl", "--user", "disable", "--now", name) for name in names]
+            # What systemd does not know, for want of itself or of the unit, has nothing running.
+            results = [one for one in results if not one.is_missing and "does not exist" not in one.problem]
         removed = [self.folder / name for name in names]
         for file in removed:
             try:
@@ -338,23 +330,12 @@ class Supervisor:
             self._sweep(names)
             self._run("systemctl", "--user", "daemon-reload")
             self._run("systemctl", "--user", "reset-failed", *names)
-        return removed, problem
-
-    def _stop(self, names: Sequence[str]) -> str:
-        if self.kind == "launchd":
-            loaded = [_label(name) for name in names if not self._run("launchctl", "print", _label(name)).problem]
-            results = [self._run("launchctl", "bootout", label) for label in loaded]
-        else:
-            results = [self._run("systemctl", "--user", "disable", "--now", name) for name in names]
-            # What systemd does not know, for want of itself or of the unit, has nothing running.
-            results = [one for one in results if not one.is_missing and "does not exist" not in one.problem]
-        return " ".join(dict.fromkeys(one.problem for one in results if one.problem))
+        return removed, " ".join(dict.fromkeys(one.problem for one in results if one.problem))
 
     def _sweep(self, names: Sequence[str]) -> None:
         """What systemd keeps of units: links to start them, the stamp of a timer, and folders that are empty now."""
-        home = Path(self._environ.get("HOME") or os.path.expanduser("~"))
-        data = self._environ.get("XDG_DATA_HOME", "")
-        timers = (Path(data) if os.path.isabs(data) else home / ".local/share") / "systemd" / "timers"
+        home, data = self._environ.get("HOME") or os.path.expanduser("~"), self._environ.get("XDG_DATA_HOME", "")
+        timers = Path(data if os.path.isabs(data) else f"{home}/.local/share", "systemd/timers")
         wants = [self.folder / f"{name}.wants" for name in ("default.target", "timers.target")]
         for link in (*(folder / name for folder in wants for name in names), *(timers / f"stamp-{n}" for n in names)):
             with contextlib.suppress(OSError):
@@ -395,16 +376,6 @@ def _text(path: Path) -> str | None:
         return None
     except OSError as error:
         raise VaultMemoryError(f"{path} cannot be read: {error.strerror or error}.", "Fix its permissions.") from error
-
-
-def _refuse_to_replace(unit: Unit, text: str | None) -> None:
-    if text is not None and not is_ours(text):
-        raise ConflictError(f"{unit.path} is there and was not made by this program.", "Move it away first.")
-    if text is not None and not is_sealed(text):
-        raise ConflictError(
-            f"{unit.path} was edited since it was installed.",
-            "Run `memory service uninstall` first, which deletes it with what was edited, then install again.",
-        )
 
 
 def _write(unit: Unit) -> None:
