@@ -6,7 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from vaults import fill, memory, put, run, snapshot
+from sample import call
+from vaults import fill, memory, put, snapshot
 
 from vault_memory.reflect import job
 from vault_memory.reflect.job import ReflectReport, ReflectRequest
@@ -53,11 +54,11 @@ def small_vault(root: Path) -> Path:
 
 
 def reflect(root: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
-    """Run `memory reflect --json` as a process and check how it ended."""
+    """Run `memory reflect --json` and check how it ended."""
     asked = () if "--undo" in arguments else ("--now", NOW)
-    ended = run(root, "reflect", *asked, *arguments, "--json")
-    assert ended.returncode == code, (ended.stdout, ended.stderr)
-    return dict(json.loads(ended.stdout or ended.stderr))
+    ended = call("--vault", str(root), "reflect", *asked, *arguments, "--json")
+    assert ended.code == code, ended
+    return dict(json.loads(ended.out or ended.err))
 
 
 def entities(done: dict[str, Any]) -> dict[str, str]:

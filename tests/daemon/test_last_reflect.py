@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from reflecting import NORA, reflect, reflected, rewrite, small_vault
-from vaults import memory, put, run
+from sample import call
+from vaults import memory, put
 
 from vault_memory.config import Config
 from vault_memory.daemon.index_worker import Background
@@ -42,8 +43,8 @@ def test_an_agent_is_not_told_of_pages_written_or_skipped(root: Path) -> None:
 
 def told(root: Path) -> tuple[dict[str, object] | None, str]:
     """What status tells of it, as JSON and as text."""
-    document = json.loads(run(root, "status", "--json").stdout)
-    return document["reflect"], run(root, "status").stdout
+    document = json.loads(call("--vault", str(root), "status", "--json").out)
+    return document["reflect"], status_text(document)
 
 
 def checked(root: Path) -> list[Check]:
