@@ -199,9 +199,7 @@ class Config:
 
 SETTINGS = {each.metadata["key"]: each for each in fields(Config) if each.metadata}
 """Key → field, the key as it stands in a settings file."""
-
-_ALIASES = {"vault.path": "vault"}
-"""Beside a table [vault] the vault itself cannot be called `vault`."""
+SETTINGS["vault.path"] = SETTINGS["vault"]  # beside a table [vault] the vault itself cannot be called `vault`
 
 VARIABLES: Mapping[str, str] = {
     "MEMORY_PRESET": "recall.preset",
@@ -303,7 +301,7 @@ class _Reader:
         """Check each key but those of the tables of folders."""
         values: dict[str, Any] = {}
         for key, value in flat.items():
-            setting = SETTINGS.get(_ALIASES.get(key, key))
+            setting = SETTINGS.get(key)
             if key.startswith(_SCOPES_TABLE) or (key.startswith(_PROJECTS_TABLE) and not in_vault):
                 continue
             if in_vault and (key.startswith(_PROJECTS_TABLE) or (setting and setting.metadata["users_own"])):

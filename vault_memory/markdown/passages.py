@@ -5,9 +5,7 @@ one; a line too long to hand over whole becomes several passages, each a run of 
 """
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, repeat
 from typing import NamedTuple
 
 from vault_memory.markdown.facts import KINDS, RetainFact
@@ -58,7 +56,7 @@ def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
     """Yield the note's passages in order; together they hold every line that is text, each once.
 
     The marks around a block that reflect owns say nothing and are in none.
-    `facts` must come in line order. Works lazily: a note of 20 MB never has all its passages in memory.
+    `facts` must come in line order.
     """
     queue = iter(facts)
     fact = next(queue, None)
@@ -97,34 +95,21 @@ def with_context(
     What is of another `scope` is no context: who may not see it would meet its meaning in the vectors beside it.
     Sections count the headings above; a heading's own number is negative, frontmatter has a number of its own.
     """
+    every = list(stream)
+    bodies = [passage.body for passage in every]
+    sections: list[int] = []
+    headings = 0
+    for passage in every:
+        headings += passage.is_heading
+        sections.append(ASIDE if passage.is_aside else headings)
     reach = len(CONTEXT_WEIGHTS) - 1
-    around: deque[tuple[Passage | None, int, str]] = deque(maxlen=2 * reach + 1)
-    section = 0
-    for passage in chain(stream, repeat(None, reach)):
-        section += passage is not None and passage.is_heading
-        place = ASIDE if passage is not None and passage.is_aside else section
-        around.append((passage, place, passage.body if passage else ""))
-        if len(around) > reach:
-            at = len(around) - 1 - reach
-            found = _context(around, at, scope)
-            if found:
-                yield found
-
-
-def _context(
-    around: "deque[tuple[Passage | None, int, str]]", at: int, scope: Callable[[Passage], str | None]
-) -> tuple[Passage, int, tuple[tuple[str, int], ...]] | None:
-    passage, section, body = around[at]
-    if passage is None:
-        return None
-    context = [(body, CONTEXT_WEIGHTS[0])]
-    if not passage.is_heading:
-        for position, (other, its_section, text) in enumerate(around):
-            if position == at or other is None or its_section != section or other.is_heading:
-                continue
-            if scope(other) == scope(passage):
-                context.append((text, CONTEXT_WEIGHTS[abs(position - at)]))
-    return passage, -section if passage.is_heading else section, tuple(context)
+    for at, passage in enumerate(every):
+        context = [(bodies[at], CONTEXT_WEIGHTS[0])]
+        for near in range(max(0, at - reach), min(len(every), at + reach + 1)):
+            is_alone = near == at or passage.is_heading or every[near].is_heading
+            if not is_alone and sections[near] == sections[at] and scope(every[near]) == scope(passage):
+                context.append((bodies[near], CONTEXT_WEIGHTS[abs(near - at)]))
+        yield passage, -sections[at] if passage.is_heading else sections[at], tuple(context)
 
 
 def chunks(tokens: Sequence[int], headings: Sequence[bool], target: int, overlap: int) -> Iterator[Chunk]:
