@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault_memory.markdown.conversation import speaker
+from vault_memory.markdown.note import speaker
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from vault_memory.markdown import facts
 from vault_memory.markdown.links import block_id
-from vault_memory.markdown.note import BLANK, HEADING, TEXT, Note
+from vault_memory.markdown.note import BLANK, HEADING, SPEAKER, TEXT, Note, speaker
 from vault_memory.text import dates
 from vault_memory.text.spans import Span
 
@@ -33,9 +33,6 @@ MAX_LINES = 5_000
 
 MAX_CHARS = 8_000
 """What is longer than any line that somebody writes is not read."""
-
-MAX_LABEL_CHARS = 160
-"""So long are a mark, a time and a name before the colon at the most."""
 
 LEAST_WORDS = 6
 """What somebody says in fewer words tells nothing by itself."""
@@ -139,19 +136,3 @@ def _addresses(sentence: str, others: Collection[str]) -> bool:
     """Whether a sentence calls one of those it may be said to by name, or by a short form of it ("Mel")."""
     words = [word.casefold() for word in _WORD.findall(sentence) if word[0].isupper()]
     return any(word == name or (len(word) > 2 and name.startswith(word)) for word in words for name in others)
-
-
-SPEAKER = re.compile(
-    r"\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)*"  # a list item, a quotation
-    r"(?:\[[^\[\]]{1,30}\]\s*|\(?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp][Mm])?\)?[\s,–-]+"  # [10:32], 10:32 -
-    r"|\d[\d/.-]{5,9},?\s+\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp][Mm])?\s+-\s+)?"  # 12/03/24, 10:32 - (exported chats)
-    r"(?:\*\*|__|@)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30}){0,3})(?:\*\*|__)?"
-    r":(?:\*\*|__)?(?:\s|$)"
-)
-"""How a line of a conversation begins: `- Name: …`, `**Name:** …`, `[10:32] Name Surname: …`."""
-
-
-def speaker(text: str) -> str:
-    """Who says a line of a conversation, case folded, or ""."""
-    match = SPEAKER.match(text) if ":" in text[:MAX_LABEL_CHARS] else None
-    return match["name"].casefold() if match else ""

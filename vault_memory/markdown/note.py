@@ -1,4 +1,4 @@
-"""What a note is: its lines, what each of them is, its headings; and how bytes become lines.
+"""What a note is: its lines, what each of them is and who says it, its headings; and how bytes become lines.
 
 Pure: it never sees a file. Lines are 1-based; a line ends at `\\n`, `\\r\\n` or a lone `\\r`, nothing else.
 What lies in code fences, indented code or comments is still text of the note, but holds no headings, links, tags
@@ -151,3 +151,22 @@ def folded_lines(lines: Sequence[str], states: Sequence[int]) -> str:
 def _letters(text: str) -> str:
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.translate(_MARKS)).casefold())
     return _SINGLE.sub(r"\1", _DOUBLE.sub(r"\1", plain))
+
+
+SPEAKER = re.compile(
+    r"\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)*"  # a list item, a quotation
+    r"(?:\[[^\[\]]{1,30}\]\s*|\(?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp][Mm])?\)?[\s,–-]+"  # [10:32], 10:32 -
+    r"|\d[\d/.-]{5,9},?\s+\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp][Mm])?\s+-\s+)?"  # 12/03/24, 10:32 - (exported chats)
+    r"(?:\*\*|__|@)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30}){0,3})(?:\*\*|__)?"
+    r":(?:\*\*|__)?(?:\s|$)"
+)
+"""How a line of a conversation begins: `- Name: …`, `**Name:** …`, `[10:32] Name Surname: …`."""
+
+MAX_LABEL_CHARS = 160
+"""So long are a mark, a time and a name before the colon at the most."""
+
+
+def speaker(text: str) -> str:
+    """Who says a line of a conversation, case folded, or ""."""
+    match = SPEAKER.match(text) if ":" in text[:MAX_LABEL_CHARS] else None
+    return match["name"].casefold() if match else ""

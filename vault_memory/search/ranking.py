@@ -23,8 +23,7 @@ from operator import add, itemgetter, mul
 from typing import Any, NamedTuple
 
 from vault_memory.markdown import supersede
-from vault_memory.markdown.conversation import speaker
-from vault_memory.markdown.note import ASIDE
+from vault_memory.markdown.note import ASIDE, speaker
 from vault_memory.search import decay
 from vault_memory.search.candidates import REACH, Candidates, Finder, inverse_frequency
 from vault_memory.search.decay import Life, Trace
