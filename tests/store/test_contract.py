@@ -172,8 +172,8 @@ def test_meaning_finds_the_same_passage_whatever_stands_beside_it(store: Store) 
     (vector,) = builtin().embed(["paint the wall of the harbour"])
     found = search.semantic(space, vector, 50, 3)
     assert "Paint the harbour wall." in texts(search, [i for i, _ in found])
-    assert search.cosines(space, search.embeddings(space, [i for i, _ in found]), vector) == pytest.approx(dict(found))
-    search.allowed.restrict(Filters(kinds=("world",)), [], [])
+    assert search.cosines(space, [i for i, _ in found], vector) == pytest.approx(dict(found))
+    search.restrict(Filters(kinds=("world",)), [], [])
     assert {search.passages([i])[i].kind for i, _ in search.semantic(space, vector, 50, 9)} == {"world"}
 
 
@@ -199,9 +199,9 @@ def test_entities_and_days_find_facts(store: Store) -> None:
 )
 def test_a_filter_holds_in_every_lane(store: Store, filters: Filters, allowed: set[str]) -> None:
     search = lanes(store)
-    search.allowed.restrict(filters, ["nora"], ["Nora"])
+    search.restrict(filters, ["nora"], ["Nora"])
     assert seen_in_lanes(store, search) <= allowed
-    search.allowed.release()
+    search.release()
     assert seen_in_lanes(store, search) == {*VAULT}
 
 

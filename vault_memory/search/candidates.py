@@ -151,8 +151,6 @@ class Candidates(NamedTuple):
     """The stems of each candidate, in order."""
     hits: Mapping[str, Mapping[int, int]] = {}
     """By term: how often it stands in which candidate."""
-    embeddings: Mapping[int, int] = {}
-    """The embedding ids of the candidates in `space`."""
     cosine: Mapping[int, float] = {}
     days: Mapping[int, float] = {}
     """How well its day fits the question's time, 0..1."""
@@ -235,14 +233,14 @@ class Finder:
         phrases = _searched(terms)
         stems = [self.lexicon.stems(phrase.strip('"')) for phrase in phrases]
         found = None
-        if not (self.search.allowed.is_filtered or any(len(s) != 1 for s in stems) or any("*" in p for p in phrases)):
+        if not (self.search.is_filtered or any(len(s) != 1 for s in stems) or any("*" in p for p in phrases)):
             found = self._postings.best([stem for (stem,) in stems], pool)
         return dict(self.search.lexical(phrases, pool) if found is None else self.search.in_order(found, pool))
 
     def _beyond(self, terms: Mapping[str, TermCounts], hits: Mapping[str, Mapping[int, int]]) -> int:
         """How many passages that hold a searched word are no candidates: counted, or at least so many."""
         counts = {phrase: terms[phrase].passages for phrase in _searched(terms)}
-        if self.search.allowed.is_filtered or sum(counts.values()) <= COUNTED_POSTINGS:
+        if self.search.is_filtered or sum(counts.values()) <= COUNTED_POSTINGS:
             return self.search.matching(" OR ".join(counts)) - len(set().union(*(hits.get(p, ()) for p in counts)))
         return max(max(count - len(hits.get(phrase, ())) for phrase, count in counts.items()), 1)
 
@@ -372,9 +370,8 @@ class Finder:
         near: Mapping[int, float] = {}
         if space:
             near = self.search.note_cosines(space, ids, found.vector)
-            embeddings = self.search.embeddings(space, passages)
-            cosine = self.search.cosines(space, embeddings, found.vector)
-            found = found._replace(embeddings=embeddings, cosine=cosine)
+            cosine = self.search.cosines(space, passages, found.vector)
+            found = found._replace(cosine=cosine)
         if terms and not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, query.request.wanted):
             found = found._replace(beyond_pool=self._beyond(terms, hits))
         notes, total = self.search.notes(ids), found.totals.notes

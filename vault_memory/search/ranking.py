@@ -542,7 +542,7 @@ def feedback(scorer: Scorer, found: Candidates, finder: Finder) -> tuple[dict[st
         # A direction halfway to the mean direction of the best.
         vectors = [v for v in finder.search.vectors(space, best) if any(v)]
         middle = combine(list(map(_unit, vectors))) if vectors else found.vector
-        cosine = finder.search.cosines(space, found.embeddings, combine([_unit(found.vector), _unit(middle)]))
+        cosine = finder.search.cosines(space, found.passages, combine([_unit(found.vector), _unit(middle)]))
     # Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
     near, notes, frequent = scorer.near_stems(), found.totals.notes, finder.lexicon.frequent
     counts = near | {stem: frequent[stem].notes for stem in near.keys() & frequent.keys()}

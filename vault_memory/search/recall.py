@@ -59,7 +59,7 @@ class Recall:
             try:
                 answer = self._compose(finder, self._ranking(finder, request))
             finally:
-                finder.search.allowed.release()
+                finder.search.release()
             return answer._replace(seconds=time.perf_counter() - started)
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
@@ -67,7 +67,7 @@ class Recall:
         if filters:
             slugs = [slug for name in filters.entities for slug in names.slugs(name)]
             forms = [form for name in filters.entities for form in names.forms(name)]
-            finder.search.allowed.restrict(filters, slugs, forms)
+            finder.search.restrict(filters, slugs, forms)
         found = finder.find(understand(request))
         unknown = [name for name in filters.entities if names.shown(names.canonical(name)) is None]
         why = "there is no entity called {}; only notes containing that word were searched"

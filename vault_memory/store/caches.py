@@ -7,19 +7,20 @@ vectors and lists are read only when questions have earned them, and never in a 
 
 import json
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from sys import intern
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from vault_memory.store.embedding_rows import Space
-from vault_memory.store.view import KINDS, Candidate, NoteInfo, View
+from vault_memory.store.view import View
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Int64s = npt.NDArray[np.int64]
+
+Row = TypeVar("Row")
 
 MOST_ROWS = 12_000
 """So many passages are kept, and as many notes (0.5 kB each): those of some forty questions."""
@@ -38,14 +39,6 @@ READ_AT_ONCE = 20_000
 K1, B = 1.2, 0.75
 """FTS5's constants of BM25."""
 
-_PASSAGES = """
-SELECT n.path, p.embedding_id, p.id, note_id, start_line, end_line, from_char, to_char, kind, p.tokens, section, text
-FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
-"""
-_NOTES = """
-SELECT n.id, n.path, day, title, headings, header_tokens, tokens, words
-FROM json_each(?) j JOIN note n ON n.id = j.value
-"""
 _COUNT = "SELECT count(*) FROM passage"
 _BUILTIN_IDS = (
     "SELECT group_concat(i) FROM (SELECT DISTINCT embedding_id i FROM passage WHERE embedding_id IS NOT NULL)"
@@ -58,55 +51,27 @@ _INSTANCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.instances USING fts5vocab(
 _OF_TERM = "SELECT group_concat(doc) FROM temp.instances WHERE term = ?"  # one text is read five times as fast as rows
 
 
-class RowCache:
-    """Passages and notes by id. Ids are given again once their note has changed: then all of them must go."""
+class RowCache(Generic[Row]):
+    """Rows by id, as `read` gives them. Ids are given again once their note has changed: then all of them must go."""
 
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self._passages: dict[int, _Row | None] = {}
-        self._notes: dict[int, NoteInfo] = {}
+    def __init__(self, read: Callable[[str], Iterable[tuple[int, Row]]]) -> None:
+        self._read = read
+        self._rows: dict[int, Row | None] = {}
+
+    def get(self, ids: Iterable[int]) -> dict[int, Row]:
+        """The row of each of these ids that has one; only those that are not at hand are read, given as JSON."""
+        wanted = list(ids)
+        missing = [i for i in wanted if i not in self._rows]
+        if len(self._rows) + len(missing) > MOST_ROWS:
+            self._rows.clear()
+            missing = wanted
+        if missing:
+            self._rows.update(dict.fromkeys(missing))
+            self._rows.update(self._read(json.dumps(missing)))
+        return {i: row for i in wanted if (row := self._rows[i]) is not None}
 
     def clear(self) -> None:
-        self._passages.clear()
-        self._notes.clear()
-
-    def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
-        """The passages with these ids, by path and line: row ids depend on the order of indexing."""
-        rows = sorted((row for row in self._rows(set(ids)) if row), key=lambda row: (row[0], row[1].id))
-        return {passage.id: passage for _, passage, _ in rows}
-
-    def embeddings(self, ids: Iterable[int]) -> dict[int, int]:
-        """The embedding of each of these passages in the builtin space."""
-        return {row[1].id: row[2] for row in self._rows(list(ids)) if row and row[2] is not None}
-
-    def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
-        wanted = list(ids)
-        if missing := _missing(self._notes, wanted):
-            rows = self._view.rows(_NOTES, json.dumps(missing))
-            self._notes.update((row[0], NoteInfo._make(row)) for row in rows)
-        return {i: self._notes[i] for i in wanted if i in self._notes}
-
-    def _rows(self, wanted: Collection[int]) -> list["_Row | None"]:
-        """The row of each of these ids, None where no passage has it."""
-        if missing := _missing(self._passages, wanted):
-            self._passages.update(dict.fromkeys(missing))
-            for path, embedding, *columns in self._view.rows(_PASSAGES, json.dumps(missing)):
-                columns[6] = KINDS[columns[6]]
-                self._passages[columns[0]] = (intern(path), Candidate._make(columns), embedding)
-        return [self._passages[i] for i in wanted]
-
-
-_Row = tuple[str, Candidate, int | None]
-"""A passage with the path of its note and its embedding."""
-
-
-def _missing(kept: dict[int, Any], wanted: Collection[int]) -> list[int]:
-    """Those of the wanted that are not kept; where there would be too many, all that is kept goes."""
-    missing = [i for i in wanted if i not in kept]
-    if len(kept) + len(missing) <= MOST_ROWS:
-        return missing
-    kept.clear()
-    return list(wanted)
+        self._rows.clear()
 
 
 class VectorBlock(NamedTuple):
@@ -138,7 +103,10 @@ class VectorCache:
             return None
         import numpy as np
 
-        rows = _nearest_codes(block, vector, pool)
+        distance = np.zeros(len(block.ids), np.uint16)
+        for word, of_query in zip(block.codes, _codes(np.frombuffer(vector, np.int8)[None, :])[:, 0], strict=True):
+            distance += np.bitwise_count(word ^ of_query)
+        rows = np.flatnonzero(distance <= np.searchsorted(np.bincount(distance).cumsum(), pool))
         cosines = _cosines(block.vectors[rows], vector)
         rows, cosines = rows[some := block.vectors[rows].any(axis=1)], cosines[some]
         if len(rows) > limit:
@@ -203,17 +171,6 @@ def _codes(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":
     return np.packbits(vectors > 0, axis=1, bitorder="little").view(np.uint64).T.copy()
 
 
-def _nearest_codes(block: VectorBlock, vector: bytes, count: int) -> "Int64s":
-    """The rows of the `count` codes with the smallest Hamming distance, and of all as near as the last of them."""
-    import numpy as np
-
-    distance = np.zeros(len(block.ids), np.uint16)
-    for word, of_query in zip(block.codes, _codes(np.frombuffer(vector, np.int8)[None, :])[:, 0], strict=True):
-        distance += np.bitwise_count(word ^ of_query)
-    within = np.bincount(distance).cumsum()
-    return np.flatnonzero(distance <= np.searchsorted(within, count))
-
-
 def _cosines(vectors: "npt.NDArray[np.int8]", vector: bytes) -> "npt.NDArray[np.float64]":
     """The cosine of each row to a vector, 0 where one is zero: (n,)."""
     import numpy as np
@@ -235,6 +192,7 @@ class TermCache:
         self._asked, self._entries, self._passages = 0, 0, -1
         self._lists: dict[str, tuple[Int64s, npt.NDArray[np.float64]]] = {}
         self._lengths: tuple[Int64s, npt.NDArray[np.float64]] | None = None
+        """The ids of all passages, and what the length of each against the average adds to a count."""
 
     def best(self, stems: Sequence[str], limit: int) -> list[tuple[int, float]] | None:
         """(passage id, BM25 score) of the best passages that hold any of these stems, and of those level with the last.
@@ -249,7 +207,12 @@ class TermCache:
             return None
         import numpy as np
 
-        ids, norms = self._lengths = self._lengths or self._read_lengths()
+        if self._lengths is None:
+            sizes = {row[0]: _number(row[1]) for row in self._view.rows(_LENGTHS)}
+            average = sum(sizes.values()) / max(len(sizes), 1)
+            words = np.array(list(sizes.values()), np.float64)
+            self._lengths = np.array(list(sizes), np.int64), K1 * (1 - B + B * words / average)
+        ids, norms = self._lengths
         scores = np.zeros(len(ids))
         for stem in stems:
             rows, counts = self._list(stem, ids)
@@ -275,15 +238,6 @@ class TermCache:
             self._lists[stem] = np.searchsorted(ids, found), counts.astype(np.float64)
             self._entries += len(found)
         return self._lists[stem]
-
-    def _read_lengths(self) -> tuple["Int64s", "npt.NDArray[np.float64]"]:
-        """The ids of all passages, and what the length of each against the average adds to a count."""
-        import numpy as np
-
-        sizes = {row[0]: _number(row[1]) for row in self._view.rows(_LENGTHS)}
-        words = np.array(list(sizes.values()), np.float64)
-        average = sum(sizes.values()) / max(len(sizes), 1)
-        return np.array(list(sizes), np.int64), K1 * (1 - B + B * words / average)
 
 
 def _number(blob: bytes) -> int:

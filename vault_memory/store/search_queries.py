@@ -6,7 +6,7 @@ the order of paths and lines: row ids tell in which order notes were indexed, an
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
 from sys import intern
@@ -25,6 +25,7 @@ from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
 from vault_memory.text.terms import quoted
 
+_FILTERS = ("since", "until", "as_of", "kinds", "scopes", "tags", "slugs", "match", "forms")
 _ALLOWED = f"""
 INSERT INTO temp.allowed
 SELECT p.id FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id
@@ -47,82 +48,8 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
     OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
       AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
 """
-
-
-class AllowedPassages:
-    """The passages of one view that its filters leave; all it sees while there are none."""
-
-    def __init__(self, store: View) -> None:
-        self._store = store
-        self._is_filtered = False
-        store.define("slug", slug, deterministic=True)
-        store.define("folded", _folded, deterministic=True)
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether anything is left out."""
-        return self._is_filtered or self._store.is_narrowed
-
-    def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
-        """Work out which passages the filters allow; returns how many.
-
-        `slugs` and `forms` are the names of the entities asked for: it is also where its name stands in plain text.
-        """
-        self.release()
-        forms = [form for form in forms if any(c.isalnum() for c in form)]
-        # FTS5 narrows; it stems and skips punctuation, so the name itself must stand there too.
-        match = " OR ".join(quoted(form) for form in forms)
-        parameters = {
-            "since": _day(filters.since), "until": _day(filters.until), "as_of": _day(filters.as_of),
-            "kinds": _array([KINDS.index(kind) for kind in filters.kinds]), "scopes": _array(filters.scopes),
-            "tags": _array([tag.lstrip("#").strip("/") for tag in filters.tags]),
-            "slugs": _array(list(slugs)) if filters.entities else None, "match": match or None,
-            "forms": json.dumps([form.casefold() for form in forms]),
-        }  # fmt: skip
-        self._store.connection.execute("SAVEPOINT filtered")
-        self._is_filtered = True
-        self._store.connection.execute("CREATE TEMP TABLE allowed(id INTEGER PRIMARY KEY)")
-        self._store.one(_ALLOWED, parameters)
-        return int(self._store.one("SELECT count(*) FROM allowed"))
-
-    def release(self) -> None:
-        """Forget the filters."""
-        if self._is_filtered:
-            self._is_filtered = False
-            connection = self._store.connection
-            if connection.in_transaction:  # else a failed statement has taken it back by itself
-                # Not by DROP, which fails while an error holds a question that was not read to its end.
-                connection.execute("ROLLBACK TO filtered; RELEASE filtered")
-
-    def where(self, column: str, word: str = "AND") -> str:
-        """The condition on a passage's id in a statement; "" where nothing is left out."""
-        # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).
-        if self._is_filtered:
-            return f" {word} {column} IN (SELECT id FROM temp.allowed)"
-        return f" {word} EXISTS (SELECT 1 FROM passage seen WHERE seen.id = {column})" if self.is_filtered else ""
-
-    def joined(self, places: str) -> str:
-        """Those rows of a table of passages, as `p`, that may be found."""
-        return f"temp.allowed a JOIN {places} p ON p.id = a.id" if self._is_filtered else f"{places} p"
-
-    def of(self, ids: Iterable[int]) -> list[int]:
-        """Those of these passages that may be found."""
-        if not self.is_filtered:
-            return list(ids)
-        sql = "SELECT j.value FROM json_each(?) j" + self.where("j.value", "WHERE")
-        return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
-
-
-def _folded(*values: Any) -> str:  # noqa: ANN401 - as SQLite calls it
-    return str(values[0]).casefold()
-
-
-def _day(day: date | None) -> str | None:
-    return day.isoformat() if day else None
-
-
-def _array(values: Sequence[Any]) -> str | None:
-    return json.dumps(list(values)) if values else None
+for _number, _name in enumerate(_FILTERS, 1):  # a view binds by number
+    _ALLOWED = _ALLOWED.replace(f":{_name}", f"?{_number}")
 
 
 DAILY, WEEKLY, MOST_PARTS = 14, 93, 13
@@ -172,6 +99,15 @@ _BY_PATH = """
 SELECT p.id FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
 ORDER BY n.path, p.id
 """
+_PASSAGES = """
+SELECT p.id, n.path, p.embedding_id, p.id, note_id, start_line, end_line, from_char, to_char, kind, p.tokens,
+  section, text
+FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
+"""
+_NOTES = """
+SELECT n.id, n.path, day, title, headings, header_tokens, tokens, words
+FROM json_each(?) j JOIN note n ON n.id = j.value
+"""
 _NOTES_BY_PATH = "SELECT n.id FROM json_each(?) j CROSS JOIN note n ON n.id = j.value ORDER BY n.path"
 
 _PART = {
@@ -202,60 +138,114 @@ class DatedPassage(NamedTuple):
 class Search:
     """The lanes over what is seen of one index, optionally under filters."""
 
-    def __init__(self, store: View) -> None:
-        self._store = store
-        self._vectors, self._rows = VectorCache(store), RowCache(store)
-        self.allowed = AllowedPassages(store)
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._is_restricted = False
+        self._vectors = VectorCache(view)
+        self._passages = RowCache(self._read_passages)
+        self._notes: RowCache[NoteInfo] = RowCache(
+            lambda ids: ((row[0], NoteInfo._make(row)) for row in view.rows(_NOTES, ids))
+        )
 
     def reset(self) -> None:
         """Let go of the rows at hand: the index has changed."""
-        self._rows.clear()
+        self._passages.clear()
+        self._notes.clear()
+
+    # --- filters -----------------------------------------------------------------------------------------------------
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether anything is left out."""
+        return self._is_restricted or self._view.is_narrowed
+
+    def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
+        """Work out which passages the filters allow: no lane finds another until `release`. Returns how many.
+
+        `slugs` and `forms` are the names of the entities asked for: it is also where its name stands in plain text.
+        """
+        self.release()
+        connection = self._view.connection
+        functions: dict[str, Any] = {"slug": slug, "folded": str.casefold}
+        for name, function in functions.items():
+            # SQLite takes none anew while a question is open.
+            if not self._view.one("SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?)", name):
+                connection.create_scalar_function(name, function, 1, deterministic=True)
+        forms = [form for form in forms if any(c.isalnum() for c in form)]
+        # FTS5 narrows; it stems and skips punctuation, so the name itself must stand there too.
+        match = " OR ".join(quoted(form) for form in forms)
+        days = (day and day.isoformat() for day in (filters.since, filters.until, filters.as_of))
+        kinds = [KINDS.index(kind) for kind in filters.kinds]
+        tags = [tag.lstrip("#").strip("/") for tag in filters.tags]
+        lists = (values and json.dumps(values) for values in (kinds, filters.scopes, tags))
+        named = json.dumps(list(slugs)) if filters.entities else None
+        folded = json.dumps([form.casefold() for form in forms])
+        connection.execute("SAVEPOINT filtered")
+        self._is_restricted = True
+        connection.execute("CREATE TEMP TABLE allowed(id INTEGER PRIMARY KEY)")
+        self._view.one(_ALLOWED, *days, *(each or None for each in lists), named, match or None, folded)
+        return int(self._view.one("SELECT count(*) FROM allowed"))
+
+    def release(self) -> None:
+        """Forget the filters."""
+        if self._is_restricted:
+            self._is_restricted = False
+            connection = self._view.connection
+            if connection.in_transaction:  # else a failed statement has taken it back by itself
+                # Not by DROP, which fails while an error holds a question that was not read to its end.
+                connection.execute("ROLLBACK TO filtered; RELEASE filtered")
+
+    def _where(self, column: str, word: str = "AND") -> str:
+        """The condition on a passage's id in a statement; "" where nothing is left out."""
+        # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).
+        if self._is_restricted:
+            return f" {word} {column} IN (SELECT id FROM temp.allowed)"
+        return f" {word} EXISTS (SELECT 1 FROM passage seen WHERE seen.id = {column})" if self.is_filtered else ""
+
+    # --- words -------------------------------------------------------------------------------------------------------
 
     def lexical(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """(passage id, BM25 score, higher is better) of the best passages that hold any of these phrases."""
         sql = (
             "SELECT rowid, -bm25(passage_fts) AS s FROM main.passage_fts WHERE passage_fts MATCH ?"
-            + self.allowed.where("+rowid")
+            + self._where("+rowid")
             + " ORDER BY s DESC LIMIT ?"
         )
-        return self.in_order(self._best(sql, " OR ".join(phrases), limit), limit)
+        return self.in_order(self._best(limit, sql, " OR ".join(phrases)), limit)
 
-    def _best(self, sql: str, match: str, limit: int) -> list[tuple[int, float]]:
-        """The best `limit` of a MATCH, and all that come level with the last of them."""
-        found: list[tuple[int, float]] = list(self._store.rows(sql, match, limit + 1))
-        if len(found) <= limit or found[limit][1] < found[limit - 1][1]:
-            return found[:limit]
-        return with_ties(self._store.rows(sql, match, -1), limit)
+    def _best(self, limit: int, sql: str, *parameters: Any) -> list[tuple[int, float]]:  # noqa: ANN401
+        """The best `limit` of a statement that ends in a LIMIT, and all that come level with the last of them."""
+        most = limit + limit // 2 + 1
+        found = with_ties(self._view.rows(sql, *parameters, most), limit)
+        # Hardly ever do so many come level.
+        return found if len(found) < most else with_ties(self._view.rows(sql, *parameters, -1), limit)
 
-    def in_order(self, found: Sequence[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+    def in_order(
+        self, found: Iterable[tuple[int, float]], limit: int, by_path: str = _BY_PATH
+    ) -> list[tuple[int, float]]:
         """The best `limit` of passages with their scores: what scores alike by path and line."""
-        return self._in_order(_BY_PATH, found, limit)
-
-    def _in_order(self, sql: str, found: Sequence[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
         ranked = with_ties(sorted(found, key=lambda pair: -pair[1]), limit)
         if len({score for _, score in ranked}) < len(ranked):
             score_of = dict(ranked)
-            by_path = (row[0] for row in self._store.rows(sql, json.dumps(list(score_of))))
-            ranked = sorted(((i, score_of[i]) for i in by_path), key=lambda pair: -pair[1])
+            ids = (row[0] for row in self._view.rows(by_path, json.dumps(list(score_of))))
+            ranked = sorted(((i, score_of[i]) for i in ids), key=lambda pair: -pair[1])
         return ranked[:limit]
 
     def matching(self, match: str) -> int:
         """How many passages hold any term of `match`."""
-        sql = "SELECT count(*) FROM main.passage_fts WHERE passage_fts MATCH ?" + self.allowed.where("+rowid")
-        return int(self._store.one(sql, match))
+        sql = "SELECT count(*) FROM main.passage_fts WHERE passage_fts MATCH ?" + self._where("+rowid")
+        return int(self._view.one(sql, match))
 
     def titles(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """(note id, BM25 score) of notes whose title, alias, file name or tags hold any of these phrases."""
         seen = (
-            " AND EXISTS (SELECT 1 FROM note n WHERE n.id = +rowid AND n.title <> '')"
-            if self._store.is_narrowed
-            else ""
+            " AND EXISTS (SELECT 1 FROM note n WHERE n.id = +rowid AND n.title <> '')" if self._view.is_narrowed else ""
         )
         sql = (
             f"SELECT rowid, -bm25(note_fts, {TITLE}, {NAMES}, {PATH}, {TAGS}) AS s FROM main.note_fts"
             f" WHERE note_fts MATCH ?{seen} ORDER BY s DESC LIMIT ?"
         )
-        return self._in_order(_NOTES_BY_PATH, self._best(sql, " OR ".join(phrases), limit), limit)
+        return self.in_order(self._best(limit, sql, " OR ".join(phrases)), limit, _NOTES_BY_PATH)
 
     def files(self, names: Sequence[str]) -> list[int]:
         """Ids of the notes with one of these paths or file names, given in small letters."""
@@ -263,71 +253,63 @@ class Search:
             "SELECT n.id FROM note n WHERE EXISTS (SELECT 1 FROM json_each(?) w WHERE lower(n.path) = w.value"
             " OR substr(lower(n.path), -length(w.value) - 1) = '/' || w.value) ORDER BY n.path"
         )
-        return [row[0] for row in self._store.rows(sql, json.dumps(names))] if names else []
+        return [row[0] for row in self._view.rows(sql, json.dumps(names))] if names else []
 
     def substring(self, text: str, limit: int) -> list[int]:
         """Ids of passages that hold `text` to the letter: for questions without a single word, by reading all."""
         sql = (
             f"SELECT p.id FROM note n CROSS JOIN {PASSAGES} WHERE instr(p.text, ?) > 0"
-            + self.allowed.where("p.id")
+            + self._where("p.id")
             + " ORDER BY n.path, p.id LIMIT ?"
         )
-        return [row[0] for row in self._store.rows(sql, text, limit)]
+        return [row[0] for row in self._view.rows(sql, text, limit)]
+
+    # --- vectors -----------------------------------------------------------------------------------------------------
 
     def semantic(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
         """(passage id, cosine) of the nearest passages in one vector space: bit codes scanned, int8 rescored."""
-        near = self._near(space, vector, pool, limit)
         sql = (
             f"SELECT j.value, p.id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.embedding_id = j.value"
-            + self.allowed.where("+p.id", "WHERE")
+            + self._where("+p.id", "WHERE")
         )
+        near = self._near(space, vector, pool, limit)
         places: dict[int, list[int]] = {}
-        for embedding, passage in self._store.rows(sql, json.dumps([i for i, _ in near])):
+        for embedding, passage in self._view.rows(sql, json.dumps([i for i, _ in near])):
             places.setdefault(embedding, []).append(passage)
         return self.in_order([(passage, cosine) for i, cosine in near for passage in places.get(i, ())], limit)
 
     def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
-        """(embedding id, cosine) of the nearest embeddings, each once, and of those level with the last of them.
+        """(embedding id, cosine) of the nearest embeddings that a passage that may be found uses, each once.
 
-        Under filters of those that may be shown.
+        And of those level with the last of them.
         """
-        held = None if self.allowed.is_filtered else self._vectors.nearest(space, vector, pool, limit)
+        held = None if self.is_filtered else self._vectors.nearest(space, vector, pool, limit)
         if held is not None:
             return held
+        source, grouped = "embedding_code c", ""
+        if self.is_filtered:
+            allowed = "temp.allowed a CROSS JOIN" if self._is_restricted else ""
+            where = "p.id = a.id AND" if self._is_restricted else ""
+            source = f"{allowed} {_places(space)} p JOIN embedding_code c ON {where} c.id = p.embedding_id"
+            grouped = "GROUP BY c.id"
+        nearest = (
+            f"SELECT c.id, -vec_distance_hamming(vec_bit(c.code), vec_bit(?1)) AS s FROM {source}"
+            f" WHERE c.embedder = ?2 {grouped} ORDER BY s DESC LIMIT ?3"
+        )
+        codes = [i for i, _ in self._best(pool, nearest, bit_code(vector), space.id)]
         sql = (
             "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) j"
             " CROSS JOIN embedding e ON e.id = j.value WHERE s IS NOT NULL ORDER BY s DESC"
         )
-        codes = json.dumps(self._near_codes(space, bit_code(vector), pool))
-        return with_ties(self._store.rows(sql, vector, codes), limit)
+        return with_ties(self._view.rows(sql, vector, json.dumps(codes)), limit)
 
-    def _near_codes(self, space: Space, code: bytes, pool: int) -> list[int]:
-        """The ids of the embeddings whose bit codes are nearest, each once, and of all as near as the last of them.
-
-        Of those that some passage uses.
-        """
-        nearness = "-vec_distance_hamming(vec_bit(c.code), vec_bit(?1)) AS s"
-        sql = f"SELECT c.id, {nearness} FROM embedding_code c WHERE c.embedder = ?2 ORDER BY s DESC LIMIT ?3"
-        if self.allowed.is_filtered:
-            sql = (
-                f"SELECT c.id, {nearness} FROM {self.allowed.joined(_places(space))}"
-                " JOIN embedding_code c ON c.id = p.embedding_id WHERE c.embedder = ?2"
-                " GROUP BY c.id ORDER BY s DESC LIMIT ?3"
-            )
-        found = with_ties(self._store.rows(sql, code, space.id, most := pool + pool // 2), pool)
-        if len(found) == most:  # seldom: hardly ever so many are equally far
-            found = with_ties(self._store.rows(sql, code, space.id, -1), pool)
-        return [i for i, _ in found]
-
-    def embeddings(self, space: Space, ids: Iterable[int]) -> dict[int, int]:
-        """The embedding of each of these passages in a space."""
+    def cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
+        """The cosine of each of these passages that has a vector in a space to a query vector of the same space."""
         if space.is_builtin:
-            return self._rows.embeddings(ids)
-        sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
-        return {row[0]: row[1] for row in self._store.rows(sql, json.dumps(list(ids))) if row[1] is not None}
-
-    def cosines(self, space: Space, embeddings: Mapping[int, int], vector: bytes) -> dict[int, float]:
-        """The cosine of each of these passages, given with their embeddings, to a query vector of the same space."""
+            embeddings = {i: row[1] for i, row in self._passages.get(ids).items()}
+        else:
+            sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
+            embeddings = dict(self._view.rows(sql, json.dumps(list(ids))))
         held = self._vectors.cosines(space, list(embeddings.values()), vector)
         if held is not None:
             return dict(zip(embeddings, held, strict=True))
@@ -335,10 +317,8 @@ class Search:
             "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
             " CROSS JOIN embedding e ON e.id = j.value"
         )
-        found = {
-            row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps([*set(embeddings.values())]))
-        }
-        return {passage: found.get(embedding, 0.0) for passage, embedding in embeddings.items()}
+        found = dict(self._view.rows(sql, vector, json.dumps([*set(embeddings.values())])))
+        return {passage: found.get(embedding) or 0.0 for passage, embedding in embeddings.items()}
 
     def note_cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these notes to a query vector of the same space."""
@@ -349,7 +329,7 @@ class Search:
             "SELECT n.id, 1 - vec_distance_cosine(vec_int8(n.vector), vec_int8(?)) FROM json_each(?) j"
             f" CROSS JOIN {notes} n ON n.id = j.value WHERE n.vector IS NOT NULL"
         )
-        return {row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps(list(ids)))}
+        return {row[0]: row[1] or 0.0 for row in self._view.rows(sql, vector, json.dumps(list(ids)))}
 
     def vectors(self, space: Space, ids: Iterable[int]) -> list[bytes]:
         """The vectors of these passages in one space."""
@@ -357,26 +337,26 @@ class Search:
             f"SELECT e.vector FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
             " JOIN embedding e ON e.id = p.embedding_id"
         )
-        return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
+        return [row[0] for row in self._view.rows(sql, json.dumps(list(ids)))]
 
     def opening(self, notes: Sequence[int], limit: int) -> list[int]:
         """Ids of the first passages of these notes, without headings and frontmatter."""
         sql = (
             "SELECT p.id FROM json_each(?) j JOIN note n ON n.id = j.value"
             " JOIN passage p ON p.id BETWEEN n.first AND n.first + 11 AND p.note_id = n.id"
-            " WHERE p.section BETWEEN 0 AND 1000000" + self.allowed.where("p.id") + " ORDER BY j.key, p.id LIMIT ?"
+            " WHERE p.section BETWEEN 0 AND 1000000" + self._where("p.id") + " ORDER BY j.key, p.id LIMIT ?"
         )
-        return [row[0] for row in self._store.rows(sql, json.dumps(list(notes)), limit)]
+        return [row[0] for row in self._view.rows(sql, json.dumps(list(notes)), limit)]
 
     def on_pages(self, slugs: Sequence[str], limit: int) -> list[int]:
         """Ids of the first passages on the pages of these entities, without headings and frontmatter."""
         sql = (
             f"SELECT p.id FROM alias a CROSS JOIN note n ON n.id = a.note_id CROSS JOIN {PASSAGES}"
             " WHERE a.own AND p.section BETWEEN 0 AND 1000000 AND a.slug IN (SELECT value FROM json_each(?))"
-            + self.allowed.where("p.id")
+            + self._where("p.id")
             + " GROUP BY p.id ORDER BY n.path, p.id LIMIT ?"
         )
-        return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
+        return [row[0] for row in self._view.rows(sql, json.dumps(list(slugs)), limit)]
 
     def mentioning(self, slugs: Sequence[str], limit: int) -> list[int]:
         """Ids of the facts that mention any of these entities, newest note first."""
@@ -384,26 +364,26 @@ class Search:
             "SELECT m.passage_id FROM name JOIN mention m ON m.name_id = name.id"
             " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
             " WHERE name.slug IN (SELECT value FROM json_each(?))"
-            + self.allowed.where("m.passage_id")
+            + self._where("m.passage_id")
             + " GROUP BY m.passage_id ORDER BY n.day DESC, n.path, m.passage_id LIMIT ?"
         )
-        return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
+        return [row[0] for row in self._view.rows(sql, json.dumps(list(slugs)), limit)]
 
     def within(self, period: Span, limit: int) -> tuple[list[DatedPassage], int]:
         """Passages of notes of those days and facts that occurred then, without headings; and how many there are.
 
         Of each part of the period those that tell most, `limit` at the most; of very many notes only the first lines.
         """
-        days, allowed = (period.start.isoformat(), period.end.isoformat()), self.allowed.where("p.id")
-        first, last, notes, told = next(self._store.rows(_PERIOD_FIGURES.format(allowed=allowed), *days))
-        total = (told or 0) + int(self._store.one(f"SELECT count(*) {_HAPPENED}{allowed}", *days))
+        days, allowed = (period.start.isoformat(), period.end.isoformat()), self._where("p.id")
+        first, last, notes, told = next(self._view.rows(_PERIOD_FIGURES.format(allowed=allowed), *days))
+        total = (told or 0) + int(self._view.one(f"SELECT count(*) {_HAPPENED}{allowed}", *days))
         # "before March" has no other beginning than that of the notes.
         known = Span(date.fromisoformat(first), date.fromisoformat(last)) if first else period
         unit, count = parts_of(known)
         sql = _OF_PERIOD.format(allowed=allowed, part=_PART[unit])
         of_part = limit if (unit, count) == ("day", 1) else limit // 3
         lines = max(MOST_LINES_READ // max(notes, 1), LEAST_LINES_READ)
-        rows = self._store.rows(sql, *days, known.start.isoformat(), count, of_part, lines)
+        rows = self._view.rows(sql, *days, known.start.isoformat(), count, of_part, lines)
         return [_dated(*row) for row in rows], total
 
     def days(self, ids: Iterable[int]) -> Iterator[tuple[int, date | None, tuple[date, date] | None]]:
@@ -412,17 +392,30 @@ class Search:
             "SELECT p.id, n.day, f.occurred_from, f.occurred_to FROM json_each(?) j JOIN passage p ON p.id = j.value"
             " JOIN note n ON n.id = p.note_id LEFT JOIN fact f ON f.passage_id = p.id"
         )
-        for passage, day, start, end in self._store.rows(sql, json.dumps(list(ids))):
+        for passage, day, start, end in self._view.rows(sql, json.dumps(list(ids))):
             occurred = (date.fromisoformat(start), date.fromisoformat(end)) if start and end else None
             yield passage, date.fromisoformat(day) if day else None, occurred
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
-        """The passages with these ids, by path and line; under filters only those allowed: no other text is read."""
-        return self._rows.passages(self.allowed.of(ids))
+        """The passages with these ids, by path and line (row ids depend on the order of indexing).
+
+        Under filters only those allowed: no other text is read.
+        """
+        if self.is_filtered:
+            sql = "SELECT j.value FROM json_each(?) j" + self._where("j.value", "WHERE")
+            ids = [row[0] for row in self._view.rows(sql, json.dumps(list(ids)))]
+        rows = sorted(self._passages.get(ids).values(), key=lambda row: (row[0], row[2].id))
+        return {passage.id: passage for _, _, passage in rows}
+
+    def _read_passages(self, ids: str) -> Iterator[tuple[int, tuple[str, int, Candidate]]]:
+        """Passages by id, with the path of the note and the builtin embedding of each."""
+        for i, path, embedding, *columns in self._view.rows(_PASSAGES, ids):
+            columns[6] = KINDS[columns[6]]
+            yield i, (intern(path), embedding, Candidate._make(columns))
 
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         """The notes with these ids."""
-        return self._rows.notes(ids)
+        return self._notes.get(ids)
 
 
 def with_ties(ranked: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
@@ -551,21 +544,16 @@ class Lexicon:
         store.set_meta("frequent_at", total)
 
     def _spread(self, wanted: Iterable[str]) -> dict[str, float]:
-        """For each term, its notes for each of its passages, in a sample of the notes."""
+        """For each term, its notes for each of its passages, in a sample of the notes spread evenly over the vault."""
         frequent = set(wanted)
         passages: Counter[str] = Counter()
         notes: Counter[str] = Counter()
-        for note in self._sample():
-            held = [frequent.intersection(stems) for stems in note]
+        paths = [row[0] for row in self._store.rows("SELECT path FROM note ORDER BY path")]
+        sql = f"SELECT p.text, p.kind FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ? LIMIT 500"
+        for path in paths[:: max(len(paths) // SAMPLE, 1)]:
+            stems = (self._of_passage(text, KINDS[kind]) for text, kind in self._store.rows(sql, path))
+            held = [frequent.intersection(each) for each in stems]
             for found in held:
                 passages.update(found)
             notes.update(set().union(*held))
         return {term: notes[term] / count for term, count in passages.items()}
-
-    def _sample(self) -> Iterator[list[tuple[str, ...]]]:
-        """The stems of the passages of `SAMPLE` notes or somewhat more, spread evenly over the vault by path."""
-        paths = [row[0] for row in self._store.rows("SELECT path FROM note ORDER BY path")]
-        step = max(len(paths) // SAMPLE, 1)
-        sql = f"SELECT p.text, p.kind FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ? LIMIT 500"
-        for path in paths[::step]:
-            yield [self._of_passage(text, KINDS[kind]) for text, kind in self._store.rows(sql, path)]

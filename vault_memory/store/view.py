@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -100,8 +100,8 @@ class IndexConnection:
         self.connection = connection
 
     def rows(self, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 - as SQLite takes them
-        """The rows of a query; its parameters in order, or one mapping by name."""
-        return iter(self.connection.execute(sql, parameters[0] if _is_named(parameters) else parameters))
+        """The rows of a query, with its parameters in order."""
+        return iter(self.connection.execute(sql, parameters))
 
     def one(self, sql: str, *parameters: Any) -> Any:  # noqa: ANN401 - a column has whatever type it has
         """The first column of the first row, or None."""
@@ -123,11 +123,6 @@ class IndexConnection:
         finally:
             with contextlib.suppress(apsw.Error):  # a failed statement may have ended it by itself
                 self.connection.execute("ROLLBACK")
-
-    def define(self, name: str, function: Callable[..., Any], deterministic: bool = False) -> None:
-        """Give SQL a function of one argument, unless it has it: SQLite takes none anew while a question is open."""
-        if not self.one("SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?)", name):
-            self.connection.create_scalar_function(name, function, 1, deterministic=deterministic)
 
     @property
     def file(self) -> Path:
@@ -161,10 +156,7 @@ class View(IndexConnection):
     def rows(self, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
         if not self.is_narrowed:
             return super().rows(sql, *parameters)
-        by_name = _is_named(parameters)
-        limits = dict(zip(("open_scopes", "outdated"), self._limits, strict=True))
-        given = {**parameters[0], **limits} if by_name else (*self._limits, *parameters)
-        return iter(self.connection.execute(_narrowed(sql, by_name), given))
+        return iter(self.connection.execute(_narrowed(sql), (*self._limits, *parameters)))
 
     def totals(self) -> Totals:
         """How many passages, words and notes there are."""
@@ -179,17 +171,11 @@ def text_hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
 
 
-def _is_named(parameters: tuple[Any, ...]) -> bool:
-    return len(parameters) == 1 and isinstance(parameters[0], Mapping)
-
-
 @lru_cache(maxsize=256)
-def _narrowed(sql: str, by_name: bool) -> str:
+def _narrowed(sql: str) -> str:
     """The same statement over what is visible; its own parameters come behind the two of the view."""
     sql = sql.strip()
     sql = f", {sql[5:]}" if sql.startswith("WITH ") else sql
-    if by_name:
-        return f"WITH {_VISIBLE.replace('?1', ':open_scopes').replace('?2', ':outdated')} {sql}"
     return f"WITH {_VISIBLE} {re.sub(r'[?]([0-9]+)', lambda number: f'?{int(number[1]) + 2}', sql)}"
 
 
