@@ -32,8 +32,6 @@ _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
     "GIT_PAGER": "cat", "GIT_ATTR_NOSYSTEM": "1", "LC_ALL": "C",
 }  # fmt: skip
-
-
 _MOVED = ("-w", "-M12", "-C12")
 """A line moved, indented, or split off into another note in one commit is as old as it was; of 12 letters at least."""
 
@@ -50,13 +48,6 @@ class CommittedLine(NamedTuple):
     is_new: bool = False
 
 
-class CommittedLines(NamedTuple):
-    """The committed lines of a note by their text, and the last day any of them was committed."""
-
-    lines: Mapping[str, CommittedLine]
-    last: date
-
-
 class AsOf:
     """What was written by the end of a day."""
 
@@ -64,8 +55,9 @@ class AsOf:
         self._store, self._root, self._day = store, root, day
         self._notes = notes
         self._deadline = time.monotonic() + DEADLINE_SECONDS
-        self._git: dict[int, CommittedLines | None] = {}
-        self._tracked = is_tracked(root)
+        # Whether the folder looks like it lies in a git work tree; nothing is run for that.
+        self._is_tracked = any((folder / ".git").exists() for folder in (root, *root.parents))
+        self._git: dict[int, dict[str, CommittedLine] | None] = {}
         self._known: dict[int, bool | None] = {}
 
     def later(self, places: Iterable[Sequence[Candidate]]) -> set[int]:
@@ -91,56 +83,40 @@ class AsOf:
         return [("as-of", f"not known to have been written by {self._day}: {', '.join(said)}")] if said else []
 
     def _by_git(self, passage: Candidate) -> bool | None:
-        """Whether the lines of a passage were there on the day; None when git does not know."""
-        if not self._tracked:
+        """Whether the lines of a passage were there on the day; None when git does not know.
+
+        Not known: the repository's first commit after the day, that of a note with a day of its own or one until the
+        day after that, and a line that is not committed when nothing was committed since.
+        """
+        if not self._is_tracked:
             return None
-        note = self._notes[passage.note_id]
-        if passage.note_id not in self._git:
-            self._git[passage.note_id] = committed_lines(self._root, note.path, self._deadline)
-        known = self._git[passage.note_id]
+        note, day = self._notes[passage.note_id], self._day
+        if note.id not in self._git:
+            self._git[note.id] = committed_lines(self._root, note.path, self._deadline)
+        known = self._git[note.id]
         if known is None:
             return None
-        texts = [text.strip("\ufeff \t\r") for text in passage.text.split("\n")]
-        own = date.fromisoformat(note.day) if note.day else None
-        return was_there(texts, known, self._day, passage.from_char, own)
+        found: list[CommittedLine | None] = []
+        for text in filter(None, (text.strip("\ufeff \t\r") for text in passage.text.split("\n"))):
+            # A part of a long line is looked for within.
+            wholes = (line for whole, line in known.items() if text in whole)
+            found.append(known.get(text) if passage.from_char is None else min(wholes, default=None))
+        if None in found and max(line.day for line in known.values()) > day:
+            return False
+        late = [line for line in found if line and line.day > day and not line.is_first]
+        if note.day:
+            own = date.fromisoformat(note.day)
+            late = [line for line in late if not line.is_new and line.day > own + timedelta(1)]
+        if late:
+            return False
+        return True if all(line and line.day <= day for line in found) else None
 
 
-def was_there(
-    texts: Sequence[str],
-    known: CommittedLines,
-    day: date,
-    from_char: int | None = None,
-    own_day: date | None = None,
-) -> bool | None:
-    """Whether all these lines were there on a day, by their commits; a part of a long line is looked for within.
+def committed_lines(root: Path, path: str, deadline: float) -> dict[str, CommittedLine] | None:
+    """When each line of a note was committed, by its text; None when git is absent, knows nothing, or is late.
 
-    Not known: the repository's first commit after the day, that of a note with a day (`own_day`) or one until the day
-    after that, and a line that is not committed when nothing was committed since.
+    `deadline` is by time.monotonic.
     """
-    found = [_line(text, known, from_char is not None) for text in texts if text]
-    if any(line is None for line in found) and known.last > day:
-        return False
-    late = [line for line in found if line and line.day > day and not line.is_first]
-    if own_day:
-        late = [line for line in late if not line.is_new and line.day > own_day + timedelta(1)]
-    if late:
-        return False
-    return True if all(line and line.day <= day for line in found) else None
-
-
-def _line(text: str, known: CommittedLines, is_part: bool) -> CommittedLine | None:
-    if not is_part:
-        return known.lines.get(text)
-    return min((line for whole, line in known.lines.items() if text in whole), default=None)
-
-
-def is_tracked(root: Path) -> bool:
-    """Whether a folder looks like it lies in a git work tree; nothing is run for that."""
-    return any((folder / ".git").exists() for folder in (root, *root.parents))
-
-
-def committed_lines(root: Path, path: str, deadline: float) -> CommittedLines | None:
-    """When each line of a note was committed; None when git is absent, knows nothing, or is late (time.monotonic)."""
     import shutil
     import subprocess  # only such an answer needs it
 
@@ -164,7 +140,7 @@ def committed_lines(root: Path, path: str, deadline: float) -> CommittedLines | 
         with suppress(ValueError, KeyError, IndexError, OverflowError):
             for text, line in _parsed(porcelain):
                 found[text] = min(line, found.get(text, line))
-    return CommittedLines(found, max(line.day for line in found.values())) if found else None
+    return found or None
 
 
 def _parsed(porcelain: str) -> Iterator[tuple[str, CommittedLine]]:

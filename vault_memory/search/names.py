@@ -84,7 +84,8 @@ class Names:
         """What an entity is called: its page's file name, else its most frequent spelling; None when unknown."""
         names = self._pages[2].get(slug)
         if names:
-            return entities.link_name(self.pages[slug]) if slug in self.pages else names[0]
+            paths = self._pages[3]
+            return entities.link_name(paths[slug]) if slug in paths else names[0]
         return note_queries.spelling(self._store, slug, self.with_private)
 
     def near(self, name: str) -> list[str]:
@@ -141,7 +142,13 @@ def superseded(
     that anybody here wrote: a web page retires no fact.
     """
     given = set(ids)
-    asked, named = note_queries.claimed_slots(store, given), _named(store, given)
+    asked = note_queries.claimed_slots(store, given)
+    # The facts with a block id, under the slots by which others may name them.
+    named: list[note_queries.ClaimRow] = [
+        (key, "", slot, "", STATES, 1, day, since, path, line, origin)
+        for key, block_id, day, since, path, line, origin in note_queries.facts_with_block_ids(store, given)
+        for slot in naming_slots(path, block_id)
+    ]
     if not asked and not named:
         return {}
     subjects = {subject: _meaning(names, subject) for subject, _ in asked}
@@ -169,15 +176,6 @@ def superseded(
     for one in told:
         said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
     return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
-
-
-def _named(store: View, ids: Iterable[int]) -> list[note_queries.ClaimRow]:
-    """The facts with a block id among these, under the slots by which others may name them."""
-    return [
-        (key, "", slot, "", STATES, 1, day, since, path, line, origin)
-        for key, block_id, day, since, path, line, origin in note_queries.facts_with_block_ids(store, ids)
-        for slot in naming_slots(path, block_id)
-    ]
 
 
 def _dated(names: Names, row: note_queries.ClaimRow, notes: Mapping[str, int]) -> DatedClaim:

@@ -112,7 +112,12 @@ class Packing:
                 self.best_needs = rendered if limits.rendered else tokens
             self._least = max(self._least, FILL_SHARE * score) if score > 0 else self._least
             return
-        words = _words(passage)
+        # What it says: its words in order without articles, marks and a fact's keys. Nothing looser: one number, name
+        # or `not` more makes it another statement.
+        text = terms.body(passage.text, passage.kind not in ("note", PAGE)).casefold()
+        if passage.kind == PAGE:
+            text = text.partition(" — [")[0]  # where it was told from
+        words = _words_of(text) or (text,)
         named = (passage.note_id if limits.each_note else None, *words)
         is_told_page = passage.kind == PAGE and not limits.each_note and self._is_told(words)
         if named in self._said or words in self._before or is_told_page:
@@ -144,17 +149,6 @@ def citation_tokens(passage: Candidate) -> int:
     """
     lines = sum(3 + (len(str(n)) + 2) // 3 for n in range(passage.start_line, passage.end_line + 1))
     return lines + ESCAPE_TOKENS * len(CONTROL.findall(passage.text))
-
-
-def _words(passage: Candidate) -> tuple[str, ...]:
-    """What a passage says, for knowing it again: its words in order without articles, marks and a fact's keys.
-
-    Nothing looser: one number, name or `not` more makes it another statement.
-    """
-    text = terms.body(passage.text, passage.kind not in ("note", PAGE)).casefold()
-    if passage.kind == PAGE:
-        text = text.partition(" — [")[0]  # where it was told from
-    return _words_of(text) or (text,)
 
 
 def said(text: str) -> tuple[str, ...]:

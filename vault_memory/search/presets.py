@@ -37,25 +37,32 @@ class Scores(NamedTuple):
     """Passage ids with their scores, best first; the steps that made each score; how many a threshold dropped."""
 
     scores: Mapping[int, float]
-    steps: Mapping[int, Mapping[str, float]]
+    steps: Steps
     below_threshold: int = 0
 
 
 def score(found: Candidates, lives: Mapping[int, Life], judged: Mapping[int, float] | None = None) -> Scores:
     """Score by the request's preset (not `tuned`); `judged` is for `classic`: the scores of a second model."""
-    request = found.query.request
-    if request.preset == "classic":
-        return classic(found, lives, request.wanted, judged)
-    return {"weighted": weighted, "rrf": rrf}[request.preset](found, request.wanted)
+    preset, limit = found.query.request.preset, found.query.request.wanted
+    if preset == "classic":
+        return classic(found, lives, limit, judged)
+    return weighted(found, limit) if preset == "weighted" else rrf(found, limit)
 
 
 def weighted(found: Candidates, limit: int) -> Scores:
-    """0.7·vector + 0.3·BM25 with the exact-match floor; age plays no part."""
-    return _best_first(_fused(found, limit))
+    """0.7·vector + 0.3·BM25, and at least 0.92·BM25 where that is ≥ 0.75: an exact hit is not outvoted."""
+    words, near = lanes(found, limit)
+    steps: Steps = {}
+    for i in found.passages:
+        if i in words or i in near:
+            vector, word = min(max(found.cosine.get(i, 0.0), 0.0), 1.0), words.get(i, 0.0)
+            fused = max(VECTOR * vector + WORDS * word, EXACT_SHARE * word if word >= EXACT else 0.0)
+            steps[i] = {"vector": vector, "words": word, "score": fused}
+    return _best_first(steps)
 
 
 def rrf(found: Candidates, limit: int) -> Scores:
-    """The sum of 1/(60 + rank) over the two lanes; age plays no part."""
+    """The sum of 1/(60 + rank) over the two lanes."""
     both = lanes(found, limit)
     steps: Steps = {i: {} for i in found.passages if any(i in lane for lane in both)}
     for name, lane in zip(("lexical", "semantic"), both, strict=True):
@@ -72,11 +79,20 @@ def classic(
     `judged` holds scores 0..1 of a second model for those it judged, the best of `judgeable`; they count 0.6. What
     the two minima drop is counted, since a hit by keywords alone is often among it.
     """
-    steps = _fused(found, limit)
+    steps = dict(weighted(found, limit).steps)
     for passage_id, step in steps.items():
         if step["score"] >= MIN_SCORE:
-            text = found.passages[passage_id].text
-            _age(step, lives.get(passage_id), len(text), (judged or {}).get(passage_id))
+            life, model = lives.get(passage_id), (judged or {}).get(passage_id)
+            if model is not None:
+                step["rerank"] = model
+                step["score"] = JUDGED * model + OWN * step["score"]
+            tier = (life.tier if life else None) or "working"
+            step["recency"] = recency(life.age_days, life.half_life_days, BETA[tier]) if life else 1.0
+            step["importance"] = IMPORTANCE_BASE + (1 - IMPORTANCE_BASE) * (life.importance if life else 0.5)
+            # 1 up to 500 characters, then less with the logarithm.
+            chars = len(found.passages[passage_id].text)
+            step["length"] = 1 / (1 + 0.5 * math.log2(max(chars / ANCHOR_CHARS, 1.0)))
+            step["score"] *= step["recency"] * step["importance"] * step["length"]
     kept = {i: step for i, step in steps.items() if step["score"] >= (HARD_MINIMUM if "recency" in step else MIN_SCORE)}
     ordered = _best_first(kept)
     chosen = mmr(ordered.scores, found.stems, limit)
@@ -102,22 +118,11 @@ def lanes(found: Candidates, limit: int) -> tuple[dict[int, float], dict[int, fl
     return {i: s / best for i, s in words.items()}, {i: min(c, 1.0) for i, c in _best(plain, limit).items()}
 
 
-def fused(vector: float, words: float) -> float:
-    """0.7·vector + 0.3·words, at least 0.92·words where words ≥ 0.75: an exact hit is not outvoted."""
-    score = VECTOR * vector + WORDS * words
-    return max(score, EXACT_SHARE * words) if words >= EXACT else score
-
-
 def recency(age_days: float | None, half_life_days: float, beta: float = 1.0) -> float:
     """The original form exp(-λ·d^β), λ = ln2/HL, held in 0.1..1; only β = 1 has its half at the half-life."""
     if age_days is None or age_days <= 0:
         return 1.0
     return max(LEAST_RECENCY, math.exp(-math.log(2) / half_life_days * age_days**beta))
-
-
-def length_norm(chars: int) -> float:
-    """1 up to 500 characters, then 1/(1 + 0.5·log2(chars/500))."""
-    return 1 / (1 + 0.5 * math.log2(max(chars / ANCHOR_CHARS, 1.0)))
 
 
 def mmr(scores: Mapping[int, float], stems: Mapping[int, Sequence[str]], limit: int) -> list[int]:
@@ -136,28 +141,6 @@ def mmr(scores: Mapping[int, float], stems: Mapping[int, Sequence[str]], limit: 
 
 def _best(scores: Mapping[int, float], limit: int) -> dict[int, float]:
     return dict(sorted(scores.items(), key=lambda pair: -pair[1])[: max(20, 2 * limit)])
-
-
-def _fused(found: Candidates, limit: int) -> Steps:
-    words, near = lanes(found, limit)
-    steps: Steps = {}
-    for i in found.passages:
-        if i in words or i in near:
-            vector, word = min(max(found.cosine.get(i, 0.0), 0.0), 1.0), words.get(i, 0.0)
-            steps[i] = {"vector": vector, "words": word, "score": fused(vector, word)}
-    return steps
-
-
-def _age(step: dict[str, float], life: Life | None, chars: int, judged: float | None) -> None:
-    """Apply what the classic pipeline does between its two minima; each factor is kept for --explain."""
-    if judged is not None:
-        step["rerank"] = judged
-        step["score"] = JUDGED * judged + OWN * step["score"]
-    tier = (life.tier if life else None) or "working"
-    step["recency"] = recency(life.age_days, life.half_life_days, BETA[tier]) if life else 1.0
-    step["importance"] = IMPORTANCE_BASE + (1 - IMPORTANCE_BASE) * (life.importance if life else 0.5)
-    step["length"] = length_norm(chars)
-    step["score"] *= step["recency"] * step["importance"] * step["length"]
 
 
 def _best_first(steps: Steps) -> Scores:

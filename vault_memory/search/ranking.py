@@ -179,26 +179,22 @@ class Scorer:
         totals = [0.0] * len(self._ids)
         for name, column in self._features.items():
             totals = list(map(add, totals, map(WEIGHTS[name].__mul__, column)))  # half the time of a loop
-        scores = self._lent(dict(zip(self._ids, totals, strict=True)))
-        return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
-
-    def _lent(self, scores: dict[int, float]) -> dict[int, float]:
-        """The same scores, but a heading above the best passage of its section changes places with it.
-
-        The heading holds the word; what stands below it answers.
-        """
-        of_headings = sorted(i for i, p in self._found.passages.items() if p.section < 0)
-        headings = {(p.note_id, -p.section): p.id for p in map(self._found.passages.__getitem__, of_headings)}
+        scores = dict(zip(self._ids, totals, strict=True))
+        # A heading above the best passage of its section changes places with it: the heading holds the word, what
+        # stands below it answers.
+        passages = self._found.passages
+        headings = {(p.note_id, -p.section): i for i, p in sorted(passages.items()) if p.section < 0}
         best: dict[tuple[int, int], int] = {}
-        for passage in self._found.passages.values():
-            place, here = (passage.note_id, passage.section), passage.id
+        for here, passage in passages.items():
+            place = (passage.note_id, passage.section)
             if place in headings:
                 best[place] = max(best.get(place, here), here, key=lambda i: (scores[i], -i))
         for place, below in best.items():
             heading = headings[place]
             if scores[heading] > scores[below]:
                 self._lent_to |= {below: scores[heading] - scores[below], heading: scores[below] - scores[heading]}
-        return {i: score + self._lent_to.get(i, 0.0) for i, score in scores.items()}
+        lent = {i: score + self._lent_to.get(i, 0.0) for i, score in scores.items()}
+        return dict(sorted(lent.items(), key=lambda pair: -pair[1]))
 
     def features(self, passage_id: int) -> dict[str, float]:
         """The features of one candidate that are not 0 for all, after `score`."""
@@ -226,14 +222,14 @@ class Scorer:
         # Code that holds the very question shows how to ask it.
         examples = [quotes and s.is_code for s, (_, _, quotes) in zip(self._shapes, words, strict=True)]
         title = _column(found.title, notes)
-        columns: dict[str, Sequence[float]] = {
+        columns: dict[str, Sequence[float]] = {  # `map` goes to the shorter: no values, no column
             "coverage": self._own(covered, share),
             "semantic": self._own(_column(found.cosine, ids), share),
-            "note_coverage": _times([part / len(found.rarity or "1") for part in share], _column(best, notes)),
-            "note": _times(share, _column(scores, notes)),
-            "similar": _times(share, _column(similar, notes)),
-            "note_semantic": _times(share, [found.notes[note].cosine for note in notes]),
-            "feedback": _times(share, _column(feedback, ids)),
+            "note_coverage": list(map(mul, [part / len(found.rarity or "1") for part in share], _column(best, notes))),
+            "note": list(map(mul, share, _column(scores, notes))),
+            "similar": list(map(mul, share, _column(similar, notes))),
+            "note_semantic": list(map(mul, share, [found.notes[note].cosine for note in notes])),
+            "feedback": list(map(mul, share, _column(feedback, ids))),
             "form": [form for form, _, _ in words],
             "phrase": [phrase for _, phrase, _ in words],
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
@@ -405,10 +401,6 @@ def longest_run(spoken: Sequence[str], text: str) -> float:
 
 def _column(values: Mapping[int, float], keys: Sequence[int]) -> Sequence[float]:
     return [values.get(key, 0.0) for key in keys] if values else ()
-
-
-def _times(shares: Sequence[float], values: Sequence[float]) -> Sequence[float]:
-    return list(map(mul, shares, values))  # to the shorter: no values, no column
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)

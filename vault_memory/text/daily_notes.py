@@ -46,7 +46,11 @@ def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
     components, regex, says = _names(moment_format) or (0, None, ())
     if regex and (match := regex.match("/".join(parts[-components:]))):
         said = dict(zip(says, match.groups(), strict=True))
-        if day := day_of(_said_year(said), _said_month(said), _said_number(said["day"])):
+        number = {what: int(text.rstrip("stndrh")) for what, text in said.items() if what != "month name"}
+        short = number.get("short year", 0)  # as moment.js: 68 is 2068, 69 is 1969
+        year = number.get("year", short + (2000 if short <= 68 else 1900))
+        month = number.get("month") or MONTHS.get(said.get("month name", "").lower().rstrip("."), 0)
+        if day := day_of(year, month, number["day"]):
             return day
     iso = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", parts[-1])
     return day_of(int(iso[1]), int(iso[2]), int(iso[3])) if iso else None
@@ -57,41 +61,18 @@ def _names(moment_format: str) -> _Names | None:
     """The fewest trailing components that name a whole day, or None when the format names none."""
     parts = moment_format.strip("/").split("/")
     for count in range(1, len(parts) + 1):
-        pattern, says = _translated("/".join(parts[-count:]))
+        pattern, says = "", list[str]()
+        for literal, token, other in re.findall(_MOMENT, "/".join(parts[-count:]), re.S):
+            if token in _SAYS:
+                says.append(_SAYS[token][0])
+                pattern += f"({_SAYS[token][1]})"
+            elif token:
+                pattern += _NAME if token in ("dddd", "ddd", "dd", "A", "a") else "[0-9]{1,4}(?:st|nd|rd|th)?"
+            else:
+                pattern += re.escape(literal or other)
         if "day" in says and {"year", "short year"} & set(says) and {"month", "month name"} & set(says):
             return count, re.compile(pattern + r"(?![^\W_])"), tuple(says)
     return None
-
-
-def _translated(moment_format: str) -> tuple[str, list[str]]:
-    pattern, says = "", list[str]()
-    for literal, token, other in re.findall(_MOMENT, moment_format, re.S):
-        if token in _SAYS:
-            says.append(_SAYS[token][0])
-            pattern += f"({_SAYS[token][1]})"
-        elif token:
-            pattern += _NAME if token in ("dddd", "ddd", "dd", "A", "a") else "[0-9]{1,4}(?:st|nd|rd|th)?"
-        else:
-            pattern += re.escape(literal or other)
-    return pattern, says
-
-
-def _said_month(said: dict[str, str]) -> int:
-    if "month" in said:
-        return _said_number(said["month"])
-    return MONTHS.get(said["month name"].lower().rstrip("."), 0)
-
-
-def _said_year(said: dict[str, str]) -> int:
-    if "year" in said:
-        return int(said["year"])
-    # As moment.js: 68 is 2068, 69 is 1969.
-    short = int(said["short year"])
-    return short + (2000 if short <= 68 else 1900)
-
-
-def _said_number(text: str) -> int:
-    return int(text.rstrip("stndrh"))
 
 
 def note_path(day: date, folder: str, moment_format: str) -> str:

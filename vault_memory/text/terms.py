@@ -38,6 +38,9 @@ BASES = {form: base for base, *forms in _ROWS for form in forms}
 _FORMED = frozenset(BASES)
 _NO_LETTERS = {n: " " for n in range(128) if not chr(n).isalpha()} | dict.fromkeys(map(ord, "’‘“”„«»…–—"), " ")
 
+_QUOTES = {ord('"'): " ", 0: " "}
+"""What would end a string of FTS5."""
+
 # Han, kana, bopomofo, Thai, Lao, Burmese, Khmer, Tibetan. Hangul has spaces, but a word carries its particles with it.
 _SPACELESS = (
     "\u0e00-\u0e4e\u0e80-\u0ece\u0f00-\u0fff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3040-\u30ff\u3100-\u312f"
@@ -61,7 +64,7 @@ def index_text(text: str, with_bases: bool = True) -> str:
     if "+" in text or "#" in text or not text.isascii():
         extra += [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
     if not text.isascii():
-        text = _RUN.sub(lambda match: f" {' '.join(pairs(_clusters(match[0])))} ", folded(text))
+        text = _RUN.sub(lambda match: f" {' '.join(pairs(_CLUSTER.findall(match[0])))} ", folded(text))
     return f"{text} {' '.join(extra)}" if extra else text
 
 
@@ -88,10 +91,6 @@ def pairs(run: Sequence[str]) -> Iterator[str]:
     yield run[-1]
 
 
-def _clusters(run: str) -> list[str]:
-    return _CLUSTER.findall(run)
-
-
 def match_terms(word: str) -> list[str]:
     """The FTS5 MATCH phrases that stand for one word of a question, safely quoted; [] for bare punctuation.
 
@@ -106,7 +105,7 @@ def match_terms(word: str) -> list[str]:
             phrases += _run_terms(run)
         rest = _RUN.sub(" ", rest)
     parts = (BASES.get(part.lower(), part) for part in rest.split() if re.search(r"[^\W_]", part))
-    phrases += [f'"{_unquoted(part)}"' for part in parts]
+    phrases += [f'"{part.translate(_QUOTES).strip()}"' for part in parts]
     return list(dict.fromkeys(phrases))
 
 
@@ -116,7 +115,7 @@ def _run_terms(run: str) -> Iterator[str]:
     Each pair is a term of its own, so that its rarity tells a word from grammar. What is one character is a prefix.
     """
     for part in [run] if _HANGUL.fullmatch(run) else without_idle(run):
-        clusters = _clusters(without_particle(part) if _HANGUL.fullmatch(part) else part)
+        clusters = _CLUSTER.findall(without_particle(part) if _HANGUL.fullmatch(part) else part)
         yield from (f'"{pair}"' for pair in list(pairs(clusters))[:-1])
         if len(clusters) == 1:
             yield f'"{clusters[0]}"*'
@@ -125,12 +124,8 @@ def _run_terms(run: str) -> Iterator[str]:
 def quoted(text: str) -> str:
     """`text` as an FTS5 string, one phrase as it stands in the index: no character in it is an operator any more."""
     if not text.isascii():
-        text = _RUN.sub(lambda m: f" {' '.join(list(pairs(_clusters(m[0])))[:-1]) or m[0]} ", folded(text))
-    return f'"{_unquoted(text)}"'
-
-
-def _unquoted(text: str) -> str:
-    return text.replace('"', " ").replace("\0", " ").strip()
+        text = _RUN.sub(lambda m: f" {' '.join(list(pairs(_CLUSTER.findall(m[0])))[:-1]) or m[0]} ", folded(text))
+    return f'"{text.translate(_QUOTES).strip()}"'
 
 
 def _spelled(symbol: str) -> str:
