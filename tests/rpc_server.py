@@ -36,6 +36,11 @@ class Served:
             await self.server.close()
         return METHODS[method](params)
 
+    @property
+    def connections(self) -> int:
+        """How many there are."""
+        return len(self.server._connections)
+
     def run(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(PATIENCE_SECONDS)
 

@@ -118,7 +118,7 @@ def test_another_users_socket_is_not_connected_to(server: Served) -> None:
     os.chown(server.path, 65534, 65534)
     with pytest.raises(NotRunningError):
         connect(server.path)
-    assert server.server.clients == 0
+    assert server.connections == 0
 
 
 FOREIGN_DAEMON = """

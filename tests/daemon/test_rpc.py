@@ -131,7 +131,7 @@ def test_closing_leaves_no_client_waiting(path: Path) -> None:
         with raw:
             answer = raw.answer()
             assert answer is None
-        assert server.server.clients == 0
+        assert server.connections == 0
 
 
 @pytest.mark.parametrize("end", [b"", b"\r"])
@@ -169,7 +169,7 @@ def test_clients_that_go_away_at_any_moment(server: Served) -> None:
             with Raw(server.path) as raw:
                 raw.send(sent)
     until(lambda: lives(server))  # some may not have been met yet, and count until they are
-    until(lambda: server.server.clients == 0)
+    until(lambda: server.connections == 0)
 
 
 def test_socket_and_folder_are_private_and_gone_after_closing(path: Path) -> None:
@@ -267,7 +267,7 @@ def test_closing_waits_for_the_request_in_hand(path: Path) -> None:
     server.start()
     with Raw(path) as raw, Raw(path) as idle:
         raw.send(request("hold", 1) + b"\n" + request("echo", 2) + b"\n")
-        until(lambda: server.asked == ["hold"] and server.server.clients == 2)
+        until(lambda: server.asked == ["hold"] and server.connections == 2)
         closing = asyncio.run_coroutine_threadsafe(server.server.close(), server.loop)
         assert idle.answer() is None
         until(lambda: not path.exists())
@@ -279,7 +279,7 @@ def test_closing_waits_for_the_request_in_hand(path: Path) -> None:
         assert raw.answer()["result"] == "held"
         assert raw.answer() is None  # what was not begun is not done
     server.stop()
-    assert server.asked == ["hold"] and server.server.clients == 0
+    assert server.asked == ["hold"] and server.connections == 0
 
 
 STRANGER = """

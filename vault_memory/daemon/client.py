@@ -37,7 +37,8 @@ INTERNAL_ERROR = -32603
 OTHER_SETTINGS = -32001
 """JSON-RPC 2.0, section 5.1, and one of those it leaves to servers; every other code is an exit code of errors.py."""
 
-_ERRORS = {OTHER_SETTINGS: NotRunningError, UNKNOWN_METHOD: UnknownMethodError, BAD_PARAMETERS: UsageError}
+ERRORS = {UNKNOWN_METHOD: UnknownMethodError, BAD_PARAMETERS: UsageError, OTHER_SETTINGS: NotRunningError}
+"""The errors with a code of their own; one that is two of them has the first."""
 
 LONGEST_REQUEST_BYTES = 1 << 20
 """A request's longest line. A note to keep has a place in it; what is longer is no question and no note to keep."""
@@ -93,7 +94,9 @@ def asked(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: 
 
     None where none runs that can be asked: then the program does it itself.
     """
-    path = known(vault)
+    path = socket_path(vault)
+    if not os.path.lexists(path) and (named := owner(vault)):
+        path = str(named["socket"])  # a daemon that was started with another runtime folder
     if not is_own(path):
         return None
     process = {"version": __version__, "environment": startup.relevant_environment(os.environ)}
@@ -139,7 +142,7 @@ class Client:
         if answer.get("error") is None:
             return answer.get("result")
         code, sentence, data = answer["error"]["code"], answer["error"]["message"], answer["error"]["data"]
-        if kind := _ERRORS.get(code):
+        if kind := ERRORS.get(code):
             raise kind(sentence, data["next_step"])
         raise of_exit_code(data["exit_code"], sentence, data["next_step"])
 
@@ -252,13 +255,6 @@ def owner(root: StrPath, environ: Mapping[str, str] | None = None) -> dict[str, 
     except (OSError, ValueError):
         return None
     return document if isinstance(document, dict) and {"pid", "since", "socket"} <= document.keys() else None
-
-
-def known(root: StrPath) -> str:
-    """Where a vault's daemon is reached, also by a process with another runtime folder than it was started with."""
-    path = socket_path(root)
-    named = None if os.path.lexists(path) else owner(root)
-    return str(named["socket"]) if named else path
 
 
 def prepare(path: StrPath) -> None:

@@ -7,6 +7,7 @@ that sends too long a line, or is another user's, is cut off. Nothing wakes up w
 
 import asyncio
 import contextlib
+import errno
 import hmac
 import json
 import logging
@@ -25,18 +26,9 @@ from vault_memory.daemon.client import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     LONGEST_REQUEST_BYTES,
-    OTHER_SETTINGS,
     PARSE_ERROR,
-    UNKNOWN_METHOD,
 )
-from vault_memory.errors import (
-    BusyError,
-    NotRunningError,
-    RefusedError,
-    UnknownMethodError,
-    UsageError,
-    VaultMemoryError,
-)
+from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Method and parameters by name -> a result that JSON can hold. It raises errors of errors.py, and UnknownMethodError
@@ -64,11 +56,6 @@ class Server:
         self._moving = asyncio.Lock()
         self.is_closing = False
 
-    @property
-    def clients(self) -> int:
-        """How many connections there are."""
-        return len(self._connections)
-
     async def start(self, path: Path) -> None:
         """Listen at an address of `client.socket_path`; a socket that a killed daemon left there is taken away.
 
@@ -79,7 +66,17 @@ class Server:
         client.prepare(path)
         _remove_stale(path)
         try:
-            listening = self._loopback(path) if path.suffix == client.LOOPBACK else _listening(path)
+            if path.suffix == client.LOOPBACK:
+                listening = self._loopback(path)
+            else:
+                listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                try:
+                    listening.bind(str(path))
+                    os.chmod(path, 0o600)
+                    listening.listen(128)
+                except OSError:
+                    listening.close()
+                    raise
         except OSError as error:
             what = f"The daemon's socket {path} cannot be made: {error.strerror or error}."
             raise VaultMemoryError(what, "Set XDG_RUNTIME_DIR to a folder of your own.") from error
@@ -172,7 +169,9 @@ class Server:
     async def _answer(self, line: bytes) -> bytes:
         """The answer to one line; nothing for a notification, which is a request without an id."""
         try:
-            message = _parsed(line)
+            message = json.loads(line.decode("utf-8"))
+            # Python reads NaN, and half a surrogate pair, which is text until somebody writes it to a file or SQLite.
+            json.dumps(message, ensure_ascii=False, allow_nan=False).encode("utf-8")
         except (ValueError, RecursionError):
             return _error(None, PARSE_ERROR, "The message is not JSON in UTF-8.")
         if not isinstance(message, dict) or isinstance(message.get("id"), dict | list):
@@ -189,7 +188,8 @@ class Server:
         try:
             return _dumped({"jsonrpc": "2.0", "id": number, "result": await self._handler(method, params)})
         except VaultMemoryError as error:
-            return _failure(number, error)
+            known = (code for code, kind in client.ERRORS.items() if isinstance(error, kind))
+            return _error(number, next(known, error.exit_code), str(error), error.exit_code, error.next_step)
         except Exception as error:  # the edge: a fault in one answer must not end the server
             # The error's own text may hold a note's: it is for debugging only, as everything of a note is.
             trace = "".join(traceback.format_tb(error.__traceback__))
@@ -224,40 +224,13 @@ async def _send(writer: StreamWriter, data: bytes) -> None:
         await writer.drain()
 
 
-def _parsed(line: bytes) -> Any:  # noqa: ANN401 - JSON can be anything
-    """What a line says; raises ValueError or RecursionError for what is not JSON, or holds what JSON cannot answer."""
-    message = json.loads(line.decode("utf-8"))
-    # Python reads NaN, and half a surrogate pair, which is text until somebody writes it to a file or SQLite.
-    json.dumps(message, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    return message
-
-
 def _dumped(answer: dict[str, Any]) -> bytes:
     return json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
-def _failure(number: object, error: VaultMemoryError) -> bytes:
-    code = OTHER_SETTINGS if isinstance(error, NotRunningError) else error.exit_code
-    if isinstance(error, UsageError):
-        code = UNKNOWN_METHOD if isinstance(error, UnknownMethodError) else BAD_PARAMETERS
-    return _error(number, code, str(error), error.exit_code, error.next_step)
 
 
 def _error(number: object, code: int, sentence: str, exit_code: int = 2, next_step: str = "") -> bytes:
     data = {"exit_code": exit_code, "next_step": next_step}
     return _dumped({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": sentence, "data": data}})
-
-
-def _listening(path: Path) -> socket.socket:
-    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        listening.bind(str(path))
-        os.chmod(path, 0o600)
-        listening.listen(128)
-    except OSError:
-        listening.close()
-        raise
-    return listening
 
 
 def _remove_stale(path: Path) -> None:
@@ -268,18 +241,11 @@ def _remove_stale(path: Path) -> None:
         return
     if not client.is_own(path):
         raise RefusedError(f"{path} is there and is not the daemon's socket.", "Look what it is, and remove it.")
-    if stat.S_ISSOCK(info.st_mode) and _is_answered(path):
-        raise BusyError(f"Another process listens at {path}.", "`memory status` tells which daemon runs.")
+    if stat.S_ISSOCK(info.st_mode):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(1.0)
+            failed = probe.connect_ex(str(path))
+        # Any other error, as of a full backlog: somebody is there and has not got round to it.
+        if failed not in (errno.ECONNREFUSED, errno.ENOENT):
+            raise BusyError(f"Another process listens at {path}.", "`memory status` tells which daemon runs.")
     path.unlink(missing_ok=True)
-
-
-def _is_answered(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1.0)
-        try:
-            probe.connect(str(path))
-        except (ConnectionRefusedError, FileNotFoundError):
-            return False
-        except OSError:
-            return True  # its backlog is full: somebody is there and has not got round to it
-    return True
