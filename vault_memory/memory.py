@@ -224,7 +224,8 @@ class Memory:
         from vault_memory.write.retain import parse_bullet, parse_day
 
         _refuse_text(entities=entities)
-        if confidence is not None and not 0 <= confidence <= 1:
+        is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+        if confidence is not None and not (is_number and 0 <= confidence <= 1):
             raise UsageError(f"`confidence` is {confidence}: it must be a number from 0 to 1.", "For example 0.8.")
         bullet = parse_bullet(text, kind, entities, confidence, scope)
         with self._lock:

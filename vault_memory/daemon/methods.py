@@ -13,10 +13,8 @@ from vault_memory.rendering.recall import context_document, recall_document, rec
 from vault_memory.search import request
 from vault_memory.startup import FORMATS, SOURCES
 from vault_memory.store.journal import signed
-from vault_memory.text.scope_syntax import normal_scope
 
 if TYPE_CHECKING:
-    from vault_memory.context.context import ContextRequest
     from vault_memory.indexing.indexer import Progress
 
 MAX_DAYS = 366
@@ -74,18 +72,9 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
 
 def _context(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     """The `context@1` document; without `patience` (0) nothing is waited for, and no index is built."""
-    wanted = _wanted(params, memory)
-    patience = params.get("patience", 1.0)
-    if isinstance(patience, bool) or not isinstance(patience, int | float):
-        raise UsageError("`patience` must be a number of seconds.", "For example 0.")
-    return context_document(memory.bundle(wanted, patience, progress), wanted)
-
-
-def _wanted(params: Params, memory: Federation) -> "ContextRequest":
-    """What is asked of a context; without a prompt, core memory and what was noted lately."""
     from vault_memory.context.context import RECENT_DAYS, ContextRequest
 
-    prompt, days = params.get("prompt", ""), params.get("recent_days")
+    prompt, days, patience = params.get("prompt", ""), params.get("recent_days"), params.get("patience", 1.0)
     if not isinstance(prompt, str):
         raise UsageError("`prompt` must be text.", "Leave it out for what was noted lately.")
     if len(also := request.texts(params, "also")) >= MAX_PROMPTS:
@@ -94,20 +83,22 @@ def _wanted(params: Params, memory: Federation) -> "ContextRequest":
         days = 0 if prompt.strip() else RECENT_DAYS
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
         raise UsageError(f"`recent_days` must be a whole number from 0 to {MAX_DAYS}.", "For example 7.")
+    if isinstance(patience, bool) or not isinstance(patience, int | float):
+        raise UsageError("`patience` must be a number of seconds.", "For example 0.")
     try:
         without = frozenset(map(signed, request.texts(params, "without")))
     except ValueError as error:
         raise UsageError(
             "`without` must name passages as `shown` does.", "Give the keys of an earlier answer."
         ) from error
-    return ContextRequest(
-        prompt, request.count(params, "budget") or memory.config.recall_budget,
-        tuple(normal_scope(text) for text in request.texts(params, "scope")),
+    wanted = ContextRequest(
+        prompt, request.count(params, "budget") or memory.config.recall_budget, request.scopes(params),
         request.choice(params, "format", FORMATS, FORMATS[0]), without, not _flag(params, "without_core"), days,
         request.choice(params, "source", SOURCES, "notes"),
         None if params.get("now") is None else request.moment(params["now"]), _flag(params, "unasked"),
         _flag(params, "summaries"), also,
     )  # fmt: skip
+    return context_document(memory.bundle(wanted, patience, progress), wanted)
 
 
 def _status(memory: Federation, params: Params, progress: "Progress | None") -> Document:
@@ -122,10 +113,7 @@ def _get(memory: Federation, params: Params, progress: "Progress | None") -> Doc
     from vault_memory.search.get import parse_span
 
     path, lines = parse_span(_text(params, "path"), params.get("lines") and _text(params, "lines"))
-    most = params.get("max_tokens")
-    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        raise UsageError("`max_tokens` must be a whole number above 0.", "For example 500.")
-    return get_document(memory.get(path, lines, most, request.scopes(params)))
+    return get_document(memory.get(path, lines, request.count(params, "max_tokens"), request.scopes(params)))
 
 
 def _entity(memory: Federation, params: Params, progress: "Progress | None") -> Document:
@@ -155,15 +143,10 @@ def _opinions(memory: Federation, params: Params, progress: "Progress | None") -
 def _retain(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.notes import retain_document
 
-    confidence = params.get("confidence")
-    is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    if confidence is not None and not (is_number and 0 <= confidence <= 1):
-        raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
     options = {name: _text(params, name) for name in ("kind", "scope") if name in params}
     day = _text(params, "date") if "date" in params else None
-    done = memory.retain(
-        _text(params, "text"), entities=request.texts(params, "entity"), confidence=confidence, day=day, **options
-    )
+    entities, confidence = request.texts(params, "entity"), params.get("confidence")
+    done = memory.retain(_text(params, "text"), entities=entities, confidence=confidence, day=day, **options)
     return retain_document(done) | {"dry_run": False}
 
 
