@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
 
 LONGEST_WORD = 100
-"""Characters; a longer word has no pieces (`max_input_chars_per_word` of the original)."""
+"""A word of more characters has no pieces (`max_input_chars_per_word` of the original)."""
 
 CONTINUATION = "##"
 START = 3
 
 _REMOVED_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs"})
-_REMOVED_CHARACTERS = frozenset("\0\ufffd")
+_REMOVED = frozenset("\0\ufffd")
 _CJK_RANGES = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
@@ -66,11 +66,7 @@ _CJK_RANGES = (
 
 
 def words(text: str) -> list[str]:
-    """Split `text` into normalised words, in order.
-
-    Takes any `str`: NUL, U+FFFD and lone surrogates are dropped, never an error. No word is empty or contains
-    white space; a word may be of any length.
-    """
+    """Split any `str` into normalised words, in order; NUL, U+FFFD and lone surrogates are dropped."""
     return text.translate(_NORMALISED).split()
 
 
@@ -106,41 +102,33 @@ def starts_of(tokens: Iterable[str]) -> frozenset[str]:
     return frozenset(token[:length] for token, length in lengths if len(token) >= length)
 
 
-def _normalised(character: str) -> str:
-    """Return what one character becomes: nothing, a space, itself in lower case, or itself between spaces.
-
-    One that this Python's Unicode version does not know counts as a letter: whether an emoji is new or old, the word
-    it sticks to has no pieces, on every Python.
-    """
-    if character in "\t\n\r":
-        return " "
-    if character in _REMOVED_CHARACTERS or unicodedata.category(character) in _REMOVED_CATEGORIES:
-        return ""
-    if character.isspace():
-        return " "
-    split = ""
-    for part in unicodedata.normalize("NFD", character):
-        if unicodedata.category(part) != "Mn":
-            lower = part.lower()
-            # The original counts every visible ASCII sign as punctuation, `$` and `~` included. Some letters decompose
-            # into punctuation (U+1FEF is a grave accent).
-            is_sign = "!" <= part <= "~" and not part.isalnum()
-            is_punctuation = is_sign if part.isascii() else unicodedata.category(part).startswith("P")
-            split += f" {lower} " if is_punctuation else lower
-    is_cjk = any(first <= ord(character) <= last for first, last in _CJK_RANGES)
-    return f" {split} " if is_cjk else split
-
-
 class _NormalisedCharacters(dict[int, str]):
-    """Table for `str.translate`: computes a character when first met, keeps the first `LIMIT` of them."""
+    """Table for `str.translate`: computes a character when first met, keeps the first `LIMIT` of them.
+
+    A character becomes nothing, a space, itself in lower case, or itself between spaces. One that this Python's Unicode
+    version does not know counts as a letter: whether an emoji is new or old, the word it sticks to has no pieces.
+    """
 
     LIMIT = 1 << 16  # 10 MB at worst; text with more different characters is noise, and only slower
 
     def __missing__(self, code: int) -> str:
-        replacement = _normalised(chr(code))
+        character, become = chr(code), ""
+        is_kept = character not in _REMOVED and unicodedata.category(character) not in _REMOVED_CATEGORIES
+        if character in "\t\n\r" or (is_kept and character.isspace()):
+            become = " "
+        elif is_kept:
+            for part in unicodedata.normalize("NFD", character):
+                lower, category = part.lower(), unicodedata.category(part)
+                # The original counts every visible ASCII sign as punctuation, `$` and `~` included. Some letters
+                # decompose into punctuation (U+1FEF is a grave accent).
+                is_sign = "!" <= part <= "~" and not part.isalnum()
+                is_punctuation = is_sign if part.isascii() else category.startswith("P")
+                become += "" if category == "Mn" else f" {lower} " if is_punctuation else lower
+            if any(first <= code <= last for first, last in _CJK_RANGES):
+                become = f" {become} "
         if len(self) < self.LIMIT:
-            self[code] = replacement
-        return replacement
+            self[code] = become
+        return become
 
 
 _NORMALISED = _NormalisedCharacters()

@@ -30,6 +30,7 @@ def recall_document(answer: Answer) -> Document:
     """The `recall@1` document."""
     request, filters = answer.request, answer.request.filters
     window = answer.understood.window
+    days = {"since": filters.since, "until": filters.until, "as_of": filters.as_of}
     roots = [ran._asdict() | {"why_not": ran.why_not or None} for ran in answer.roots]
     return schema("recall") | {
         "id": request.id, "query": request.query,
@@ -38,7 +39,7 @@ def recall_document(answer: Answer) -> Document:
         "degraded": [{"what": what, "why": why} for what, why in answer.degraded],
         "index": {name: getattr(answer, name) for name in ("fresh", "pending", "generation", "notes")},
         "filters": {
-            "since": _iso(filters.since), "until": _iso(filters.until), "as_of": _iso(filters.as_of),
+            **{name: day and day.isoformat() for name, day in days.items()},
             "entities": list(filters.entities), "kinds": list(filters.kinds), "tags": list(filters.tags),
             "scopes": list(filters.scopes), "source": request.source,
         },
@@ -51,10 +52,6 @@ def recall_document(answer: Answer) -> Document:
         "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,
         "omitted": dict(answer.omitted), "seconds": round(answer.seconds, 4),
     } | ({"roots": roots} if roots else {})  # fmt: skip
-
-
-def _iso(day: Any) -> str | None:  # noqa: ANN401
-    return day.isoformat() if day else None
 
 
 def _result(result: Result, vault: str) -> Document:
