@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from vault_memory.config import Config
@@ -46,13 +46,11 @@ SUMMARY_SHARE = 0.3
 """The most of the budget that summaries take, and never more than half of what the core has left."""
 
 MENTION_PART = 4
-"""Naming the notes of the core that are left out whole costs no more than this part of what passages may have."""
+"""Naming the core notes that are left out whole costs no more than this part of what passages may have."""
 
 AMPLE = 400
-"""Results are asked for as if so many tokens were left: what fits is the sheet's to say. The answer's own count knows
-no format, and one that takes all of the room there would leave the sheet empty."""
-
-HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+"""Results are asked for as if so many tokens were left: the answer counts without the sheet's format, and one that
+takes all of the room there would leave the sheet empty."""
 
 UNASKED_FLOOR = 0.7
 """What is put before a model unasked scores at least this share of the best that the notes hold, shown before or not:
@@ -61,17 +59,17 @@ a question asked again would else bring something weaker each time."""
 LONGEST_PROMPT = 8000
 """Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
 
-
-_OF_THE_PROMPT = frozenset({"lexical", "entity", "temporal"})
-"""The problems that say how the results of a prompt came about, not what did not run."""
-
 RECENT_LIMIT = 2000
 """So many passages are looked at: more than fit into any prompt."""
 
 SUMMARY_DAYS = 62
 """A week or a month that began before so many days says nothing of now."""
 
+HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _WEEK, _MONTH = (re.compile(re.escape(SUMMARIES) + name) for name in (r"\d{4}-W\d\d\.md", r"\d{4}-\d\d\.md"))
+
+_OF_THE_PROMPT = frozenset({"lexical", "entity", "temporal"})
+"""The problems that say how the results of a prompt came about, not what did not run."""
 
 
 class Host(Protocol):
@@ -86,9 +84,9 @@ class Host(Protocol):
 
 
 class ContextRequest(NamedTuple):
-    """What is asked for: within `budget` tokens, in a format of `sheet.FORMS`, and only from these scopes.
+    """What is asked for: within `budget` tokens, in a format of `prompt_sheet.FORMS`, from these scopes or `global`.
 
-    No scopes is `global` alone. `without` are passages that were shown lately, by the hashes the journal knows them by.
+    `without` are passages that were shown lately, by the hashes the journal knows them by.
     """
 
     prompt: str = ""
@@ -101,11 +99,11 @@ class ContextRequest(NamedTuple):
     source: str = "notes"
     now: datetime | None = None
     unasked: bool = False
-    """Whether nobody asked for it, as at each prompt: then guesses by meaning alone, and what is weak, are left out."""
+    """Whether nobody asked for it, as at each prompt: then guesses by meaning alone and weak results are left out."""
     summaries: bool = False
-    """Whether the pages of the last week and the last month that were summed up come behind the core."""
+    """Whether the newest week's and month's summary pages come behind the core."""
     also: tuple[str, ...] = ()
-    """Further prompts: each is asked for itself, and what the notes say to all of them is handed over in turn."""
+    """Further prompts: each is asked for itself, and the results take turns."""
 
     @property
     def prompts(self) -> list[str]:
@@ -116,9 +114,9 @@ class ContextRequest(NamedTuple):
 class Bundle(NamedTuple):
     """The text to hand over ("" when there is nothing), its tokens at the most, and what stands in it.
 
-    `core` are the notes of the core in it, `omitted` counts what was left out by reason, `degraded` says what did not
-    run; `seen` is the index it came from, None where there was none. Without `has_footing` the notes have nothing to do
-    with what was asked, which is looked at where nobody asked.
+    `core` are the core notes in it, `omitted` counts what was left out by reason, `degraded` says what did not run,
+    `seen` is the index it came from, if any. `has_footing` is false where nobody asked and the notes have nothing to
+    do with the prompt.
     """
 
     text: str
@@ -279,11 +277,9 @@ class _BundleMaker:
         for number, piece in enumerate(note.pieces):
             # Kept behind each: room for what its heading stands above, and for a line about the rest.
             behind = note.pieces[number + 1 :]
-            below = next(
-                (n for n, other in enumerate(note.pieces[number:]) if not HEADING.match(other.text)), len(behind)
-            )
-            keep = sum(piece_tokens(self._options.format, other) for other in behind[:below])
-            keep += MORE_TOKENS if below < len(behind) else 0
+            headings = len([*takewhile(lambda other: HEADING.match(other.text), note.pieces[number:])])
+            keep = sum(piece_tokens(self._options.format, other) for other in behind[:headings])
+            keep += MORE_TOKENS if headings < len(behind) else 0
             if not self._sheet.add(section, piece, note.name_tokens, reserved + keep):
                 break
             taken += 1
@@ -429,19 +425,17 @@ def recent_pieces(vault: Vault, view: View, days: Span) -> Iterator[tuple[Piece,
 
 
 def summary_pages(view: View, today: date) -> list[str]:
-    """The page of the newest week and that of the newest month that have one, of those that are not long over."""
-    first = today - timedelta(days=SUMMARY_DAYS)
+    """The pages of the newest week and the newest month that have one, of those that are not long over."""
+    days, found = (today - timedelta(days=SUMMARY_DAYS), today), []
     pages = note_paths(view, SUMMARIES.rstrip("/"))
-    found = []
     for called, shape in (("%G-W%V", _WEEK), ("%Y-%m", _MONTH)):
-        start, end = (f"{SUMMARIES}{day.strftime(called)}.md" for day in (first, today))
+        start, end = (f"{SUMMARIES}{day.strftime(called)}.md" for day in days)
         found += [path for path in pages if start < path <= end and shape.fullmatch(path)][-1:]
     return found
 
 
 def in_turn(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
-    """The best result of each answer, then the second of each; how many are left out, for their words or all of their
-    parts were told before."""
+    """The best result of each answer with its number, then the second of each; and how many only repeat others."""
     parts: set[int] = set()
     words: set[tuple[str, ...]] = set()
     told: list[tuple[int, Result]] = []

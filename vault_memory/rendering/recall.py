@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.note import note_header
