@@ -192,7 +192,7 @@ def _models(memory: "Federation") -> Iterator[Check]:
         try:
             context_tokens = remote.look().context_tokens
             if changed := _model_change(memory, remote):
-                from vault_memory.embedding.backfill import AFTER_MODEL_CHANGE
+                from vault_memory.embedding.configured_space import AFTER_MODEL_CHANGE
 
                 yield Check("model", "error", changed, AFTER_MODEL_CHANGE)
             else:
@@ -222,7 +222,7 @@ def _is_usable(memory: "Federation") -> bool:
 
 def _model_change(memory: "Federation", remote: "RemoteEmbedder") -> str:
     """How the configured model differs from the one that the index has vectors of, or ""."""
-    from vault_memory.embedding.backfill import recognise
+    from vault_memory.embedding.configured_space import recognise
 
     if not _is_usable(memory):
         remote.probe()

@@ -34,7 +34,7 @@ from vault_memory.text.spans import Span, plus
 
 if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
-    from vault_memory.embedding.query_vector import SpaceCoverage
+    from vault_memory.embedding.configured_space import ConfiguredSpace
 
 LEXICAL_POOL, SEMANTIC_POOL = 150, 50
 """Candidates of the two main lanes, or as many as are asked for; more of them changed nothing when measured."""
@@ -290,12 +290,9 @@ class Finder:
         if lacking:
             degraded.append(("semantic", lacking))
             return None, b""
-        if self._remote:
-            from vault_memory.embedding.query_vector import configured_vector
-
-            found = configured_vector(self.store, self._remote, self._coverage, text, degraded)
-            if found:
-                return found
+        configured = self._configured
+        if configured and (found := configured.vector(text, degraded)):
+            return found
         (vector,) = self._embedder.embed([text])
         return (builtin, vector) if any(vector) else (None, b"")
 
@@ -311,10 +308,12 @@ class Finder:
         return space, ""
 
     @cached_property
-    def _coverage(self) -> "SpaceCoverage":
-        from vault_memory.embedding.query_vector import coverage
+    def _configured(self) -> "ConfiguredSpace | None":
+        if self._remote is None:
+            return None
+        from vault_memory.embedding.configured_space import ConfiguredSpace
 
-        return coverage(self.store, self._remote.id if self._remote else "")
+        return ConfiguredSpace(self.store, self._remote)
 
     def _about(
         self, query: Query, entities: Sequence[str], terms: Collection[str]

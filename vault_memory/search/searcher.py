@@ -14,8 +14,8 @@ from vault_memory.store.view import Store
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.backfill import BackfillReport
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
+    from vault_memory.embedding.configured_space import BackfillReport
     from vault_memory.indexing.indexer import Progress
     from vault_memory.search.recall import Recall
     from vault_memory.search.rerank import Reranker
@@ -112,7 +112,7 @@ class Searcher:
         """
         if not self.remote or not self._index.path.exists() or self._index.unusable():
             return None
-        from vault_memory.embedding.backfill import Backfill
+        from vault_memory.embedding.configured_space import Backfill
 
         path = self._index.path
         with schema.mapped_errors(path), closing(Store.open(path)) as store, ExitStack() as alone:

@@ -1,10 +1,11 @@
-"""Makes the vectors that a configured embedder still lacks: newest notes first, batch by batch.
+"""The vectors of a configured embedder in an index: whether questions can use them, and how missing ones are made.
 
-Each batch is kept as it comes, in one short transaction under the writer lock; the server is asked without any lock.
-So readers and writers go on, and whatever ends the run (Ctrl-C, a server that dies, a deadline) loses at most a batch.
+Vectors of two models mean nothing to each other, even where their dimensions agree. A model's name does not tell it (a
+pull brings another version under it): the vector of one known text does, noted with the first ones.
 
-Before that it makes sure that the model is still the one the index has vectors of. Its name does not tell (a pull
-brings another version under it), nor do equal dimensions: the vector of one known text does, noted with the first ones.
+The missing ones are made newest notes first, batch by batch. Each batch is kept as it comes, in one short transaction
+under the writer lock; the server is asked without any lock. So readers and writers go on, and whatever ends the run
+(Ctrl-C, a server that dies, a deadline) loses at most a batch.
 """
 
 import time
@@ -18,7 +19,7 @@ from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
 from vault_memory.store.embedding_rows import Space, find_space, get_mark, set_mark
 from vault_memory.store.vectors import cosine
-from vault_memory.store.view import ALL, IndexConnection, Store
+from vault_memory.store.view import ALL, IndexConnection, Store, View
 
 Progress = Callable[[int, int, int], None]
 """Called with passages done, passages in all, and those embedded by this run."""
@@ -27,6 +28,12 @@ Lock = Callable[[], AbstractContextManager[None]]
 
 USELESS_BATCH = 8
 """A batch of at least so many texts without one usable vector says that the model is broken, not the text."""
+
+MIN_COVERAGE = 0.95
+"""From this share of the passages on the space is used for questions; below it the builtin vectors see more."""
+
+MAX_VECTORLESS = 0.5
+"""A model that has no usable vector for more than this share of the passages is not used for questions."""
 
 SAME_MODEL_COSINE = 0.98
 """The least cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
@@ -73,7 +80,57 @@ def recognise(store: Store, remote: RemoteEmbedder, digest: str | None = None) -
     return changed
 
 
-# --- the run ---------------------------------------------------------------------------------------------------------
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+class ConfiguredSpace:
+    """One index's space of the configured embedder, as questions see it."""
+
+    def __init__(self, store: View, remote: RemoteEmbedder) -> None:
+        self._store, self._remote = store, remote
+        self._space = find_space(store, remote.id)
+        self._total = store.totals().passages
+        self._done, self._without = embedding_rows.count_placed(store, self._space) if self._space else (0, 0)
+
+    def vector(self, text: str, degraded: list[tuple[str, str]]) -> tuple[Space, bytes] | None:
+        """The direction of a question in this space, or None; `degraded` gets what could not be used, and why."""
+        remote, of_all = self._remote, f"of {self._total:,} passages"
+        lacks = f"{remote.id} has no usable vector for {self._without:,} {of_all}"
+        why, found = "", None
+        if self._space is None or self._done < MIN_COVERAGE * (self._total - self._without):
+            has = f"{remote.id} has vectors for {self._done:,} {of_all}"
+            degraded.append(("semantic", f"{has}; used the builtin vectors; `memory index` makes the rest"))
+            return None
+        if self._without > MAX_VECTORLESS * self._total:
+            why = lacks
+        else:
+            try:
+                found, probe = remote.query(text)
+                why = self._unusable(self._space, found.vector, probe)
+            except RemoteError as error:
+                why = str(error)
+        if why or not found:
+            degraded.append(("semantic", f"{why}; used the builtin vectors"))
+            return None
+        if waiting := self._total - self._done - self._without:
+            degraded.append(("semantic", f"{waiting:,} {of_all} still wait for {remote.id}"))
+        if self._without > (1 - MIN_COVERAGE) * self._total:
+            degraded.append(("semantic", f"{lacks}: they are found by words only"))
+        if found.cut:
+            degraded.append(("semantic", f"the question is longer than {remote.id} can read; its end was cut"))
+        return self._space, found.vector or b""
+
+    def _unusable(self, space: Space, vector: bytes | None, probe: bytes | None) -> str:
+        """Why a question's vector cannot be compared here, or ""."""
+        if vector is None:
+            return f"{self._remote.id} has no usable vector for this question"
+        changed = model_change(self._store, space, vector, self._remote.where, is_probe=False)
+        if not changed and probe:
+            changed = model_change(self._store, space, probe, self._remote.where, is_probe=True)
+        return f"{changed} (`memory doctor` says what to do)" if changed else ""
+
+
+# --- making what is missing ------------------------------------------------------------------------------------------
 
 
 @dataclass
