@@ -13,7 +13,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -203,13 +203,11 @@ class Vault:
         self._check_unchanged(path, target, expected)  # first, so that no folder is made for a note that is gone
         if expected is not None and not os.access(target, os.W_OK):  # a rename would not ask
             raise VaultError(f"{path} is read-only; nothing was changed.", "Make it writable first.")
-        part = None
         try:
             os.scandir(self.root).close()  # a vault that is gone is not made anew with the folder (law 7)
             target.parent.mkdir(parents=True, exist_ok=True)
-            part = self._temporary_file()
-            safe_files.write_durably(part, data)
-            with safe_files.one_writer(part.parent):
+            with self._temporary_file() as part:
+                safe_files.write_durably(part, data)
                 if expected is not None:
                     safe_files.keep_attributes(target, part)
                 self._check_unchanged(path, target, expected)
@@ -224,17 +222,12 @@ class Vault:
                 f"{path} cannot be written: {error.strerror or error}; nothing was changed.",
                 "Check permissions and free space.",
             ) from error
-        finally:
-            if part:
-                part.unlink(missing_ok=True)
 
     def remove(self, path: str, expected: bytes) -> None:
         """Delete a note that this program made, if its bytes are still `expected`; raises like `write`."""
         target = self.target(path)
-        part = None
         try:
-            part = self._temporary_file()
-            with safe_files.one_writer(part.parent):
+            with self._temporary_file() as part:
                 self._check_unchanged(path, target, expected)
                 if not safe_files.remove(target, part, expected):
                     raise _changed(path)
@@ -242,9 +235,6 @@ class Vault:
             raise VaultError(
                 f"{path} cannot be deleted: {error.strerror or error}; it was not changed.", "Check its permissions."
             ) from error
-        finally:
-            if part:
-                part.unlink(missing_ok=True)
 
     def missing_folders(self, path: str) -> list[str]:
         """The folders that are to be made for a note, outermost first."""
@@ -268,13 +258,20 @@ class Vault:
             )
         return target
 
-    def _temporary_file(self) -> Path:
+    @contextlib.contextmanager
+    def _temporary_file(self) -> Iterator[Path]:
+        """A free name for a file that is gone afterwards; meanwhile no other writer of this program is at work."""
         folder = locations.derived(self.root, "tmp")
         if folder is None:
             raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
         locations.make_folder(folder)
         safe_files.sweep(folder)
-        return folder / f"{os.urandom(8).hex()}.part"
+        part = folder / f"{os.urandom(8).hex()}.part"
+        try:
+            with safe_files.one_writer(folder):
+                yield part
+        finally:
+            part.unlink(missing_ok=True)
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
         try:
