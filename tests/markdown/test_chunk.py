@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 
 from vault_memory.markdown.facts import facts
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.passages import (
-    LONG_LINE_CHARS,
-    Passage,
-    chunks,
-    passages,
-    pieces,
-    with_context,
-)
+from vault_memory.markdown.passages import LONG_LINE_CHARS, Passage, chunks, passages, pieces, with_context
 
 
 def cut(text: str, path: str = "notes/x.md") -> list[Passage]:

@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 
 from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import block_id, links, tags
-from vault_memory.markdown.note import (
-    BLANK,
-    TEXT,
-    Heading,
-    Note,
-    decode,
-    heading_path,
-    split_lines,
-)
+from vault_memory.markdown.note import BLANK, TEXT, Heading, Note, decode, heading_path, speaker, split_lines
 from vault_memory.markdown.parse import parse
 
 
@@ -236,16 +228,8 @@ def test_headings(line: str, found: tuple[int, str] | None) -> None:
 
 def test_the_path_of_headings_above_a_line() -> None:
     note = read("intro\n# A\nx\n### Deep\ny\n## B\nz\n# C\n")
-    assert [heading_path(note.headings, n) for n in range(1, 9)] == [
-        [],
-        ["A"],
-        ["A"],
-        ["A", "Deep"],
-        ["A", "Deep"],
-        ["A", "B"],
-        ["A", "B"],
-        ["C"],
-    ]
+    found = [heading_path(note.headings, n) for n in range(1, 9)]
+    assert found == [[], ["A"], ["A"], ["A", "Deep"], ["A", "Deep"], ["A", "B"], ["A", "B"], ["C"]]
     assert heading_path([Heading(3, 2, "Two"), Heading(5, 1, "One")], 5) == ["One"]
 
 
@@ -378,13 +362,7 @@ def test_tags(text: str, found: list[tuple[int, str]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("text ^a1", "a1"),
-        ("^alone", "alone"),
-        ("text ^a_1", None),
-        ("2 ^ 3", None),
-    ],
+    ("line", "found"), [("text ^a1", "a1"), ("^alone", "alone"), ("text ^a_1", None), ("2 ^ 3", None)]
 )
 def test_block_ids(line: str, found: str | None) -> None:
     assert block_id(line) == found
@@ -415,3 +393,27 @@ BEGIN, END = "<!-- memory:begin facts -->", "<!-- memory:end facts sha=1a2b3c4d 
 )
 def test_owned_blocks(rows: list[str], blocks: list[tuple[int, int, str]], problems: int) -> None:
     assert owned(rows) == (blocks, problems)
+
+
+# --- who says a line ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("- Mara: hello", "mara"),
+        ("- **Mara Berg**: hello", "mara berg"),
+        ("**Mara:** hello", "mara"),
+        ("> Mara: hello", "mara"),
+        ("- [14:15] Mara Berg: hello", "mara berg"),
+        ("- 10:32 am – Mara: hello", "mara"),
+        ("[12/03/2024, 10:32:11] Mara Berg: hello", "mara berg"),
+        ("12/03/24, 10:32 - Mara: hello", "mara"),
+        ("- mara: hello", ""),
+        ("- 09:10 Coffee with Mara: she was late", ""),
+        ("10:32: hello", ""),
+        ("- https://example.org: x", ""),
+    ],
+)
+def test_who_speaks(text: str, found: str) -> None:
+    assert speaker(text) == found

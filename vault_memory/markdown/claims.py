@@ -29,7 +29,7 @@ _OPEN = re.compile(
     r"|consider\w*|think(?:s|ing)?|thought|going to|used to|maybe|perhaps|probably|likely|if|unless|once|until|till"
     r"|except|sometimes|often|usually|also|too|both|either|another|second|besides|additionally|as well|other|says?|said"
     r"|told|heard|claims|that|had|formerly|previously|originally|for a (?:week|while|month|day)|temporarily|almost"
-    r"|nearly|mostly|about to|some of|one of|half)\b|\bmay\b(?! \d)",
+    r"|nearly|mostly|about to|some of|one of|half)\b|\bmay\b(?! \d)"
 )
 """What is not (yet, any more, always, alone) the case claims nothing that could be ended or end anything."""
 
