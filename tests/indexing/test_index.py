@@ -637,15 +637,15 @@ def test_a_synced_vault_has_its_index_elsewhere(
     elif marker:
         put(tmp_path, marker, "x")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    place = locations.index_place(Config(vault=root), root)
+    path, place = locations.index_place(Config(vault=root), root)
     if why == "vault":
-        assert place == (root / ".memory/index.sqlite", "vault")
+        assert (path, place) == (root / ".memory/index.sqlite", "vault")
         return
-    assert place.path == tmp_path / "data/vault-memory" / vault_id(root) / "index.sqlite"
+    assert path == tmp_path / "data/vault-memory" / vault_id(root) / "index.sqlite"
     assert len(vault_id(root)) == 12
     mine = memory(root)
     assert mine.index().added == 3
-    assert "synced" in mine.index_file.place.why
+    assert "synced" in mine.index_file.place
     assert not (root / ".memory").exists()
     assert answers(mine, "ferry to Kallö")[0] == "a.md"
     named = memory(root, index_path=tmp_path / "mine.sqlite")

@@ -111,9 +111,9 @@ def _place(memory: "Federation") -> Check:
         )
         cannot = f"the index folder {memory.index_file.path.parent} cannot be written: {what}"
         return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
-    if memory.index_file.place.why == "vault":
+    if memory.index_file.place == "vault":
         return Check("place", "ok", f"the index is in the vault: {memory.index_file.path}")
-    return Check("place", "ok", f"the index is at {memory.index_file.path}: {memory.index_file.place.why}")
+    return Check("place", "ok", f"the index is at {memory.index_file.path}: {memory.index_file.place}")
 
 
 def _index(memory: "Federation", may_run: bool) -> Check:

@@ -80,7 +80,7 @@ def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Status:
 
 def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
     vault, path = str(memory.vault.root), memory.index_file.path
-    found = Status(vault, str(path), memory.index_file.place.why, path.exists(), reflect=last_reflect(memory))
+    found = Status(vault, str(path), memory.index_file.place, path.exists(), reflect=last_reflect(memory))
     if not found.exists or memory.index_file.unusable():
         return found
     reading = memory.index_file.reading(write=False)

@@ -125,20 +125,16 @@ def index_state(view: View, freshness: Freshness, scopes: Sequence[str] = ()) ->
 
 
 class IndexFile:
-    """One vault's index: `path` is where it lies and `place` says why there."""
+    """One vault's index: `path` is where it lies, `place` "vault" or why it lies elsewhere."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.vault = Vault(config)
-        self.place = locations.index_place(config, self.vault.root)
+        self.path, self.place = locations.index_place(config, self.vault.root)
         self.state: IndexState | None = None
         """The index that the last `read` came from."""
         self.links: frozenset[str] = frozenset()
         """The notes that change with what is at another path, as last seen by this object."""
-
-    @property
-    def path(self) -> Path:
-        return self.place.path
 
     @cached_property
     def embedder(self) -> StaticEmbedder:

@@ -115,7 +115,7 @@ def forget(off: Sequence[str], config: Config, environ: Mapping[str, str]) -> No
     """Delete the texts of these tools' sessions; with those of all, the index too. Raises BusyError, OSError."""
     home, index = ledger.folder(environ), None
     if not config.sessions_tools:
-        index = locations.index_place(config_of(config, environ), home).path
+        index, _ = locations.index_place(config_of(config, environ), home)
     with locations.writer_lock(home / ledger.STATE / "sweep", 0):
         for tool in off:
             shutil.rmtree(home / tool)

@@ -33,23 +33,15 @@ _SYNC_FOLDERS = (
 )
 
 
-class IndexPlace(NamedTuple):
-    """Where the index lies, and why there: "vault", or a reason in words."""
-
-    path: Path
-    why: str
-
-
-def index_place(config: Config, root: Path) -> IndexPlace:
-    """Decide where this vault's index lies; the user's `index.path` wins."""
+def index_place(config: Config, root: Path) -> tuple[Path, str]:
+    """Where this vault's index lies, the user's `index.path` first; and "vault", or why it lies elsewhere."""
     if config.index_path:
         # A folder holds the indexes of all vaults, each under its id; a file is the index of one.
         one = config.index_path.suffix in (".sqlite", ".db")
-        path = config.index_path if one else config.index_path / vault_id(root) / "index.sqlite"
-        return IndexPlace(path, "set by index.path")
+        return config.index_path if one else config.index_path / vault_id(root) / "index.sqlite", "set by index.path"
     if why := _why_elsewhere(root):
-        return IndexPlace(user_folder("data", os.environ) / vault_id(root) / "index.sqlite", why)
-    return IndexPlace(root / MEMORY_FOLDER / "index.sqlite", "vault")
+        return user_folder("data", os.environ) / vault_id(root) / "index.sqlite", why
+    return root / MEMORY_FOLDER / "index.sqlite", "vault"
 
 
 def _why_elsewhere(root: Path) -> str:
