@@ -1,7 +1,5 @@
 """select.py: what is chosen under a budget, by tables and properties."""
 
-import re
-import zlib
 from datetime import date, timedelta
 
 import pytest
@@ -99,48 +97,6 @@ def test_a_superseded_fact_comes_after_its_successor() -> None:
     assert texts(chosen([old, new], 12, weigh())) == [new.text]
     assert chosen([old], 1000, weigh()) == [old], "one whose successor is not among them stands by itself"
     assert chosen([new._replace(succeeded_by=new.key)], 1000, weigh()) != [], "nothing waits for itself"
-
-
-OLD, NEW = DAY, DAY + timedelta(20)
-
-
-def version(number: str, day: date, **more: object) -> Fact:
-    about = more.pop("about", ("tern",))
-    text = more.pop("text", f"Version {number} is deployed on all nodes.")
-    assert isinstance(text, str)
-    assert isinstance(about, tuple)
-    return fact(text, 1, *about, day=day, **{"kind": "world", "key": zlib.crc32(text.encode()), **more})
-
-
-@pytest.mark.parametrize(
-    ("older", "newer", "goes"),
-    [
-        ({}, {}, True),
-        ({"importance": 0.9}, {"importance": 0.1}, True),
-        ({"about": ("heron",)}, {}, False),
-        ({"kind": "experience"}, {"kind": "experience"}, False),
-        ({"text": "Version 0.9.2 is deployed on one node."}, {}, False),
-        ({"text": "Version 0.9.2 is not deployed on all nodes."}, {}, False),
-        ({"text": "Version 0.9.5 is deployed on all nodes!"}, {}, False),
-        ({}, {"day": OLD}, False),
-        ({}, {"succeeded_by": 7}, False),
-        ({"text": "Is at 41."}, {"text": "Is at 42."}, True),
-        ({"text": "41."}, {"text": "42."}, False),
-    ],
-)
-def test_of_two_numbers_in_the_same_words_the_newer_holds(
-    older: dict[str, object], newer: dict[str, object], goes: bool
-) -> None:
-    old = version("0.9.2", OLD, **older)
-    new = version("0.9.5", **{"day": NEW, **newer})  # type: ignore[arg-type]
-    # Nothing is too alike here, so that what is left out is left out for its number.
-    found = chosen([old, new], 1000, weigh(alike=1.0, stems=spelled))
-    assert (old not in found) == goes
-    assert new in found
-
-
-def spelled(text: str) -> list[str]:
-    return re.findall(r"[\w.]*\w", text.casefold())
 
 
 def test_turns_take_what_is_left() -> None:

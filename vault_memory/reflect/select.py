@@ -8,17 +8,16 @@ next a quarter, so that what is not told yet comes before what is told again. To
 by itself: importance, a decision. Greedy by gain per cost^SCALE, and lazily, for a gain only ever falls: a fact whose
 gain of earlier is not the best any more needs no second look.
 
-What stands aside from the formula: of two facts in nearly the same words only one is taken, of two that tell how a
-thing stands in the same words with other numbers only the newer, and a superseded fact only after the one that took its
-place, where that is among the facts at all. No tier counts, for those move with the clock: the same facts are the same
-choice on every day.
+What stands aside from the formula: of two facts in nearly the same words only one is taken, and a superseded fact only
+after the one that took its place, where that is among the facts at all. No tier counts, for those move with the clock:
+the same facts are the same choice on every day.
 """
 
 import heapq
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -49,15 +48,15 @@ _DECIDED = re.compile(
 )
 
 
+_SHORT = re.compile(r"[ -~]|\d\d", re.A)
+"""Stems that are no thread: letters alone and small numbers return by chance."""
+
 MOST_DETAILS = 3
 _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
-"""What makes a fact one of its own: a number, a title, a name that does not begin the sentence."""
+"""What makes a fact one of its own: a number, a title, a name that does not begin the sentence.
 
-
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_NEGATED = re.compile(r"\b(?:not?|never|none|without)\b|n['’]t\b", re.I)
-LEAST_ALIKE = 2
-"""Of fewer words beside its numbers a fact may be of anything."""
+Without it the pages of four conversations of LoCoMo hold 21 % of what is asked about, not 35 %.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +112,10 @@ def in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: Iterable
     taken: list[_Candidate] = []
     found = []
     for turn in turns:
-        given = turn._replace(budget=min(turn.budget, budget))
-        now = list(_greedy(telling, coverage, given, _Selection(tuple(taken), weigh.alike)))
-        taken += now
-        budget -= sum(one.cost for one in now)
-        found.append([one.fact for one in now])
+        before = len(taken)
+        _take(taken, telling, coverage, turn._replace(budget=min(turn.budget, budget)), weigh.alike)
+        budget -= sum(one.cost for one in taken[before:])
+        found.append([one.fact for one in taken[before:]])
     return found
 
 
@@ -156,76 +154,38 @@ class _Candidate(NamedTuple):
 def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     """The facts as they are weighed, in the order of a timeline, which also decides ties."""
     keys = {fact.key for fact in facts}
-    ordered = _current(sorted(facts, key=in_order), weigh)
+    ordered = sorted(facts, key=in_order)
     times = _times(ordered)
     found = []
     for fact in ordered:
         stems = frozenset(weigh.stems(fact.text))
         waits_for = fact.succeeded_by if fact.succeeded_by in keys and fact.succeeded_by != fact.key else None
         share = _share(fact, waits_for is not None, weigh)
+        # A plan for a day may still come to nothing.
+        has_happened = fact.occurred is not None and (fact.day is None or fact.occurred.start <= fact.day)
+        details = weigh.detail * min(len(_DETAIL.findall(fact.text)) + has_happened, MOST_DETAILS)
+        sure = 1.0 if fact.confidence is None else fact.confidence
+        worth = sure * (weigh.worth * fact.importance**2 + weigh.decision * is_decided(fact.text) + details)
+        people = ((PERSON, slug) for slug in dict.fromkeys(fact.about) if slug not in weigh.focus)
         # Sorted, for a sum of floats depends on its order, and the order of a set on the process.
-        concepts = (*sorted(stems), *_people(fact, weigh), *times.get(fact.when, ()))
-        worth = share * _worth(fact, weigh)
-        found.append(_Candidate(fact, stems, concepts, share, worth, max(weigh.cost(fact), 1), waits_for))
+        concepts = (*sorted(stems), *people, *times.get(fact.when, ()))
+        cost = max(weigh.cost(fact), 1)
+        found.append(_Candidate(fact, stems, concepts, share, share * worth, cost, waits_for))
     return found
-
-
-def _current(ordered: Sequence[Fact], weigh: Weights) -> list[Fact]:
-    """The facts without those that tell how a thing stood before its number changed, by a later note in its words.
-
-    Only where that is sure: the same subjects, the same words beside the numbers, both of how the world is.
-    """
-    alike: dict[tuple[tuple[str, ...], frozenset[str], bool], list[Fact]] = defaultdict(list)
-    for fact in ordered:
-        if fact.kind == "world" and fact.subjects and fact.day and _NUMBER.search(fact.text):
-            stems = frozenset(weigh.stems(_NUMBER.sub(" ", fact.text)))
-            if len(stems) >= LEAST_ALIKE:
-                alike[fact.subjects, stems, _NEGATED.search(fact.text) is not None].append(fact)
-    renewed = {id(fact) for found in alike.values() if len(found) > 1 for fact in _renewed(found)}
-    return [fact for fact in ordered if id(fact) not in renewed]
-
-
-def _renewed(alike: Sequence[Fact]) -> Iterator[Fact]:
-    """Of facts in the same words those whose numbers are not any more what was told last."""
-    holding = [fact for fact in alike if fact.day and fact.succeeded_by is None and not _is_ahead(fact)]
-    newest = max((fact.day for fact in holding if fact.day), default=date.min)
-    numbers = {number for fact in holding if fact.day == newest for number in _NUMBER.findall(fact.text)}
-    for fact in alike:
-        if fact.day and fact.day < newest and not numbers.issuperset(_NUMBER.findall(fact.text)):
-            yield fact
-
-
-def _is_ahead(fact: Fact) -> bool:
-    """Whether a fact is of a day after the one it was written on."""
-    return fact.when is not None and fact.day is not None and fact.when > fact.day
 
 
 def _share(fact: Fact, is_superseded: bool, weigh: Weights) -> float:
     """How much of a mention a fact is: what is merely inferred, planned, passed or old covers less."""
-    is_old = weigh.old_before is not None and fact.when is not None and fact.when < weigh.old_before
+    when, is_old = fact.when, False
+    if when is not None and weigh.old_before is not None:
+        is_old = when < weigh.old_before
     less = (
         (fact.is_inferred, weigh.inferred),
-        (_is_ahead(fact), weigh.ahead),
+        (when is not None and fact.day is not None and when > fact.day, weigh.ahead),
         (is_superseded, weigh.superseded),
         (is_old, weigh.old),
     )
     return math.prod(share for applies, share in less if applies)
-
-
-def _worth(fact: Fact, weigh: Weights) -> float:
-    """What a fact brings whatever else is taken."""
-    sure = 1.0 if fact.confidence is None else fact.confidence
-    details = weigh.detail * min(len(_DETAIL.findall(fact.text)) + _has_happened(fact), MOST_DETAILS)
-    return sure * (weigh.worth * fact.importance**2 + weigh.decision * is_decided(fact.text) + details)
-
-
-def _has_happened(fact: Fact) -> bool:
-    """Whether a fact says on which day it happened; a plan for a day may still come to nothing."""
-    return fact.occurred is not None and (fact.day is None or fact.occurred.start <= fact.day)
-
-
-def _people(fact: Fact, weigh: Weights) -> list[Concept]:
-    return [(PERSON, slug) for slug in dict.fromkeys(fact.about) if slug not in weigh.focus]
 
 
 def _times(ordered: Sequence[Fact]) -> dict[date | None, list[Concept]]:
@@ -253,14 +213,9 @@ def _weights(candidates: Sequence[_Candidate], weigh: Weights) -> dict[Concept, 
     for concept, count in counts.items():
         if isinstance(concept, tuple):
             found[concept] = weigh.people * (2 + math.log2(count)) if concept[0] == PERSON else weigh.times
-        elif count > 1 and _is_telling(concept) and concept not in names:
+        elif count > 1 and concept not in names and not _SHORT.fullmatch(concept):
             found[concept] = weigh.threads * math.log2(count) * weigh.rarity(concept) ** 2
     return {concept: weight for concept, weight in found.items() if weight > 0}
-
-
-def _is_telling(stem: str) -> bool:
-    """Whether a stem may be a thread: letters alone and small numbers return by chance."""
-    return len(stem) > 2 or (len(stem) == 2 and not stem.isdigit()) or not stem.isascii()
 
 
 # --- the choice ------------------------------------------------------------------------------------------------------
@@ -284,19 +239,11 @@ class _Coverage:
             self._left[concept] *= remains
 
 
-class _Selection(NamedTuple):
-    """What was taken before a turn, and how alike two facts say the same."""
-
-    before: Sequence[_Candidate]
-    alike: float
-
-
-def _greedy(
-    candidates: Sequence[_Candidate], coverage: _Coverage, turn: Turn, known: _Selection
-) -> Iterator[_Candidate]:
-    """The candidates that one turn takes, in order."""
-    taken, budget = list(known.before), turn.budget
-    keys, had = {one.fact.key for one in taken}, {id(one.fact) for one in taken}
+def _take(
+    taken: list[_Candidate], candidates: Sequence[_Candidate], coverage: _Coverage, turn: Turn, alike: float
+) -> None:
+    """Add to what was taken before what one turn takes of the candidates, in order."""
+    budget, keys, had = turn.budget, {one.fact.key for one in taken}, {id(one.fact) for one in taken}
     waiting: dict[int, list[int]] = defaultdict(list)
     heap: list[tuple[float, int]] = []
     for at, one in enumerate(candidates):
@@ -315,15 +262,12 @@ def _greedy(
         now = (-coverage.rate(one), at)
         if heap and now > heap[0]:
             heapq.heappush(heap, now)
-            continue
-        if any(_says_the_same(one, other, known.alike) for other in taken):
-            continue
-        yield one
-        taken.append(one)
-        budget -= one.cost
-        coverage.add(one)
-        for other in waiting.pop(one.fact.key, ()):
-            heapq.heappush(heap, (-coverage.rate(candidates[other]), other))
+        elif not any(_says_the_same(one, other, alike) for other in taken):
+            taken.append(one)
+            budget -= one.cost
+            coverage.add(one)
+            for other in waiting.pop(one.fact.key, ()):
+                heapq.heappush(heap, (-coverage.rate(candidates[other]), other))
 
 
 def _says_the_same(one: _Candidate, other: _Candidate, limit: float) -> bool:
