@@ -9,9 +9,10 @@ import pytest
 
 from vault_memory.reflect import summaries
 from vault_memory.reflect.fact import LINE_NUMBER, Citations, Fact
-from vault_memory.reflect.periods import KINDS, period_of
+from vault_memory.reflect.periods import KINDS, Period, period_of
+from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.sections import PageContext
-from vault_memory.reflect.summaries import SummaryDraft, TooLittle, summary
+from vault_memory.reflect.summaries import summary, too_little
 from vault_memory.text import tokens
 from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
@@ -43,14 +44,23 @@ def fact(text: str, day: int = 3, line: int = 10, *about: str, **more: object) -
     return Fact(text=text, line=line, about=about, subjects=about, **values)  # type: ignore[arg-type]
 
 
-def page(facts: Sequence[Fact], period: object = NOVEMBER, **more: object) -> SummaryDraft:
-    found = summary(period, facts, context(facts, **more))  # type: ignore[arg-type]
-    assert isinstance(found, SummaryDraft), found
+def page(facts: Sequence[Fact], period: Period = NOVEMBER, **more: object) -> Draft:
+    found = summary(period, facts, context(facts, **more))
+    assert found
     return found
 
 
-def bullets(draft: SummaryDraft) -> list[str]:
-    return [line for line in draft.lines if line.startswith("- ")]
+def written(draft: Draft) -> list[str]:
+    return [line.text for line in draft.lines]
+
+
+def bullets(draft: Draft) -> list[str]:
+    return [text for text in written(draft) if text.startswith("- ")]
+
+
+def cited(draft: Draft) -> list[int]:
+    """The keys of the facts it tells, in the order of the citations."""
+    return [key for line in draft.lines for key in line.keys]
 
 
 SAMPLE = ["tern", "castle", "tern", "ann-berg", "", "castle", "tern"]
@@ -88,7 +98,7 @@ def test_a_small_month() -> None:
         fact("Baked with a cold proof of 14 hours, straight from the fridge, the best so far.", 8, 16),
     ]
     draft = page(facts, source=lambda _: 200, summaries={"2025-W45", "2025-W30"})
-    assert list(draft.lines) == [
+    assert written(draft) == [
         "Mostly [[Tern]] (3) and [[The Castle]] (2); 7 facts on 6 days.",
         "",
         "### Decided",
@@ -110,23 +120,18 @@ def test_a_small_month() -> None:
         "",
         "Weeks: [[2025-W45]]",
     ]
-    assert draft.properties == {
-        "period": "2025-11",
-        "from": "2025-11-01",
-        "to": "2025-11-30",
-        "written": "extractive",
-    }
-    assert (draft.title, draft.path) == ("November 2025", "bank/summaries/2025-11.md")
-    assert [one.line for one in draft.cited] == [11, 10, 12, 13, 14, 15, 16]
-    assert draft.folded == 0
+    assert draft.start == (
+        "---\nperiod: 2025-11\nfrom: 2025-11-01\nto: 2025-11-30\nwritten: extractive\n---\n# November 2025\n"
+    )
+    assert (draft.path, draft.why) == ("bank/summaries/2025-11.md", "November 2025: 7 facts on 6 days")
+    assert [key % 1000 for key in cited(draft)] == [11, 10, 12, 13, 14, 15, 16]
 
 
 def test_what_is_folded_away_is_counted() -> None:
     facts = month_of(90)
     draft = page(facts)
-    assert draft.folded + len(draft.cited) == 90
-    closing = next(line for line in draft.lines if line.startswith("…and"))
-    assert closing.startswith(f"…and {draft.folded} more facts, the most on [[2025-11-")
+    closing = next(text for text in written(draft) if text.startswith("…and"))
+    assert closing.startswith(f"…and {90 - len(cited(draft))} more facts, the most on [[2025-11-")
     counts = [int(number) for number in re.findall(r"\]\] \((\d+)\)", closing)]
     assert counts == sorted(counts, reverse=True)
     assert len(counts) <= summaries.FOLDED
@@ -138,8 +143,8 @@ def test_short_facts_of_a_day_share_a_citation() -> None:
     rest = fact("Slept through the whole of Sunday without waking", 9, 3, "tern")
     draft = page([one, two, rest], source=lambda _: 200)
     joined = f"- {one.text}; {two.text} — [[2025-11-05]] L7, L8"
-    assert joined in draft.lines
-    assert draft.cited == (one, two, rest)
+    assert joined in written(draft)
+    assert cited(draft) == [one.key, two.key, rest.key]
     assert LINE_NUMBER.sub("L", "[[2025-11-05]] L7, L8.") == "[[2025-11-05]] L."
 
 
@@ -188,8 +193,7 @@ def test_superseded_within_the_period() -> None:
     )
     # Without room for both, only what holds is told.
     tight = page([old, new, *OTHERS], source=lambda _: 60)
-    assert new in tight.cited
-    assert old not in tight.cited
+    assert new.key in cited(tight) and old.key not in cited(tight)
 
 
 # --- too little ------------------------------------------------------------------------------------------------------
@@ -197,25 +201,22 @@ def test_superseded_within_the_period() -> None:
 
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_few_facts_have_no_page(number: int) -> None:
-    found = summary(NOVEMBER, month_of(number), context(month_of(3)))
-    assert isinstance(found, TooLittle)
-    assert f"{number} fact" in found.reason
-    assert found.reason.startswith("November 2025")
+    assert summary(NOVEMBER, month_of(number), context(month_of(3))) is None
+    assert f"November 2025 has {number} fact" in too_little(NOVEMBER, month_of(number))
 
 
 # --- limits and laws -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("number", [8, 20, 60, 300])
+@pytest.mark.parametrize("number", [8, 20, 300])
 def test_limits(kind: str, number: int) -> None:
     period = period_of(date(2025, 11, 5), kind)
     facts = month_of(number, date(2025, 11, 3), 7)
     found = summary(period, facts, context(facts, summaries={"2025-W45", "2025-11"}))
-    if number >= 20:
-        assert isinstance(found, SummaryDraft)
-    if isinstance(found, SummaryDraft):
-        cost = tokens.count("\n".join(found.lines))
+    assert found or number < 20
+    if found:
+        cost = tokens.count("\n".join(written(found)))
         assert cost <= {"week": 400, "month": 600, "year": 800}[kind]
         assert cost <= 0.35 * sum(tokens.count(one.text) for one in facts)
 

@@ -46,8 +46,6 @@ from vault_memory.text import tokens
 VERSION = 7
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
-SUMMARY_BLOCK = "summary"
-
 OPINIONS_ON_A_PAGE = 5
 IN_SHORT = opinion_page.Detail(1, 1, 0, 0)
 """What an entity's page tells of an opinion: the newest for and against; bank/opinions.md has the rest."""
@@ -137,7 +135,7 @@ class PageJobs:
         wanted = set(self.options.only or REFLECTED)
         for path in self._paths if self.options.since is None else ():
             if path.startswith(SUMMARIES) and "summaries" in wanted:
-                yield Draft(path, SUMMARY_BLOCK, (NOTHING_LEFT,), "", "")
+                yield Draft(path, summaries.BLOCK, (NOTHING_LEFT,), "", "")
             elif (path.startswith(ENTITY_FOLDER) or path in entity_page.BANK_PATHS) and "entities" in wanted:
                 yield Draft(path, entity_page.BLOCK, (NOTHING_LEFT,), "", "")
 
@@ -254,20 +252,12 @@ class PageJobs:
 
             given = [*about, *newer]
             job = self._job(period.path, given, links, partial(self._summary, period, given))
-            without = summaries.too_little(period, about).reason
-            left = partial(self._remainder, period, about)
+            without = summaries.too_little(period, about)
+            left = partial(summaries.remainder, period, about, self._context)
             yield job._replace(subject=partial(self._period, period, given), left=left, without=without)
 
     def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
-        found = summaries.summary(period, given, self._context_of(given), free)
-        if isinstance(found, summaries.TooLittle):
-            return None
-        size = summaries.size([fact for fact in given if period.holds(fact.when)])
-        return Draft(found.path, SUMMARY_BLOCK, found.block, f"{period.title}: {size}", found.start)
-
-    def _remainder(self, period: periods.Period, about: Sequence[Fact]) -> Draft:
-        lines = summaries.remainder(period, about, self._context_of(about))
-        return Draft(period.path, SUMMARY_BLOCK, lines, f"{period.title}: {summaries.size(about)}")
+        return summaries.summary(period, given, self._context_of(given), free)
 
     # --- what a model may write of --------------------------------------------------------------------------------
 

@@ -6,17 +6,18 @@ facts it stands for; what does not fit is counted and said. Same facts, same byt
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.periods import Period, finer, page_of
-from vault_memory.reflect.plan import EXTRACTIVE
+from vault_memory.reflect.plan import EXTRACTIVE, Draft
 from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Weights, chosen, in_order
 from vault_memory.search.decay import OLD_DAYS
 from vault_memory.text.spans import plus
+
+BLOCK = "summary"
 
 LIMITS = {"week": 400, "month": 600, "year": 800}
 """The most tokens a page has, by the kind of its period."""
@@ -42,86 +43,58 @@ FOLDED = 3
 _FINER = {"month": "Weeks", "year": "Months"}
 
 
-_Told = tuple[str, tuple[Fact, ...]]
-
-
-class SummaryDraft(NamedTuple):
-    """A page's text as the lines of its block, and its flat properties."""
-
-    title: str
-    path: str
-    told: tuple[tuple[str, tuple[Fact, ...]], ...]
-    """Each line with the facts it cites: none for the opening, a heading or an empty line."""
-    properties: Mapping[str, str]
-    folded: int
-    """How many of the period's facts are not told, only counted."""
-    block: tuple[Line, ...] = ()
-    """The same lines as those of a block."""
-
-    @property
-    def start(self) -> str:
-        """How a new page begins, before its block."""
-        properties = "".join(f"{key}: {value}\n" for key, value in self.properties.items())
-        return f"---\n{properties}---\n# {self.title}\n"
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The text of the lines."""
-        return tuple(text for text, _ in self.told)
-
-    @property
-    def cited(self) -> tuple[Fact, ...]:
-        """The facts that are cited, in the order of the citations."""
-        return tuple(fact for _, cited in self.told for fact in cited)
-
-
-class TooLittle(NamedTuple):
-    """Why a period has no page, as a sentence."""
-
-    reason: str
-
-
-def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: int = 0) -> SummaryDraft | TooLittle:
+def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: int = 0) -> Draft | None:
     """The page of a period from the facts dated in it; of the others only whether they took a fact's place counts.
 
-    So many tokens of its limit are left `free` for what somebody else has to say.
-    Their order plays no part. Whoever makes many pages had better give each only its own facts and their successors.
+    None where there is too little to sum up. So many tokens of its limit are left `free` for what somebody else has to
+    say. Their order plays no part. Whoever makes many pages had better give each only its own facts and their
+    successors.
     """
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
     if len(inside) < FEWEST:
-        return too_little(period, inside)
+        return None
     body = Body(period, inside, context, limit(period, inside, context))
-    frame = _frame(body)
-    taken = _fitted(body, frame, _standing(facts, period), free)
-    told = body.lines(taken)
-    if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
-        return too_little(period, inside)
-    folded = len(inside) - len(taken)
-    whole = tuple(frame.around(told, taken))
-    block = tuple(body.line(text, cited) for text, cited in whole)
-    return SummaryDraft(period.title, period.path, whole, _properties(period), folded, block)
+    opening, notes = Line(_opening(body)), Counter(fact.path for fact in inside)
+    pages = [context.cite.link(page_of(name)) for name in finer(period) if name in context.summaries]
+    links = FOLDED - bool(pages) if body.with_headings else 0
+
+    def lines(taken: Sequence[Fact]) -> list[Line]:
+        """All lines of a page that tells these facts."""
+        closing = [_folded(notes - Counter(fact.path for fact in taken), context.cite, links)]
+        if pages:
+            closing.append(f"{_FINER[period.kind]}: {' '.join(pages)}")
+        closing = [line for line in closing if line]
+        told = [body.line(text, cited) for text, cited in body.lines(taken)]
+        return [opening, *told, *([Line(""), *map(Line, closing)] if closing else [])]
+
+    found = lines(_fitting(body, lines, _standing(facts, period), body.limit - free))
+    if sum(bool(line.keys) for line in found) < FEWEST_LINES:
+        return None
+    # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
+    properties = f"period: {period.name}\nfrom: {period.start}\nto: {period.end}\nwritten: {EXTRACTIVE}\n"
+    start = f"---\n{properties}---\n# {period.title}\n"
+    return Draft(period.path, BLOCK, tuple(found), f"{period.title}: {size(inside)}", start)
 
 
-def remainder(period: Period, facts: Sequence[Fact], context: PageContext) -> tuple[Line, ...]:
+def remainder(period: Period, facts: Sequence[Fact], context: PageContext) -> Draft:
     """What a page says whose facts would not make one any more: how many there still are, and where; none of them."""
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
     body = Body(period, inside, context, limit(period, inside, context))
-    notes = Counter(fact.path for fact in inside)
-    fullest = sorted(notes, key=lambda path: (-notes[path], path))[:FOLDED]
-    where = _and([f"{context.cite.link(path)} ({notes[path]})" for path in fullest])
-    among = "it stands in" if len(fullest) == len(notes) else "most of it stands in"
-    return Line(_opening(body)), Line(""), Line(f"Too little to sum up; {among} {where}.", slot="remainder")
+    where, is_all = _fullest(Counter(fact.path for fact in inside), context.cite, FOLDED)
+    left = f"Too little to sum up; {'it stands in' if is_all else 'most of it stands in'} {where}."
+    lines = (Line(_opening(body)), Line(""), Line(left, slot="remainder"))
+    return Draft(period.path, BLOCK, lines, f"{period.title}: {size(inside)}")
 
 
-def too_little(period: Period, facts: Sequence[Fact]) -> TooLittle:
+def too_little(period: Period, facts: Sequence[Fact]) -> str:
     """Why a period with these facts, if it has no page, has none."""
-    size = f"{period.title} has {counted(len(facts), 'fact')}"
+    told = f"{period.title} has {counted(len(facts), 'fact')}"
     if len(facts) < FEWEST:
-        return TooLittle(f"{size}: from {FEWEST} on it is summed up.")
+        return f"{told}: from {FEWEST} on it is summed up."
     if len({fact.key for fact in facts}) < FEWEST_LINES:
-        return TooLittle(f"{size}, all in the same words.")
-    return TooLittle(
-        f"{size}, all short: a summary is {SHARE:.0%} as long as its facts at most,"
+        return f"{told}, all in the same words."
+    return (
+        f"{told}, all short: a summary is {SHARE:.0%} as long as its facts at most,"
         " and that holds no two of them with their sources."
     )
 
@@ -154,7 +127,9 @@ def _standing(facts: Sequence[Fact], period: Period) -> list[Fact]:
     return [one for one, other in zip(inside, newer, strict=True) if other is None or period.holds(other.when)]
 
 
-def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact], free: int) -> list[Fact]:
+def _fitting(
+    body: Body, lines: Callable[[Sequence[Fact]], Sequence[Line]], facts: Sequence[Fact], tokens: int
+) -> list[Fact]:
     """The facts that the page tells: the best first, each that still fits with all that stands around it."""
     count = body.context.count
 
@@ -165,52 +140,17 @@ def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact], free: int) -> li
     weigh = Weights(body.context.stems, body.context.rarity, cost, old_before=plus(body.period.end, -OLD_DAYS))
     keys = {fact.key for fact in facts}
     taken: list[Fact] = []
-    told: set[int] = set()
     for fact in chosen(facts, SPARE * body.limit, weigh):
-        if fact.succeeded_by in keys - told - {fact.key}:
-            continue  # what took its place found no room
+        newer = fact.succeeded_by
+        if newer in keys and newer != fact.key and newer not in {one.key for one in taken}:
+            continue  # it found no room
         more = [*taken, fact]
-        if count("\n".join(line for line, _ in frame.around(body.lines(more), more))) <= body.limit - free:
+        if count("\n".join(line.text for line in lines(more))) <= tokens:
             taken = more
-            told.add(fact.key)
     return taken
 
 
 # --- what stands around the facts ------------------------------------------------------------------------------------
-
-
-class _Frame(NamedTuple):
-    """What is the same whichever facts are told: the opening line, how many facts each note has, the line of links."""
-
-    opening: str
-    notes: Counter[str]
-    finer: str
-    cite: Citations
-    links: int
-
-    def around(self, told: Sequence[_Told], taken: Sequence[Fact]) -> list[_Told]:
-        """All lines of the page, each with the facts it cites."""
-        closing = [line for line in (self._folded(taken), self.finer) if line]
-        return [(self.opening, ()), *told, *((line, ()) for line in (["", *closing] if closing else []))]
-
-    def _folded(self, taken: Sequence[Fact]) -> str:
-        """How many facts are folded away, and the notes that hold most of them; "" where none is."""
-        folded = self.notes - Counter(fact.path for fact in taken)
-        if not folded:
-            return ""
-        fullest = sorted(folded, key=lambda path: (-folded[path], path))[: self.links]
-        more = counted(folded.total(), "more fact")
-        if not fullest:
-            return f"…and {more}."
-        links = _and([f"{self.cite.link(path)} ({folded[path]})" for path in fullest])
-        among = "on" if len(fullest) == len(folded) else "the most on"
-        return f"…and {more}, {among} {links}."
-
-
-def _frame(body: Body) -> _Frame:
-    pages = _finer_pages(body.period, body.context)
-    links = FOLDED - bool(pages) if body.with_headings else 0
-    return _Frame(_opening(body), Counter(fact.path for fact in body.facts), pages, body.context.cite, links)
 
 
 def _opening(body: Body) -> str:
@@ -223,20 +163,21 @@ def _opening(body: Body) -> str:
     return f"{'Mostly' if mostly else 'Among other things'} {names}; {size(body.facts)}."
 
 
-def _finer_pages(period: Period, context: PageContext) -> str:
-    """The links to the pages of the finer periods that there are, or ""."""
-    pages = [context.cite.link(page_of(name)) for name in finer(period) if name in context.summaries]
-    return f"{_FINER[period.kind]}: {' '.join(pages)}" if pages else ""
+def _folded(notes: Counter[str], cite: Citations, links: int) -> str:
+    """How many facts are folded away, and the notes that hold most of them; "" where none is."""
+    if not notes:
+        return ""
+    more = counted(notes.total(), "more fact")
+    if not links:
+        return f"…and {more}."
+    where, is_all = _fullest(notes, cite, links)
+    return f"…and {more}, {'on' if is_all else 'the most on'} {where}."
 
 
-def _properties(period: Period) -> dict[str, str]:
-    # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
-    return {
-        "period": period.name,
-        "from": period.start.isoformat(),
-        "to": period.end.isoformat(),
-        "written": EXTRACTIVE,
-    }
+def _fullest(notes: Counter[str], cite: Citations, links: int) -> tuple[str, bool]:
+    """Links to the notes with most of some facts, and whether those are all."""
+    fullest = sorted(notes, key=lambda path: (-notes[path], path))[:links]
+    return _and([f"{cite.link(path)} ({notes[path]})" for path in fullest]), len(fullest) == len(notes)
 
 
 def _and(parts: Sequence[str]) -> str:
