@@ -50,6 +50,11 @@ def page(facts: Sequence[Fact], period: Period = NOVEMBER, **more: object) -> Dr
     return found
 
 
+def costing(tokens: int, *facts: Fact) -> list[Fact]:
+    """The facts as if each cost so much where it stands in its note."""
+    return [one._replace(tokens=tokens) for one in facts]
+
+
 def written(draft: Draft) -> list[str]:
     return [line.text for line in draft.lines]
 
@@ -97,7 +102,7 @@ def test_a_small_month() -> None:
         fact("Prefers a short message on the phone and the rest in a file that she can keep.", 8, 15, "ann-berg"),
         fact("Baked with a cold proof of 14 hours, straight from the fridge, the best so far.", 8, 16),
     ]
-    draft = page(facts, source=lambda _: 200, summaries={"2025-W45", "2025-W30"})
+    draft = page(costing(200, *facts), summaries={"2025-W45", "2025-W30"})
     assert written(draft) == [
         "Mostly [[Tern]] (3) and [[The Castle]] (2); 7 facts on 6 days.",
         "",
@@ -141,7 +146,7 @@ def test_short_facts_of_a_day_share_a_citation() -> None:
     one = fact("Planted three apple trees beside fences", 5, 7)
     two = fact("Watered eleven large gooseberry bushes carefully", 5, 8)
     rest = fact("Slept through the whole of Sunday without waking", 9, 3, "tern")
-    draft = page([one, two, rest], source=lambda _: 200)
+    draft = page(costing(200, one, two, rest))
     joined = f"- {one.text}; {two.text} — [[2025-11-05]] L7, L8"
     assert joined in written(draft)
     assert cited(draft) == [one.key, two.key, rest.key]
@@ -180,19 +185,19 @@ WALK = "Walked along the river with two sandwiches."
     ],
 )
 def test_a_line_says_what_its_words_leave_out(one: Fact, expected: str) -> None:
-    lines = bullets(page([one, *OTHERS], source=lambda _: 200))
+    lines = bullets(page(costing(200, one, *OTHERS)))
     assert [line for line in lines if line.startswith(expected)], lines
 
 
 def test_superseded_within_the_period() -> None:
     new = fact("The quote for the roof is 41 200 kr with all the rotten boards.", 15, 5, "castle", key=2)
     old = fact("Tomas asks 38 500 kr, material and skip included.", 11, 4, "castle", key=1, succeeded_by=2)
-    lines = bullets(page([old, new, *OTHERS], source=lambda _: 400))
+    lines = bullets(page(costing(400, old, new, *OTHERS)))
     assert any(
         line.startswith("- Tomas asks 38 500 kr, material and skip included (until 15 Nov) — ") for line in lines
     )
     # Without room for both, only what holds is told.
-    tight = page([old, new, *OTHERS], source=lambda _: 60)
+    tight = page(costing(60, old, new, *OTHERS))
     assert new.key in cited(tight) and old.key not in cited(tight)
 
 

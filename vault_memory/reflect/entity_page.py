@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import chain
 
@@ -72,10 +72,10 @@ _IS = (
     r"|(?:I |[Ww]e )?(?:now |still |also )?(?:[Ll]ives?|[Ww]orks?|[Rr]uns?|[Kk]eeps?|[Tt]each(?:es)?|[Ss]tud(?:y|ies)"
     r"|[Ss]tands?|[Bb]elongs?|[Ss]erves?|[Ll]eads?|[Oo]wns?|[Cc]onsists|[Hh]andles?)\b|Allergic\b)"
 )
-"""How a sentence goes on, or begins, that says what somebody or something is."""
+"""How a sentence goes on, or begins, that says what somebody or something is.
 
-_FRAGMENT = re.compile(r"(?:I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey) \w+ (?:it|this|that|so|one|them)\b|(?:It|This|That|They)\b")
-"""What tells nothing without what stands before it in its note."""
+Such a line at the head adds half a point to the share of what is asked that the pages of four conversations hold.
+"""
 
 RELATED = 8
 FOLDED = 4
@@ -132,12 +132,16 @@ def is_over(fact: Fact, newest: date | None) -> bool:
     return span.end < newest and _LASTING.search(fact.text) is None
 
 
+def _cost(context: PageContext, fact: Fact) -> int:
+    return min(context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
+
+
 class _Page:
     """One page in the making."""
 
     def __init__(self, profile: Profile, context: PageContext, tokens: int) -> None:
         self._profile, self._context, self._tokens = profile, context, tokens
-        self._room, self._as_old = tokens, False
+        self._room, self._as_old, self._cost = tokens, False, partial(_cost, context)
         self._facts = sorted(profile.facts, key=in_order)
         last = max((fact.when for fact in self._facts if fact.when), default=date.min)
         self._newest = profile.newest or max((fact.day for fact in self._facts if fact.day), default=None)
@@ -156,7 +160,7 @@ class _Page:
             Turn(self._tokens // LATELY_SHARE, lately(telling)),
         )
         head, best, core, new, more = in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
-        best.sort(key=_is_past)
+        best.sort(key=lambda fact: fact.succeeded_by is not None)
         return [*head, *best], [*core, *new, *more]
 
     def _heading(self, telling: Sequence[Fact]) -> set[int]:
@@ -165,7 +169,7 @@ class _Page:
         Nothing that came from outside: it is told below, and marked.
         """
         telling = [fact for fact in telling if fact.is_trusted]
-        holding = [fact for fact in telling if not _is_past(fact) and not _FRAGMENT.match(fact.text)]
+        holding = [fact for fact in telling if fact.succeeded_by is None]
         own = [fact for fact in holding if fact.kind in STANDING and self._profile.slug in fact.subjects]
         names = "|".join(map(re.escape, (self._profile.name, self._profile.name.split()[0])))
         says_what = re.compile(rf"(?:(?:{names})(?![\w-]) ?)?{_IS}")
@@ -174,9 +178,6 @@ class _Page:
         stands = [fact for fact in own if not self._is_ahead(fact) and not is_over(fact, self._newest)]
         found = next((some for some in (what, lasting, stands, holding, telling) if some), [])
         return set(map(id, found))
-
-    def _cost(self, fact: Fact) -> int:
-        return min(self._context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
 
     def fitted(self, tokens: int, as_old: bool = False) -> list[Line]:
         """The lines within some tokens: what is told beside the overview gives way."""
@@ -189,34 +190,45 @@ class _Page:
 
     def lines(self) -> Iterator[Line]:
         best, more = self._chosen
-        opening = [Line("## In the logs")]
         first = [fact for fact in best[:1] if fact.is_trusted]
+        opening = [Line("## In the logs")]
+        for line in self._body.listed(first, self._profile.slug):
+            cited = f" — {self._context.cite.of(first[0])}"
+            text = line.text.removeprefix("- ").removesuffix(cited).replace("**", "")
+            opening += [Line(""), line._replace(text=f"**{text}**{cited}")]
         if self._facts:  # of opinions alone their own heading says enough
-            opening += [Line(""), *self._headline(first), self._opening]
+            opening += [Line(""), self._opening]
         yield from opening
         yield from self._section("", sorted(best[len(first) :], key=in_order, reverse=True))
         used = sum(map(self._cost, best)) + self._count(self._profile.opinions) + self._count(opening) + FRAME_TOKENS
         self._room = min(self._room, max(self._tokens - used, 0))
         rest = self._fitting(more)
-        now = [fact for fact in rest if self._is_alive(fact)]
+        now, ahead, earlier = list[Fact](), list[Fact](), list[Fact]()
+        for fact in rest:
+            is_gone = self._as_old or fact.tier == "peripheral" or fact.succeeded_by is not None
+            is_alive = not is_gone and not is_over(fact, self._newest)
+            (ahead if self._is_ahead(fact) else now if is_alive else earlier).append(fact)
         now.sort(key=lambda fact: (-(fact.when or date.min).toordinal(), fact.path, fact.line))
         yield from self._section("### Now", now)
         if self._profile.opinions:
             yield from (Line(""), Line("### Opinions"), Line(""), *self._profile.opinions)
-        ahead = [fact for fact in rest if self._is_ahead(fact)]
         yield from self._section("### Ahead", sorted(ahead, key=in_order))
-        yield from self._timeline(_without(rest, [*now, *ahead]))
+        if earlier:
+            yield from (Line(""), Line("### Earlier"))
+            for title, of_month in by_month(earlier):
+                yield from self._section(f"**{title}**", of_month)
         yield from self._closing([*best, *rest])
 
-    def _is_ahead(self, fact: Fact) -> bool:
-        if fact.when is None or self._newest is None or fact.when <= self._newest:
-            return False
-        return not _is_past(fact)
+    def _section(self, title: str, facts: Sequence[Fact]) -> Iterator[Line]:
+        if facts:
+            yield Line("")
+            if title:
+                yield from (Line(title), Line(""))
+            yield from self._body.listed(facts, self._profile.slug)
 
-    def _is_alive(self, fact: Fact) -> bool:
-        if self._as_old or fact.tier == "peripheral" or _is_past(fact):
-            return False
-        return not is_over(fact, self._newest) and not self._is_ahead(fact)
+    def _is_ahead(self, fact: Fact) -> bool:
+        is_later = fact.when is not None and self._newest is not None and fact.when > self._newest
+        return is_later and fact.succeeded_by is None
 
     def _fitting(self, facts: Iterable[Fact]) -> list[Fact]:
         """As many of the facts as there is room for, the first first."""
@@ -231,13 +243,6 @@ class _Page:
     def _count(self, lines: Iterable[Line]) -> int:
         return self._context.count("\n".join(line.text for line in lines))
 
-    def _headline(self, first: Sequence[Fact]) -> Iterator[Line]:
-        """The one fact that tells most, where there is one."""
-        for line in self._listed(first):
-            cited = f" — {self._context.cite.of(first[0])}"
-            text = line.text.removeprefix("- ").removesuffix(cited)
-            yield from (line._replace(text=f"**{text.replace('**', '')}**{cited}"), Line(""))
-
     @cached_property
     def _opening(self) -> Line:
         """How much there is, from when to when, and whom it goes with."""
@@ -251,26 +256,6 @@ class _Page:
         together = ", ".join(f"{self._context.shown(slug)} ({related[slug]})" for slug in ranked)
         return Line(f"{text}{f'; together with {together}' if together else ''}.", slot="opening")
 
-    def _section(self, title: str, facts: Sequence[Fact]) -> Iterator[Line]:
-        if not facts:
-            return
-        yield Line("")
-        if title:
-            yield from (Line(title), Line(""))
-        yield from self._listed(facts)
-
-    def _listed(self, facts: Sequence[Fact]) -> Iterator[Line]:
-        for text, cited in self._body.listed(facts, self._profile.slug):
-            yield self._body.line(text, cited)
-
-    def _timeline(self, facts: Sequence[Fact]) -> Iterator[Line]:
-        if not facts:
-            return
-        yield from (Line(""), Line("### Earlier"))
-        for title, of_month in by_month(facts):
-            yield from (Line(""), Line(f"**{title}**"), Line(""))
-            yield from self._listed(of_month)
-
     def _closing(self, told: Sequence[Fact]) -> Iterator[Line]:
         """How many facts are folded away, and where they stand."""
         folded = len(self._facts) - len(told)
@@ -279,11 +264,8 @@ class _Page:
         places = self._places - Counter(map(self._where, told))
         fullest = sorted(places, key=lambda place: (-places[place], place))[:FOLDED]
         links = ", ".join(f"{place} ({places[place]})" for place in fullest)
-        more = f"…and {folded:,} more fact{'s' * (folded != 1)}"
-        yield from (
-            Line(""),
-            Line(f"{more}, {'on' if len(fullest) == len(places) else 'most of them on'} {links}.", slot="folded"),
-        )
+        among = "on" if len(fullest) == len(places) else "most of them on"
+        yield from (Line(""), Line(f"…and {counted(folded, 'more fact')}, {among} {links}.", slot="folded"))
 
     @cached_property
     def _places(self) -> Counter[str]:
@@ -293,9 +275,7 @@ class _Page:
     def _where(self, fact: Fact) -> str:
         """Where a folded fact is to be looked up: the summary of its month if there is one, else its note."""
         month = period_of(fact.when, "month").name if fact.when else ""
-        if month and month in self._context.summaries:
-            return self._context.cite.link(page_of(month))
-        return self._context.cite.link(fact.path)
+        return self._context.cite.link(page_of(month) if month in self._context.summaries else fact.path)
 
 
 def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
@@ -325,74 +305,43 @@ def weighed(facts: Sequence[Fact]) -> list[Fact]:
     return sorted(chain.from_iterable(best), key=in_order)
 
 
-def _is_past(fact: Fact) -> bool:
-    """Whether something else took the place of a fact."""
-    return fact.succeeded_by is not None
-
-
-def _without(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:
-    known = set(map(id, told))
-    return [fact for fact in facts if id(fact) not in known]
-
-
 # --- bank/world.md and bank/experience.md -----------------------------------------------------------------------------
 
 
-def world_lines(facts: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS) -> tuple[Line, ...]:
-    """How things are now, by the person, place or project it is about."""
-    newest = max((fact.day for fact in facts if fact.day), default=None)
-    standing = [
-        fact
-        for fact in facts
-        if fact.kind in ("world", "observation") and fact.succeeded_by is None and fact.path != WORLD
-        if not is_over(fact, newest)
-    ]
-    return tuple(_bank_lines(standing, context, tokens, by_thread=True))
+def bank_lines(path: str, known: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS) -> tuple[Line, ...]:
+    """The block of a page of the bank, within `tokens`.
 
-
-def experience_lines(facts: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS) -> tuple[Line, ...]:
-    """What was done and what came of it, the newest month first."""
-    done = [fact for fact in facts if fact.kind == "experience" and fact.path != EXPERIENCE]
-    return tuple(_bank_lines(done, context, tokens, by_thread=False, newer=facts))
-
-
-def _bank_lines(
-    facts: Sequence[Fact], context: PageContext, tokens: int, by_thread: bool, newer: Sequence[Fact] = ()
-) -> list[Line]:
-    """The block for these facts, within `tokens`; `newer` are facts that took the place of some, wherever told."""
+    On bank/world.md how things are now, by the person, place or project it is about; on bank/experience.md what was
+    done and what came of it, the newest month first.
+    """
+    if path == WORLD:
+        newest = max((fact.day for fact in known if fact.day), default=None)
+        standing = (fact for fact in known if fact.kind in STANDING and fact.succeeded_by is None)
+        facts = [fact for fact in standing if not is_over(fact, newest)]
+    else:
+        facts = [fact for fact in known if fact.kind == "experience"]
     if not facts:
-        return []
-
-    def cost(fact: Fact) -> int:
-        return min(context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
-
+        return ()
     last = max((fact.when for fact in facts if fact.when), default=date.min)
+    newer = () if path == WORLD else known
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
     telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "")]
-    weigh, late = Weights(context.stems, context.rarity, cost), lately(telling)
+    weigh, late = Weights(context.stems, context.rarity, partial(_cost, context)), lately(telling)
     room = tokens
     while True:
         turns = [Turn(room // LATELY_SHARE, late), Turn(room)]
-        taken = [fact for found in in_turns(telling, room, weigh, turns) for fact in found]
-        found = [*_told_of_bank(taken, body, by_thread)]
+        taken = [*chain(*in_turns(telling, room, weigh, turns))]
+        found = [Line("## From the logs")]
+        if path == WORLD:
+            for line in body.lines(taken):
+                found += [line, Line("")] if line.text.startswith("#") else [line]
+        else:
+            for title, of_month in by_month(taken):
+                found += [Line(""), Line(f"### {title}"), Line(""), *body.listed(of_month, "")]
         if folded := len(facts) - len(taken):
             more = f"…and {counted(folded, 'more fact')}: on the pages of those they are about, and in the logs."
             found += [Line(""), Line(more, slot="folded")]
         over = context.count("\n".join(line.text for line in found)) - tokens
         if over <= 0 or not taken:
-            return found
+            return tuple(found)
         room = max(room - over, 0)
-
-
-def _told_of_bank(taken: Sequence[Fact], body: Body, by_thread: bool) -> Iterator[Line]:
-    yield Line("## From the logs")
-    if by_thread:
-        for text, cited in body.lines(taken):
-            yield body.line(text, cited)
-            if text.startswith("#"):
-                yield Line("")
-        return
-    for title, of_month in by_month(taken):
-        yield from (Line(""), Line(f"### {title}"), Line(""))
-        for text, cited in body.listed(of_month, ""):
-            yield body.line(text, cited)

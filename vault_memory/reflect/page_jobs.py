@@ -214,23 +214,18 @@ class PageJobs:
         return Draft(path, entity_page.BLOCK, lines, size, start)
 
     def _bank(self) -> Iterator[Job]:
-        for path, title, kinds, lines in (
-            (entity_page.WORLD, "World", ("world", "observation", "experience"), entity_page.world_lines),
-            (entity_page.EXPERIENCE, "Experience", ("experience",), entity_page.experience_lines),
+        for path, title, kinds in (
+            (entity_page.WORLD, "World", ("world", "observation", "experience")),
+            (entity_page.EXPERIENCE, "Experience", ("experience",)),
         ):
             about = [fact for fact in self.fact_set.facts if fact.kind in kinds and fact.path != path]
-            if not about or not self._is_touched(about):
-                continue
+            if about and self._is_touched(about):
+                yield self._job(path, about, (), partial(self._bank_page, path, title, about))
 
-            def draft(
-                path: str = path, title: str = title, about: list[Fact] = about,
-                lines: Callable[[Sequence[Fact], PageContext], tuple[Line, ...]] = lines,
-            ) -> Draft:  # fmt: skip
-                found = lines(about, self._context_of(about))
-                told = {key for line in found for key in line.keys}
-                return Draft(path, entity_page.BLOCK, found, f"{counted(len(told), 'fact')} told", f"# {title}\n")
-
-            yield self._job(path, about, (), draft)
+    def _bank_page(self, path: str, title: str, about: Sequence[Fact]) -> Draft:
+        lines = entity_page.bank_lines(path, about, self._context_of(about))
+        told = {key for line in lines for key in line.keys}
+        return Draft(path, entity_page.BLOCK, lines, f"{counted(len(told), 'fact')} told", f"# {title}\n")
 
     def _opinions(self) -> Job:
         lines = opinion_page.page(self.opinions, self._context)

@@ -53,12 +53,6 @@ class PageContext:
     rarity: Callable[[str], float]
     count: Callable[[str], int]
     summaries: Collection[str] = frozenset()
-    source: Callable[[Fact], int] | None = None
-    """The tokens of a fact as it stands in its note; where it is not given, those the fact knows, or of its text."""
-
-    def source_tokens(self, fact: Fact) -> int:
-        """What a fact costs where it stands: its page may have a share of that."""
-        return self.source(fact) if self.source else fact.tokens or self.count(fact.text)
 
 
 def counted(number: int, noun: str) -> str:
@@ -84,7 +78,6 @@ class Body:
     is_opened: bool = True
     """Whether an opening line names, and links, those that most facts are about."""
     _texts: dict[int, str] = field(default_factory=dict)
-    _parts: dict[str, tuple[Line, ...]] = field(default_factory=dict)
 
     @property
     def most(self) -> int:
@@ -135,16 +128,16 @@ class Body:
         """Whether a fact that holds no more is told as one: of some it is not known, and some have too few words."""
         return fact.succeeded_by is None or self._told(fact, section).endswith(self._until(fact) or "\0")
 
-    def lines(self, taken: Iterable[Fact]) -> list[tuple[str, tuple[Fact, ...]]]:
-        """The lines of the page for these facts, each with the facts it cites: none for a heading or an empty line."""
+    def lines(self, taken: Iterable[Fact]) -> list[Line]:
+        """The lines of the page for these facts, under headings where there is room for them."""
         sections = self._sections(taken)
-        found: list[tuple[str, tuple[Fact, ...]]] = []
+        found: list[Line] = []
         for name, facts in sections.items():
             if name and list(sections) != [ALSO]:
                 title = name if name in (DECIDED, ALSO) else self.shown(name)
-                found += [("", ()), (f"### {title}", ())]
+                found += [Line(""), Line(f"### {title}")]
             elif not found:
-                found.append(("", ()))
+                found.append(Line(""))
             found += self.listed(facts, name)
         return found
 
@@ -163,25 +156,24 @@ class Body:
             found.get(self.thread(fact), found[ALSO]).append(fact)
         return {name: facts for name, facts in found.items() if facts}
 
-    def listed(self, facts: Sequence[Fact], section: str) -> list[tuple[str, tuple[Fact, ...]]]:
-        found: list[tuple[str, tuple[Fact, ...]]] = []
+    def listed(self, facts: Iterable[Fact], section: str) -> list[Line]:
+        """A line for each fact, or for two short ones of one day about one thing."""
+        found: list[Line] = []
+        alone: Fact | None = None
         for fact in facts:
-            joined = self._joined(found[-1][1][-1], fact, section) if found and len(found[-1][1]) == 1 else None
+            joined = self._joined(alone, fact, section) if alone else None
             if joined:
-                found[-1] = joined
+                found[-1], alone = joined, None
             else:
-                found.append((self._alone(fact, section), (fact,)))
+                found.append(self._alone(fact, section))
+                alone = fact
         return found
 
-    def line(self, text: str, cited: Sequence[Fact]) -> Line:
-        """A line of the page as one of its block, which can be taken apart where it tells several facts."""
-        return Line(text, tuple(fact.key for fact in cited), parts=self._parts.get(text, ()))
+    def _alone(self, fact: Fact, section: str) -> Line:
+        return Line(f"- {self._told(fact, section)} — {self.context.cite.of(fact)}", (fact.key,))
 
-    def _alone(self, fact: Fact, section: str) -> str:
-        return f"- {self._told(fact, section)} — {self.context.cite.of(fact)}"
-
-    def _joined(self, one: Fact, other: Fact, section: str) -> tuple[str, tuple[Fact, ...]] | None:
-        """Two short facts of one day about one thing, on one line under one citation; None where they stand apart."""
+    def _joined(self, one: Fact, other: Fact, section: str) -> Line | None:
+        """Two facts on one line, under one citation, which can be taken apart; None where they stand apart."""
         if one.path != other.path or one.when != other.when or one.block_id or other.block_id:
             return None
         if self.thread(one) != self.thread(other) or self._lead(one, section) != self._lead(other, section):
@@ -193,9 +185,8 @@ class Body:
             fact_text.surely_traced(text, f.text, 2) < fact_text.TRACEABLE for f in (one, other)
         ):
             return None
-        joined = f"- {text} — {self.context.cite.several((one, other))}"
-        self._parts[joined] = tuple(Line(self._alone(fact, section), (fact.key,)) for fact in (one, other))
-        return joined, (one, other)
+        parts = (self._alone(one, section), self._alone(other, section))
+        return Line(f"- {text} — {self.context.cite.several((one, other))}", (one.key, other.key), parts=parts)
 
     def _told(self, fact: Fact, section: str) -> str:
         """A fact with the day and the name that its own words leave out, as far as it stays traceable."""
@@ -213,9 +204,12 @@ class Body:
         if fact.when is None:
             return ""
         span = fact.occurred if fact.occurred and fact.kind != "opinion" else Span(fact.when, fact.when)
-        is_cited = span.start == span.end == fact.day
-        is_long = (span.end - span.start).days > LONG_SPAN_DAYS
-        return "" if is_cited or is_long or _says(self.text(fact), span) else short_span(span, self.period.start)
+        if span.start == span.end == fact.day or (span.end - span.start).days > LONG_SPAN_DAYS:
+            return ""
+        text, day = self.text(fact), span.start
+        number = re.search(rf"(?<![\d:.]){day.day}(?:st|nd|rd|th)?(?![\d:])", text)
+        is_told = number is not None and MONTH_NAMES[day.month - 1][:3].casefold() in text.casefold()
+        return "" if is_told or day.isoformat() in text else short_span(span, self.period.start)
 
     def _name(self, fact: Fact, section: str) -> str:
         """Whom a fact is about where neither the heading nor its words tell it."""
@@ -233,14 +227,6 @@ class Body:
             return ""
         later = newer.when and fact.when and newer.when > fact.when
         return f" (until {short(newer.when, self.period.start)})" if later and newer.when else " (no longer)"
-
-
-def _says(text: str, span: Span) -> bool:
-    """Whether a text itself names the first day of a span, in words or as an ISO date."""
-    day = span.start
-    number = re.search(rf"(?<![\d:.]){day.day}(?:st|nd|rd|th)?(?![\d:])", text)
-    month = MONTH_NAMES[day.month - 1][:3].casefold()
-    return day.isoformat() in text or (number is not None and month in text.casefold())
 
 
 def _words(text: str) -> set[str]:

@@ -64,8 +64,7 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
         if pages:
             closing.append(f"{_FINER[period.kind]}: {' '.join(pages)}")
         closing = [line for line in closing if line]
-        told = [body.line(text, cited) for text, cited in body.lines(taken)]
-        return [opening, *told, *([Line(""), *map(Line, closing)] if closing else [])]
+        return [opening, *body.lines(taken), *([Line(""), *map(Line, closing)] if closing else [])]
 
     found = lines(_fitting(body, lines, _standing(facts, period), body.limit - free))
     if sum(bool(line.keys) for line in found) < FEWEST_LINES:
@@ -109,7 +108,7 @@ def limit(period: Period, facts: Sequence[Fact], context: PageContext) -> int:
     """The tokens that a page of these facts may have; they are only counted as far as it matters."""
     most, source = LIMITS[period.kind], 0
     for fact in facts:
-        source += context.source_tokens(fact)
+        source += fact.tokens or context.count(fact.text)
         if source * SHARE >= most:
             return most
     return int(source * SHARE)
