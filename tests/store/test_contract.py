@@ -99,7 +99,7 @@ def test_a_note_replaces_what_was_there_and_takes_all_of_it_along_when_it_goes(e
         with empty.writing():
             rows.remove(empty, empty.notes()["a.md"].id)
         assert digest(empty) == nothing and not empty.notes()
-        assert note_queries.count_vectors(empty.view(ALL), 1) == 0
+        assert embedding_rows.count_vectors(empty.view(ALL), embedding_rows.Space(1, builtin().id, 128)) == 0
         put(empty, "a.md", text)
         assert digest(empty) == alone
     assert not damage(empty)

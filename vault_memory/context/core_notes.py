@@ -13,7 +13,7 @@ from vault_memory.markdown.note import ASIDE, COMMENT, Note, note_header
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.core import PATHS
 from vault_memory.store.journal import passage_key
-from vault_memory.store.note_queries import header_tokens, passage_tokens
+from vault_memory.store.note_queries import note_tokens
 from vault_memory.store.view import ALL, Store
 from vault_memory.vault.vault import Vault
 
@@ -55,8 +55,7 @@ def core_names(vault: Vault) -> Iterator[str]:
 
 def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> CoreNote:
     # What is not indexed as it is now is bounded by its bytes: counting it would load tiktoken.
-    name_tokens = header_tokens(store.view(ALL), path) if store else None
-    known = passage_tokens(store.view(ALL), path) if store and name_tokens is not None else {}
+    name_tokens, known = note_tokens(store.view(ALL), path) if store else (None, {})
     if name_tokens is None:
         name_tokens = len(note_header(path, None).encode("utf-8", "replace")) + 2
     note = parse(path, vault.read(path))

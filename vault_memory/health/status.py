@@ -10,7 +10,6 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog
 from vault_memory.sessions.ledger import SessionCounts, count_sessions
 from vault_memory.store import embedding_rows, note_queries, schema
-from vault_memory.store.note_queries import count_notes
 from vault_memory.store.view import View
 from vault_memory.vault.undo_history import UndoHistory
 
@@ -86,10 +85,11 @@ def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
     reading = memory.index_file.reading(write=False)
     with suppress(*schema.DAMAGED), reading as (store, freshness), store.snapshot():
         view = store.view(scopes)
+        totals = view.totals()
         found = replace(
             found, bytes=None if scopes else schema.size(path), fresh=freshness.fresh,
-            pending=None if scopes else freshness.pending, generation=store.generation, notes=count_notes(view),
-            passages=note_queries.count_passages(view), facts=note_queries.count_facts(view),
+            pending=None if scopes else freshness.pending, generation=store.generation, notes=totals.notes,
+            passages=totals.passages, facts=note_queries.count_facts(view),
             embedders=() if scopes else tuple(_vectors(memory, view)),
         )  # fmt: skip
     return found
@@ -136,7 +136,7 @@ def _vectors(memory: "Memory", view: View) -> Iterator[Vectors]:
     named = memory.search.remote.id if memory.search.remote else memory.index_file.embedder.id
     known = embedding_rows.all_spaces(view)
     for space in known:
-        count = note_queries.count_vectors(view, space.id)
+        count = embedding_rows.count_vectors(view, space)
         used = space.is_builtin or space.name == named
         placed, without = embedding_rows.count_placed(view, space)
         yield Vectors(space.name, count, placed, used, without)

@@ -373,18 +373,6 @@ class IndexFile:
 
         return self.ask(within, progress)
 
-    def ask_indexed(self, question: Callable[[Store], T]) -> T:
-        """Read from the index without a look at the vault: for who has just brought it up to date."""
-        try:
-            with (
-                schema.mapped_errors(self.path),
-                closing(Store.open(self.path)) as store,
-                store.snapshot(),
-            ):
-                return question(store)
-        except schema.DAMAGED:
-            return self.ask(lambda store, _: question(store))
-
     def repair(self, error: Exception, progress: "Progress | None") -> "Report":
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)

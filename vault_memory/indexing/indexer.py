@@ -9,7 +9,7 @@ How a run goes, and why in this order:
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -96,9 +96,9 @@ class Indexer:
         refuse_loss(before, left, len(changes.gone) - len(moved_from))
         new = [] if self._vault.filters.unknown else changes.new
         report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
-        at_leisure = deadline == float("inf")  # else the start of workers alone would eat up what time there is
-        todo = [*new, *(self._other(changes.suspect, known, report) if at_leisure else changes.suspect)]
-        ready = self._by_workers(todo if at_leisure else [])
+        todo = [*new, *changes.suspect]
+        # With a deadline the start of workers alone would eat up what time there is.
+        ready = self._by_workers(new if deadline == float("inf") else [])
         try:
             for done, file in enumerate(todo):
                 if time.monotonic() > deadline:
@@ -172,21 +172,6 @@ class Indexer:
         from vault_memory.indexing.prepare import prepare_in_workers
 
         return prepare_in_workers(self._vault, self._embedder.id, files)
-
-    def _other(self, suspect: list[File], known: Mapping[str, NoteRow], report: Report) -> list[File]:
-        """Those files whose content is another one; the hash decides, and of the same one only the times are noted.
-
-        Only of many at once: a few are hashed when their turn comes, and need not be read twice.
-        What cannot be read is reported when its turn comes.
-        """
-        if len(suspect) < WORKERS_FROM:
-            return suspect
-        same = [file for file in suspect if known[file.path].hash == self._vault.hash(file.path)]
-        with self._store.writing():
-            for file in same:
-                rows.touch(self._store, known[file.path].id, *file[1:])
-        report.unchanged += len(same)
-        return sorted(set(suspect) - set(same))
 
     def _refresh(
         self, file: File, row: NoteRow | None, moved: bool, report: Report, ready: "PreparedNote | None" = None

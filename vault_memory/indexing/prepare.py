@@ -92,9 +92,14 @@ class _Lines(NamedTuple):
 def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()) -> PreparedNote:
     """Parse one note; never raises, whatever the bytes. `folders` says which folders have a scope."""
     note = parse(file.path, data)
-    named = _named_day(note, daily)
+    stem = note.path.removesuffix(".md")
+    if daily.folder and stem.startswith(f"{daily.folder}/"):
+        stem = stem[len(daily.folder) + 1 :]
+    named = name_day("/".join(stem.split("/")[-daily.format.count("/") - 1 :]), daily.format)
+    days = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
+    day = named or next((day for day in days if day), None)
     scope = scopes.of_note(note.properties, note.path, folders)
-    whole = _Whole(named or _property_day(note), named is not None, scope, provenance.of_properties(note.properties))
+    whole = _Whole(day, named is not None, scope, provenance.of_properties(note.properties))
     problems = list(note.problems)
     if whole.origin == provenance.UNCLEAR:
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
@@ -137,20 +142,6 @@ def _told(note: Note, day: date, problems: list[Problem]) -> dict[int, InferredC
         key = passage_key(f"{speaker or ''}: {text}")
         found[line] = InferredColumns(line, "observation", text, speaker, start, end, key, is_decided(text))
     return found
-
-
-def _named_day(note: Note, daily: DailySettings) -> date | None:
-    """The local day that a note's file name says: that of a log. Another note may have a day as a property."""
-    stem = note.path.removesuffix(".md")
-    if daily.folder and stem.startswith(f"{daily.folder}/"):
-        stem = stem[len(daily.folder) + 1 :]
-    depth = daily.format.count("/") + 1
-    return name_day("/".join(stem.split("/")[-depth:]), daily.format)
-
-
-def _property_day(note: Note) -> date | None:
-    found = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
-    return next((day for day in found if day), None)
 
 
 def _head(note: Note, file: File, data: bytes, whole: _Whole) -> NoteHead:

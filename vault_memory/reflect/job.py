@@ -234,8 +234,8 @@ def _reflected(index: IndexFile, asked: ReflectRequest, steps: Steps) -> Reflect
         index.update(progress=steps.index)
         today, days = asked.now.astimezone().date(), index.config.reflect_entity_days
         options = Options(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
-        found = index.ask_indexed(
-            lambda store: RunPlanner(index.vault, store.view(ALL), options, retelling).planned(steps.plan)
+        found = index.ask(
+            lambda store, _: RunPlanner(index.vault, store.view(ALL), options, retelling).planned(steps.plan)
         )
         plan = found.plan
         done = WriteResult(edits=list(plan.edits)) if asked.dry_run else _applied(index, found, steps.write)

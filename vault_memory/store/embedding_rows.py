@@ -82,6 +82,12 @@ def make_space(store: Store, name: str, dimensions: int) -> Space:
     return Space(int(store.one("SELECT id FROM embedder WHERE name = ?", name)), name, dimensions)
 
 
+def count_vectors(view: View, space: Space) -> int:
+    """How many vectors a space holds; of a configured embedder those that are of use."""
+    usable = "" if space.is_builtin else " AND vector <> zeroblob(length(vector))"
+    return int(view.one(f"SELECT count(*) FROM embedding WHERE embedder = ?{usable}", space.id))
+
+
 def count_placed(store: View, space: Space) -> tuple[int, int]:
     """How many passages have a vector in a space, and how many a text that its embedder has no usable vector for."""
     if space.is_builtin:

@@ -223,23 +223,18 @@ def notes_of_size(store: View, size: int, within: int, scopes: Iterable[str]) ->
         yield path, (row[0] for row in store.rows(_FROM_THE_END, *passages))
 
 
-_COUNT = "SELECT count(*) FROM note"
 _PATHS = (
     "SELECT path FROM note WHERE path > ?1 AND (?2 IS NULL OR path < ?2) AND (?3 OR scope = 'global') ORDER BY path"
 )
 _TITLES = "SELECT path, title FROM note UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
-_HASH = "SELECT hash FROM note WHERE path = ?"
-_HEADER_TOKENS = "SELECT header_tokens FROM note WHERE path = ?"
 _PASSAGE_TOKENS = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
 _LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
-_PROBLEMS = "SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id"
 _RARE_NAMES = (
     "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
     " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
     " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
     " GROUP BY name.slug HAVING count(*) = 1 AND name.slug NOT IN (SELECT slug FROM alias)"
 )
-_PAGE_SLUGS = "SELECT DISTINCT slug FROM alias"
 _FACT_LINES = (
     "SELECT n.path, p.start_line, p.text FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0"
     " JOIN note n ON n.id = p.note_id"
@@ -254,7 +249,7 @@ _RECENT = (
 
 
 def count_notes(view: View) -> int:
-    return int(view.one(_COUNT))
+    return int(view.one("SELECT count(*) FROM note"))
 
 
 def note_paths(view: View, folder: str = "", with_private: bool = True) -> list[str]:
@@ -270,19 +265,14 @@ def note_titles(view: View) -> list[tuple[str, str]]:
 
 def note_hash(view: View, path: str) -> bytes | None:
     """The hash of a note's bytes as they were indexed; None where it is not indexed."""
-    found = view.one(_HASH, path)
+    found = view.one("SELECT hash FROM note WHERE path = ?", path)
     return None if found is None else bytes(found)
 
 
-def header_tokens(view: View, path: str) -> int | None:
-    """What naming a note costs; None where it is not indexed."""
-    found = view.one(_HEADER_TOKENS, path)
-    return None if found is None else int(found)
-
-
-def passage_tokens(view: View, path: str) -> dict[str, int]:
-    """The tokens of each passage of a note, by its text."""
-    return dict(view.rows(_PASSAGE_TOKENS, path))
+def note_tokens(view: View, path: str) -> tuple[int | None, dict[str, int]]:
+    """What naming a note costs (None where it is not indexed), and the tokens of each of its passages by its text."""
+    header = view.one("SELECT header_tokens FROM note WHERE path = ?", path)
+    return None if header is None else int(header), dict(view.rows(_PASSAGE_TOKENS, path))
 
 
 def links_to_anchor(view: View, anchor: str) -> list[tuple[str, int, str]]:
@@ -311,7 +301,7 @@ def recent_passages(
 
 def note_problems(view: View) -> Iterator[tuple[str, int, str, str]]:
     """(path, line, message, level) of each finding about a note."""
-    return view.rows(_PROBLEMS)
+    return view.rows("SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id")
 
 
 def names_mentioned_once(view: View) -> Iterator[tuple[str, str, str, int]]:
@@ -321,7 +311,7 @@ def names_mentioned_once(view: View) -> Iterator[tuple[str, str, str, int]]:
 
 def page_slugs(view: View) -> list[str]:
     """The slugs of all names that some page has."""
-    return [row[0] for row in view.rows(_PAGE_SLUGS)]
+    return [row[0] for row in view.rows("SELECT DISTINCT slug FROM alias")]
 
 
 def fact_texts(view: View) -> Iterator[tuple[str, int, str]]:
@@ -330,9 +320,6 @@ def fact_texts(view: View) -> Iterator[tuple[str, int, str]]:
 
 
 _COUNT_NOTES = "SELECT count(*), count(day), coalesce(sum(words), 0), coalesce(sum(size), 0) FROM note"
-_COUNT_PASSAGES = "SELECT count(*) FROM passage"
-_COUNT_FACTS = "SELECT count(*) FROM fact WHERE part = 0"
-_COUNT_VECTORS = "SELECT count(*) FROM embedding WHERE embedder = ?"
 _COUNT_DAYS = "SELECT day, count(*) FROM note WHERE day IS NOT NULL AND substr(path, 1, ?) <> ? GROUP BY day"
 _COUNT_QUESTIONS = "SELECT count(DISTINCT question) FROM used WHERE day > ? AND day <= ?"
 
@@ -343,17 +330,8 @@ def note_figures(view: View) -> tuple[int, int, int, int]:
     return notes, dated, words, size
 
 
-def count_passages(view: View) -> int:
-    return int(view.one(_COUNT_PASSAGES))
-
-
 def count_facts(view: View) -> int:
-    return int(view.one(_COUNT_FACTS))
-
-
-def count_vectors(view: View, space: int) -> int:
-    """How many vectors a space holds."""
-    return int(view.one(_COUNT_VECTORS, space))
+    return int(view.one("SELECT count(*) FROM fact WHERE part = 0"))
 
 
 def notes_by_day(view: View, without: str) -> Mapping[date, int]:
@@ -394,10 +372,7 @@ FROM reflected r LEFT JOIN note n ON n.path = r.path
 _PUT_PAGE = (
     "INSERT OR REPLACE INTO reflected VALUES(?, ?, coalesce((SELECT hash FROM note WHERE path = ?), zeroblob(0)))"
 )
-_DROP_PAGE = "DELETE FROM reflected WHERE path = ?"
 _VERDICTS = "SELECT statement, fact, relation FROM bearing"
-_PUT_VERDICT = "INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)"
-_DROP_VERDICT = "DELETE FROM bearing WHERE (statement, fact) = (?, ?)"
 
 
 class FactRow(NamedTuple):
@@ -474,10 +449,10 @@ def remember_pages(store: Store, signatures: Mapping[str, bytes], gone: Iterable
 
 def forget_pages(store: Store, paths: Iterable[str]) -> None:
     """Know of these pages no more that reflect wrote them."""
-    store.connection.executemany(_DROP_PAGE, [(path,) for path in paths])
+    store.connection.executemany("DELETE FROM reflected WHERE path = ?", [(path,) for path in paths])
 
 
 def remember_verdicts(store: Store, found: Collection[tuple[int, int, int]], gone: Collection[tuple[int, int]]) -> None:
     """Note what a model said of statements and facts, and forget what nobody asks any more."""
-    store.connection.executemany(_DROP_VERDICT, gone)
-    store.connection.executemany(_PUT_VERDICT, found)
+    store.connection.executemany("DELETE FROM bearing WHERE (statement, fact) = (?, ?)", gone)
+    store.connection.executemany("INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)", found)

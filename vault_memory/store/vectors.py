@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 WEIGHT_UNIT = 1 << 16
 """Steps of 1.0 in the fixed-point weights of `combine`."""
-WEIGHT_LIMIT = 1000.0
-"""Largest weight `combine` takes, either sign; a larger one is a mistake, and infinity has no steps."""
 
 _BIT_DIGITS = bytes(ord("1") if 0 < byte < 128 else ord("0") for byte in range(256))
 
@@ -39,14 +37,13 @@ def combine(vectors: Sequence[tuple[bytes, float]]) -> bytes:
     """Return the weighted sum of int8 vectors, scaled to int8 again.
 
     For a line with its neighbours `embed_contexts` is better: it sums before the lengths are lost. Weights
-    count in steps of 1/65536, so the result is exact. Raises ValueError for no vectors, unequal lengths, or a
-    weight that is not within ±`WEIGHT_LIMIT`.
+    count in steps of 1/65536, so the result is exact. Raises ValueError for no vectors or unequal lengths.
     """
     if not vectors:
         raise ValueError("nothing to combine")
     totals = [0] * len(vectors[0][0])
     for vector, weight in vectors:
-        factor = _fixed_point(weight)
+        factor = round(weight * WEIGHT_UNIT)
         totals = [t + factor * x for t, x in zip(totals, memoryview(vector).cast("b"), strict=True)]
     return scaled(totals)
 
@@ -70,12 +67,6 @@ def cosine(first: bytes, second: bytes) -> float:
     product = sum(a * b for a, b in zip(one, two, strict=True))
     lengths = math.hypot(*one) * math.hypot(*two)
     return product / lengths if lengths else 0.0
-
-
-def _fixed_point(weight: float) -> int:
-    if not -WEIGHT_LIMIT <= weight <= WEIGHT_LIMIT:  # also refuses NaN
-        raise ValueError(f"a weight must lie within ±{WEIGHT_LIMIT:g}, got {weight}")
-    return round(weight * WEIGHT_UNIT)
 
 
 def scaled(totals: list[int]) -> bytes:
