@@ -1,4 +1,4 @@
-"""What tests of the MCP server share: `memory mcp` as a process, spoken to by the SDK's own client or by hand."""
+"""What tests of the MCP server share: it is spoken to by the SDK's own client, here or in a process, or by hand."""
 
 import asyncio
 import json
@@ -13,6 +13,7 @@ import vaults
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation
 
+from vault_memory.agents.mcp_server import McpServer
 from vault_memory.text.frame import CLOSING, OPENING
 
 T = TypeVar("T")
@@ -21,19 +22,27 @@ AGENT = Implementation(name="Test Agent", version="1")
 SOURCE = str(Path(__file__).parent.parent)
 
 
-def talk(
-    root: Path, work: Callable[["Session"], Awaitable[T]], mode: Any = "auto", folder: Path | None = None,
-    first: str = "",
-) -> T:  # fmt: skip
-    """Have a client of the SDK do its work with a server of its own, and say what came of it.
+def talk(root: Path, work: Callable[["Session"], Awaitable[T]], folder: Path | None = None) -> T:
+    """Have a client of the SDK do its work with a server in this process, and say what came of it."""
 
-    The server's process runs the Python of `first` before anything else.
-    """
+    async def run() -> T:
+        server = McpServer(str(root), folder or Path.cwd())
+        try:
+            async with Client(server.protocol(), client_info=AGENT) as client:
+                return await work(Session(client))
+        finally:
+            server.end()
+
+    return asyncio.run(run())
+
+
+def talk_to_process(root: Path, work: Callable[["Session"], Awaitable[T]], mode: Any = "auto", first: str = "") -> T:
+    """Do the same with `memory mcp` in a process of its own, which runs the Python of `first` before anything else."""
 
     async def run() -> T:
         command = vaults.command(root, "mcp", first=first)
         server = StdioServerParameters(
-            command=command[0], args=command[1:], env=dict(os.environ) | {"PYTHONPATH": SOURCE}, cwd=folder
+            command=command[0], args=command[1:], env=dict(os.environ) | {"PYTHONPATH": SOURCE}
         )
         with tempfile.TemporaryFile("w+") as log:
             async with Client(stdio_client(server, log), mode=mode, client_info=AGENT) as client:

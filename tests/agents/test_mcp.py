@@ -11,7 +11,7 @@ import anyio
 import pytest
 from daemons import Running, start_daemon
 from mcp import MCPError
-from mcp_client import Session, Wire, inside, talk
+from mcp_client import Session, Wire, inside, talk, talk_to_process
 from vaults import fill, memory, put, run
 
 from vault_memory.agents.mcp_answers import Caller, search
@@ -99,7 +99,7 @@ def test_a_client_finds_everything_and_it_is_small(root: Path, mode: str) -> Non
         assert str(root) in status and "scopes   global" in status
         assert "written" in await session.call("memory_reflect", dry_run=True)
 
-    talk(root, work, mode)
+    talk_to_process(root, work, mode)
 
 
 def test_a_vault_cannot_flood_an_agent(root: Path) -> None:
@@ -481,7 +481,7 @@ def test_without_an_index_the_answer_says_so_and_one_is_built(tmp_path: Path) ->
             assert "Likes trains" in await session.call("memory_get", path="memory.md")
         assert "Prefers concise" in await session.search("what does Peter prefer?")
 
-    talk(vault, work)
+    talk_to_process(vault, work)
 
 
 def test_a_damaged_index_a_lost_vault_and_an_unreadable_note_are_answers(root: Path, tmp_path: Path) -> None:
@@ -500,7 +500,7 @@ def test_a_damaged_index_a_lost_vault_and_an_unreadable_note_are_answers(root: P
         (tmp_path / "away").rename(root)
         assert "Prefers concise" in await session.search("what does Peter prefer?")
 
-    talk(root, work)
+    talk_to_process(root, work)
 
 
 def test_a_daemon_that_dies_or_hangs_does_not_take_the_server_with_it(root: Path) -> None:
@@ -516,7 +516,7 @@ def test_a_daemon_that_dies_or_hangs_does_not_take_the_server_with_it(root: Path
         assert "Prefers concise" in await pending
         assert "daemon   not running" in await session.call("memory_status")
 
-    talk(root, work)
+    talk_to_process(root, work)
 
 
 # --- the protocol ----------------------------------------------------------------------------------------------------
@@ -535,7 +535,7 @@ def test_a_call_that_is_given_up_holds_up_no_other(root: Path) -> None:
             await session.call("memory_reflect")
         assert "it can be found now" in await session.call("memory_store", content="And this one is kept")
 
-    talk(root, work)
+    talk_to_process(root, work)
 
 
 def test_several_calls_at_once_are_all_answered(root: Path) -> None:
@@ -546,30 +546,27 @@ def test_several_calls_at_once_are_all_answered(root: Path) -> None:
         assert all("Prefers concise" in text for text in found[:20])
         assert all("it can be found now" in text for text in found[20:])
 
-    talk(root, work)
+    talk_to_process(root, work)
     assert sum(path.read_text().count("of twenty") for path in root.glob("memory/*.md")) == 5
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "number"),
-    [
-        (b"not json", -32700, None), (b"[" * 5000, -32700, None), (b"\xff\xfe\x00", -32700, None),
-        (b'{"jsonrpc":"2.0","id":1}', -32600, 1), (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"),
-        (b"7", -32600, None), (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
-        (b'{"jsonrpc":"2.0","id":1,"result":null}', -32600, None),
-    ],
-)  # fmt: skip
+NO_MESSAGES: list[tuple[bytes, int, object]] = [
+    (b"not json", -32700, None), (b"[" * 5000, -32700, None), (b"\xff\xfe\x00", -32700, None),
+    (b'{"jsonrpc":"2.0","id":1}', -32600, 1), (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"),
+    (b"7", -32600, None), (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
+    (b'{"jsonrpc":"2.0","id":1,"result":null}', -32600, None),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("greeted", [False, True])
-def test_what_is_no_message_is_answered_and_survived(
-    root: Path, line: bytes, code: int | None, number: object, greeted: bool
-) -> None:
+def test_what_is_no_message_is_answered_and_survived(root: Path, greeted: bool) -> None:
     wire = Wire(root)
     if greeted:
         wire.greet()
-    wire.send(line + b"\n")
-    if code is not None:
+    for line, code, number in NO_MESSAGES:
+        wire.send(line + b"\n")
         found = wire.receive()
-        assert (found["error"]["code"], found["id"]) == (code, number) and "result" not in found
+        assert (found["error"]["code"], found["id"]) == (code, number) and "result" not in found, line
     if not greeted:
         assert wire.greet()["result"]["serverInfo"]["name"] == "vault-memory"
     wire.ask(99, "ping")

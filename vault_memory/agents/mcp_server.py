@@ -69,14 +69,19 @@ class McpServer:
         self._written: Future[str] | None = None
         self._is_warming = False
 
-    async def run(self) -> None:
-        """Serve one connection to its end."""
+    def protocol(self) -> Server[Any]:
+        """What the SDK serves: each of its requests with what answers it."""
         server = Server[Any](
             NAME, version=__version__, instructions=mcp_tools.INSTRUCTIONS, on_list_tools=self._list_tools,
             on_call_tool=self._call, on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates, on_read_resource=self._read,
         )  # fmt: skip
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._greeted)
+        return server
+
+    async def run(self) -> None:
+        """Serve one connection on standard input and output to its end."""
+        server = self.protocol()
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
             to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
