@@ -1,5 +1,6 @@
 """The calling of hooks as agents call them: documented input in, what is put before the model out."""
 
+import io
 import json
 import os
 import shutil
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from vault_memory.agents.hook import HookRun
 from vault_memory.config import template, user_folder
+from vault_memory.integrations.hook_log import Call
 from vault_memory.text.frame import CLOSING, OPENING
 
 
@@ -60,14 +63,23 @@ def context(said: str, event: str) -> str:
     return text
 
 
-def asked(root: Path, session: str, prompt: str, **more: Any) -> str:
+def hooked_here(root: Path, event: str, given: dict[str, Any], agent: str = "claude-code") -> str:
+    """What a hook would print, answered in this process: its index must be there and fresh, for none is built then."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(given).encode())))
+        work = HookRun(Call(agent, event, str(root)))
+        work.run()
+    return work.output.decode("ascii")
+
+
+def asked(root: Path, session: str, prompt: str, as_process: bool = False, **more: Any) -> str:
     given = recorded("UserPromptSubmit", session, prompt=prompt, **more)
-    return context(hooked(root, "UserPromptSubmit", given), "UserPromptSubmit")
+    return context((hooked if as_process else hooked_here)(root, "UserPromptSubmit", given), "UserPromptSubmit")
 
 
-def begun(root: Path, session: str, source: str) -> str:
+def begun(root: Path, session: str, source: str, as_process: bool = False) -> str:
     given = recorded("SessionStart", session, source=source)
-    return context(hooked(root, "SessionStart", given), "SessionStart")
+    return context((hooked if as_process else hooked_here)(root, "SessionStart", given), "SessionStart")
 
 
 HOST = """

@@ -69,16 +69,23 @@ def openclaw(root: Path, session: str, said: Talk, folder: str = "/nowhere/claw"
 def opencode(root: Path, session: str, said: Talk, folder: str = "/nowhere/open") -> None:
     """A session in `<root>/opencode.db`, written long ago."""
     opencode_database(root)
-    with apsw.Connection(str(root / "opencode.db")) as db:
+    with database(root) as db:
         db.execute("INSERT INTO session VALUES(?,?,?,NULL)", (session, f"About {session}", folder))
     for at, (role, text) in enumerate(said):
         opencode_message(root, session, at, role, text)
 
 
+def database(root: Path) -> apsw.Connection:
+    """opencode's, written without a wait for the disk."""
+    connection = apsw.Connection(str(root / "opencode.db"))
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
+
+
 def opencode_database(root: Path) -> None:
     """A database without a session."""
     root.mkdir(parents=True, exist_ok=True)
-    with apsw.Connection(str(root / "opencode.db")) as db:
+    with database(root) as db:
         db.execute(
             "CREATE TABLE IF NOT EXISTS session(id TEXT, title TEXT, directory TEXT, parent_id TEXT);"
             "CREATE TABLE IF NOT EXISTS message(id PRIMARY KEY, session_id, time_created, time_updated, data);"
@@ -96,7 +103,7 @@ def opencode_message(
         {"type": "text", "text": "injected by a plugin", "synthetic": True}, {"type": "text", "text": text},
         {"type": "tool", "tool": "bash", "state": {"status": "completed", "output": "short"}},
     ]  # fmt: skip
-    with apsw.Connection(str(root / "opencode.db")) as db:
+    with database(root) as db:
         row = (message, session, created, updated or created, json.dumps({"role": role, "time": times}))
         db.execute("REPLACE INTO message VALUES(?,?,?,?,?)", row)
         for number, part in enumerate(parts):
@@ -105,5 +112,5 @@ def opencode_message(
 
 def opencode_title(root: Path, session: str, title: str) -> None:
     """Give a session another title."""
-    with apsw.Connection(str(root / "opencode.db")) as db:
+    with database(root) as db:
         db.execute("UPDATE session SET title = ? WHERE id = ?", (title, session))

@@ -52,7 +52,7 @@ def test_a_session_begins_with_the_core_and_what_is_recent(notes: Path, data: Pa
 
 
 def test_a_prompt_is_given_what_the_notes_say_to_it(notes: Path, data: Path) -> None:
-    text = asked(notes, "s", "How does Peter like his replies?")
+    text = asked(notes, "s", "How does Peter like his replies?", as_process=True)
     assert "concise replies" in text and f"memory/{TODAY}.md" in text
     assert "# Core" not in text
 
@@ -193,10 +193,10 @@ def test_bad_settings_are_no_obstacle(notes: Path, data: Path) -> None:
 
 def test_without_an_index_it_is_empty_and_one_is_built(tmp_path: Path, data: Path) -> None:
     root = fill(tmp_path / "new", NOTES)
-    assert asked(root, "s", "Peter?") == ""
+    assert asked(root, "s", "Peter?", as_process=True) == ""
     assert "there is none yet: `memory index` builds it. One is being built." in logged(data)
     until(lambda: (root / ".memory" / "index.sqlite").exists())
-    assert until(lambda: asked(root, "s", "How does Peter like his replies?"))
+    assert until(lambda: asked(root, "s", "How does Peter like his replies?", as_process=True))
 
 
 @pytest.mark.parametrize("source", ["startup", "compact"])
@@ -210,7 +210,7 @@ def test_a_first_session_has_core_memory_before_there_is_an_index(
     root = fill(tmp_path / "new", NOTES | core)
     (data / f"building-{vault_id(root)}").parent.mkdir(parents=True, exist_ok=True)
     (data / f"building-{vault_id(root)}").touch()  # none is built meanwhile
-    text = begun(root, "s", source)
+    text = begun(root, "s", source, as_process=True)
     assert "tea without sugar" in text and "Be kind" in text and "boiler" not in text and "Ada" not in text
     assert not (root / ".memory" / "index.sqlite").exists() and not (data / "hook.log").exists()
 
@@ -243,8 +243,8 @@ def test_what_was_written_since_is_found_by_a_later_prompt(tmp_path: Path, data:
     root = fill(tmp_path / "v", NOTES)
     Memory(Config(vault=root)).index()
     put(root, "new.md", "# Otter\n\nThe otter lives in Perth.\n")
-    assert asked(root, "s", "where does the otter live?") == ""
-    until(lambda: "Perth" in asked(root, "s", "where does the otter live?"))
+    assert asked(root, "s", "where does the otter live?", as_process=True) == ""
+    until(lambda: "Perth" in asked(root, "s", "where does the otter live?", as_process=True))
 
 
 def test_no_answer_is_longer_than_an_agent_takes(tmp_path: Path, data: Path) -> None:
@@ -272,14 +272,14 @@ def stuck(notes: Path) -> Iterator[socket.socket]:
 
 
 def test_a_daemon_that_is_stuck_is_done_without(notes: Path, data: Path, stuck: socket.socket) -> None:
-    assert "concise" in asked(notes, "s", "How does Peter like his replies?")
+    assert "concise" in asked(notes, "s", "How does Peter like his replies?", as_process=True)
 
 
 def test_a_disk_that_hangs_does_not_hold_up_a_prompt(notes: Path, data: Path) -> None:
     file = user_folder("config", os.environ) / "config.toml"
     file.unlink()
     os.mkfifo(file)  # opening it waits for a writer that never comes
-    assert asked(notes, "s", "How does Peter like his replies?") == ""
+    assert asked(notes, "s", "How does Peter like his replies?", as_process=True) == ""
     assert "Not done within 2 s, while the settings were read" in logged(data)
 
 
@@ -301,17 +301,14 @@ def test_a_daemon_that_answers_is_asked(tmp_path: Path, data: Path) -> None:
 # --- opencode --------------------------------------------------------------------------------------------------------
 
 
-def test_opencode_has_the_core_in_its_system_prompt(notes: Path, data: Path, tmp_path: Path) -> None:
+def test_opencode_has_the_core_in_its_prompt_and_what_fits_beside_it_once(
+    notes: Path, data: Path, tmp_path: Path
+) -> None:
     words = [sys.executable, "-m", "vault_memory", "--vault", str(notes), "hook", "opencode"]
     found = hosted(tmp_path, words)
     assert found["system"][0] == "be kind" and "tea without sugar" in found["system"][1]
     assert "tea without sugar" in found["context"][0]
     assert ledger.take_marks(os.environ) == [""]
-
-
-def test_opencode_has_what_fits_a_prompt_beside_it_once(notes: Path, data: Path, tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "vault_memory", "--vault", str(notes), "hook", "opencode"]
-    found = hosted(tmp_path, words)
     asked, read, given = found["first"]
     assert (asked["text"], read["text"]) == ("what about the greenhouse door?", "(read a file)")
     text = given.pop("text")

@@ -33,11 +33,11 @@ def test_a_further_vault_is_asked_too(work: Path, tmp_path: Path) -> None:
     list(Federation(load(str(main), os.environ)).refresh_further())
     memory(main).index()
     before = snapshot(work)
-    said = asked(main, "s1", QUOKKA)
+    said = asked(main, "s1", QUOKKA, as_process=True)
     assert "rack 7" in said and "roots/work/z.md" in said
-    assert asked(main, "s1", QUOKKA) == "" and snapshot(work) == before  # not twice
+    assert asked(main, "s1", QUOKKA, as_process=True) == "" and snapshot(work) == before  # not twice
     daemon = start_daemon(main).settled()
-    assert "rack 7" in asked(main, "s2", QUOKKA)
+    assert "rack 7" in asked(main, "s2", QUOKKA, as_process=True)
     daemon.kill()
 
 
@@ -47,7 +47,7 @@ def test_a_further_vault_of_another_project_is_not(work: Path, tmp_path: Path) -
     main = tmp_path / "Main"
     list(Federation(load(str(main), os.environ)).refresh_further())
     memory(main).index()
-    assert asked(main, "s1", QUOKKA) == ""
+    assert asked(main, "s1", QUOKKA, as_process=True) == ""
 
 
 def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> None:
@@ -75,9 +75,12 @@ def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> N
 def test_a_further_vault_that_cannot_be_asked_is_said(work: Path, tmp_path: Path, data: Path) -> None:
     main = tmp_path / "Main"
     memory(main).index()
-    assert asked(main, "s1", QUOKKA) == "" and "work has no index that can be used" in logged(data).casefold()
+    assert (
+        asked(main, "s1", QUOKKA, as_process=True) == ""
+        and "work has no index that can be used" in logged(data).casefold()
+    )
     deadline = time.monotonic() + 30
-    while "rack 7" not in asked(main, "s2", QUOKKA):  # it is being built meanwhile
+    while "rack 7" not in asked(main, "s2", QUOKKA, as_process=True):  # it is being built meanwhile
         assert time.monotonic() < deadline
 
 

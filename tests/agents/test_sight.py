@@ -7,7 +7,7 @@ index's generation, how many files wait to be indexed, and that how rare a word 
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,9 +46,6 @@ QUESTIONS = (
     "walnut harbour", "what does Peter prefer?", "zanzibar quokka xylophone", "Quibble", "tell me about Vex",
     "what happened on 2025-11-06", "Nora moved to Lisbon", "Petes lantern", "“",
 )  # fmt: skip
-
-DRAWN = settings(max_examples=12, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
-"""Each example builds two indexes: to make a failing one smaller would take minutes."""
 
 Vault = dict[str, str]
 
@@ -180,9 +177,7 @@ def shown(notes: Mapping[str, str], asked_paths: list[str], told: dict[str, str]
         return everything(root, asked_paths, told)
 
 
-@DRAWN
-@given(seen_notes, hidden_notes, st.booleans())
-def test_notes_out_of_scope_might_as_well_not_be_there(seen: Vault, hidden: Vault, by_folder: bool) -> None:
+def might_as_well_not_be_there(seen: Vault, hidden: Vault, by_folder: bool) -> None:
     """Whether a property of theirs or the folder they lie in puts them out of scope."""
     told = {"zz": "agent:adder"} if by_folder else {}
     if by_folder:
@@ -193,6 +188,17 @@ def test_notes_out_of_scope_might_as_well_not_be_there(seen: Vault, hidden: Vaul
     said, ranked = shown({**seen, **hidden}, asked, told)
     assert said == shown(seen, asked, told)[0]
     assert hides(ranked, (*SECRETS, *hidden.keys()))
+
+
+def drawn(examples: int) -> Callable[[], None]:
+    """Each example builds two indexes: to make a failing one smaller would take minutes."""
+    phases = (Phase.explicit, Phase.reuse, Phase.generate)
+    test = given(seen_notes, hidden_notes, st.booleans())(might_as_well_not_be_there)
+    return settings(max_examples=examples, phases=phases)(test)
+
+
+test_notes_out_of_scope_might_as_well_not_be_there = drawn(4)
+test_notes_out_of_scope_of_many_vaults = pytest.mark.slow(drawn(60))
 
 
 LEAKY = {

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_json_text import texts
 from vaults import fill
@@ -212,6 +212,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("home")
 
 
+@settings(max_examples=40)
 @given(texts(), st.booleans(), st.booleans())
 def test_any_text_comes_back(folder: Path, text: str, is_renewed: bool, is_edited: bool) -> None:
     file = folder / SETTINGS

@@ -65,16 +65,16 @@ def texts(data: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("tool", MAKERS)
-def test_two_hundred_transcripts_are_found_and_cited(tool: str, config: Config, tmp_path: Path, tmp_data: Path) -> None:
+def test_many_transcripts_are_found_and_cited(tool: str, config: Config, tmp_path: Path, tmp_data: Path) -> None:
     root = tmp_path / tool.split("-")[0]
-    for number in range(200):
+    for number in range(80):
         MAKERS[tool](root, f"s{number:03}", make.talk(number))
     config = replace(config, sessions_tools=(tool,))
     found = swept(config)
-    assert (found.transcripts, found.added, found.messages, found.problems) == (200, 200, 800, [])
-    result = asked(config, "how is quill137 deployed?")["results"][0]
-    assert result["kind"] == "session" and result["path"] == f"sessions/{tool}/s137"
-    assert result["source"].startswith(f"sessions/{tool}/s137#m") and "quill137" in result["content"]
+    assert (found.transcripts, found.added, found.messages, found.problems) == (80, 80, 320, [])
+    result = asked(config, "how is quill67 deployed?")["results"][0]
+    assert result["kind"] == "session" and result["path"] == f"sessions/{tool}/s067"
+    assert result["source"].startswith(f"sessions/{tool}/s067#m") and "quill67" in result["content"]
     excerpt = Federation(config).get(result["source"])
     assert excerpt.text == result["content"] and excerpt.path == result["path"]
     assert (excerpt.start_line, excerpt.end_line) == (result["start_line"], result["end_line"])
