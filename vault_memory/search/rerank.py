@@ -50,15 +50,19 @@ class Reranker:
         best = (ordered.judgeable if ordered.rejudged else list(ordered.scores))[: 2 * (request.k or LIMIT)]
         if len(best) < 2:
             return ordered
-        judged = dict(zip(best, self._judge(request.query, [ordered.passages[i].text for i in best]), strict=True))
-        again = ordered.rejudged(judged) if ordered.rejudged else _second(ordered, judged)
+        asked, schema = messages(request.query, [ordered.passages[i].text for i in best]), form(len(best))
+        reply = self._cool_down.ask(self._seconds, self._server, lambda: self._server.chat(asked, schema))
+        judged = dict(zip(best, judgements(reply, len(best), self._server.where), strict=True))
+        if ordered.rejudged:
+            again = ordered.rejudged(judged)
+        else:
+            scores = supersede.reordered(blended(ordered.scores, judged), ordered.behind)
+            again = ordered._replace(scores=scores)
 
         def explain(passage_id: int) -> Mapping[str, Any]:
-            before = ordered.scores.get(passage_id)
-            told = (
-                {"judged": judged[passage_id], "before": before and round(before, 4)} if passage_id in judged else None
-            )
-            return {**again.explain(passage_id), "rerank": told}
+            before, judgement = ordered.scores.get(passage_id), judged.get(passage_id)
+            told = {"judged": judgement, "before": before and round(before, 4)}
+            return {**again.explain(passage_id), "rerank": told if judgement is not None else None}
 
         return again._replace(explain=explain)
 
@@ -69,11 +73,6 @@ class Reranker:
     def close(self) -> None:
         """Let the connection go."""
         self._server.close()
-
-    def _judge(self, question: str, texts: Sequence[str]) -> list[float]:
-        asked, schema = messages(question, texts), form(len(texts))
-        reply = self._cool_down.ask(self._seconds, self._server, lambda: self._server.chat(asked, schema))
-        return judgements(reply, len(texts), self._server.where)
 
 
 def messages(question: str, texts: Sequence[str]) -> list[dict[str, str]]:
@@ -109,10 +108,6 @@ def judgements(reply: str, count: int, where: str) -> list[float]:
 def _is_judgement(n: object, value: object) -> bool:
     numbers = isinstance(n, int) and isinstance(value, int | float) and not isinstance(n, bool)
     return numbers and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1  # type: ignore[arg-type, operator]
-
-
-def _second(ordered: Ranking, judged: Mapping[int, float]) -> Ranking:
-    return ordered._replace(scores=supersede.reordered(blended(ordered.scores, judged), ordered.behind))
 
 
 def blended(scores: Mapping[int, float], judged: Mapping[int, float]) -> dict[int, float]:

@@ -42,10 +42,8 @@ def _disguised(name: str) -> str:
 
 def _looking_like(char: str) -> str:
     place = ord(char) - ord("a")
-    styled = (
-        chr(first + 26 * style + place) for first, styles in ((0x1D400, 26), (0x24B6, 2)) for style in range(styles)
-    )
-    return "".join((char, chr(ord(char) + 0xFEE0), *styled, _LIKE[char]))
+    starts = [0x1D400 + 26 * style for style in range(26)] + [0x24B6, 0x24D0]
+    return "".join((char, chr(ord(char) + 0xFEE0), *(chr(start + place) for start in starts), _LIKE[char]))
 
 
 _FORGED = re.compile(rf"[{_OPEN}](?=(?:{_GAP}|[{_SLASH}])*+(?:{_disguised(NAME)}|{_disguised(AROUND)}))", re.IGNORECASE)
@@ -123,13 +121,9 @@ def _without_json(text: str) -> str:
         try:
             at = json.JSONDecoder().raw_decode(text, match.start())[1]
         except json.JSONDecodeError as error:
-            at, broken = _break(text, error), broken + 1
+            # In the middle of a text it holds, which no line's end stands in, or before.
+            end = text.find("\n", error.pos) if error.msg.startswith("Unterminated string") else error.pos
+            at, broken = end if end >= 0 else len(text), broken + 1
         except RecursionError:
             at = len(text)
     return "".join((*kept, text[at:]))
-
-
-def _break(text: str, error: json.JSONDecodeError) -> int:
-    """Where a document breaks off: in the middle of a text it holds, which no line's end stands in, or before."""
-    end = text.find("\n", error.pos) if error.msg.startswith("Unterminated string") else error.pos
-    return end if end >= 0 else len(text)
