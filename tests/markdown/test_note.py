@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import block_id, links, tags
-from vault_memory.markdown.note import BLANK, TEXT, Heading, Note, decode, heading_path, speaker, split_lines
+from vault_memory.markdown.note import BLANK, TEXT, Heading, Note, decoded_lines, heading_path, speaker
 from vault_memory.markdown.parse import parse
 
 
@@ -47,7 +47,7 @@ def named(note: Note) -> list[tuple[int, str]]:
     ],
 )
 def test_a_line_ends_at_three_things_only(text: str, lines: list[str]) -> None:
-    assert split_lines(text) == lines
+    assert decoded_lines(text.encode()) == (lines, None)
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,14 @@ def test_a_line_ends_at_three_things_only(text: str, lines: list[str]) -> None:
         (b"plain", "plain", None),
         (b"\xef\xbb\xbf# A", "# A", None),
         ("Zürich".encode("latin-1"), "Z\ufffdrich", (1, "bytes that are not UTF-8")),
-        (b"one\r\ntwo\r\n\xff", "one\r\ntwo\r\n\ufffd", (3, "bytes that are not UTF-8")),
+        (b"one\r\ntwo\r\n\xff", "one\ntwo\n\ufffd", (3, "bytes that are not UTF-8")),
         ("Öl".encode("utf-16"), "Öl", (1, "UTF-16")),
         (b"\xff\xfea\0b", "a\ufffd", (1, "UTF-16")),
     ],
 )
 def test_bytes_become_text_and_what_was_wrong_is_said(data: bytes, text: str, said: tuple[int, str] | None) -> None:
-    decoded, damage = decode(data)
-    assert decoded == text
+    lines, damage = decoded_lines(data)
+    assert lines == text.split("\n")
     assert (damage is None) == (said is None)
     if damage and said:
         assert damage[0] == said[0] and damage[1].startswith(said[1])

@@ -15,7 +15,7 @@ from vault_memory.config import Config
 from vault_memory.context import core_notes
 from vault_memory.context.prompt_sheet import MORE_TOKENS, LeftOut, Piece, Sheet, piece_of, piece_tokens
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
-from vault_memory.markdown.note import decode, split_lines
+from vault_memory.markdown.note import decoded_lines
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.search.answer import Answer, Request, Result, without_results
 from vault_memory.search.names import Names, superseded
@@ -413,7 +413,7 @@ def recent_pieces(vault: Vault, view: View, days: Span) -> Iterator[tuple[Piece,
             continue
         if path not in files:
             try:
-                files[path] = split_lines(decode(vault.read(path))[0])
+                files[path] = decoded_lines(vault.read(path))[0]
             except OSError:
                 files[path] = []
         start = found_at([found], files[path])

@@ -98,30 +98,29 @@ def heading_path(headings: Sequence[Heading], line: int) -> list[str]:
 _ENDS = re.compile(r"\r\n|\n|\r")
 
 
-def decode(data: bytes) -> tuple[str, tuple[int, str] | None]:
-    """Decode a note's bytes as UTF-8 (UTF-16 by its byte order mark); returns text, and line and kind of damage."""
+def decoded_lines(data: bytes) -> tuple[list[str], tuple[int, str] | None]:
+    """A note's lines without their ends, and line and kind of damage where the bytes are not UTF-8.
+
+    UTF-16 is known by its byte order mark; a final line end starts no further line.
+    """
+    damage = None
     try:
-        return data.decode("utf-8-sig"), None
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             text = data.decode("utf-16", "replace")
-            return text, (1, "UTF-16 text: readable here, but not in Obsidian; save it as UTF-8")
-        line = len(_ENDS.split(data[: error.start].decode("utf-8", "replace")))
-        text = data.decode("utf-8-sig", "replace")
-        return text, (line, "bytes that are not UTF-8, shown as U+FFFD; the file itself is left alone")
-
-
-def split_lines(text: str) -> list[str]:
-    """Split into lines without their ends; a final line end starts no further line."""
+            damage = 1, "UTF-16 text: readable here, but not in Obsidian; save it as UTF-8"
+        else:
+            line = len(_ENDS.split(data[: error.start].decode("utf-8", "replace")))
+            text = data.decode("utf-8-sig", "replace")
+            damage = line, "bytes that are not UTF-8, shown as U+FFFD; the file itself is left alone"
     lines = _ENDS.split(text) if "\r" in text else text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return lines
+    return (lines if lines[-1] else lines[:-1]), damage
 
 
 def note_header(path: str, day: str | None) -> str:
     """The line above a note's results in Markdown; its day only where the path does not say it."""
-    return f"## {one_line(path)}" + (f" ({day})" if day and day not in path else "")
+    return f"## {path.translate(_LINE_ENDS)}" + (f" ({day})" if day and day not in path else "")
 
 
 def one_line(path: str) -> str:

@@ -14,16 +14,14 @@ from vault_memory.markdown.note import (
     Note,
     OwnedBlock,
     Problem,
-    decode,
-    split_lines,
+    decoded_lines,
 )
 
 
 def parse(path: str, data: bytes) -> Note:
     """Parse one note; never raises on any bytes, what is wrong is in `problems`."""
-    text, damage = decode(data)
+    lines, damage = decoded_lines(data)
     problems = [Problem(path, *damage, "warning")] if damage else []
-    lines = split_lines(text)
     states = bytearray(len(lines))
     properties, body = frontmatter(path, lines, states, problems)
     scan = _Scanner(path, lines, states, problems)

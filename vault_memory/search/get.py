@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.errors import UsageError, VaultError
-from vault_memory.markdown.note import decode, split_lines
+from vault_memory.markdown.note import decoded_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, of_all_lines, of_note
 from vault_memory.text.scope_syntax import Folders
@@ -68,7 +68,7 @@ def read(vault: Vault, path: str, part: Part, opened: OpenScopes = EVERYTHING) -
         return Excerpt(path, 0, 0, "", not_found=True)
     except OSError as error:
         raise VaultError(f"{path} cannot be read: {error.strerror or error}.", "Check its permissions.") from error
-    everything = split_lines(decode(data)[0])
+    everything = decoded_lines(data)[0]
     origins: list[str] = []
     if opened.scopes:
         note = parse(found, data)
@@ -101,7 +101,7 @@ def seen_lines(path: str, data: bytes, opened: OpenScopes) -> list[str]:
 
     Read from the file, as it is to be shown: the index may know an older one.
     """
-    lines = split_lines(decode(data)[0])
+    lines = decoded_lines(data)[0]
     if not opened.scopes:
         return lines
     return _seen(lines, of_all_lines(parse(path, data), opened.folders), opened.scopes)

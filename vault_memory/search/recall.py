@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.note import Heading, decode, heading_path, split_lines
+from vault_memory.markdown.note import Heading, decoded_lines, heading_path
 from vault_memory.search import pack
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import ONLY_MEANING, Finder, inverse_frequency
@@ -210,7 +210,7 @@ class Recall:
     def _lines(self, path: str) -> list[str] | None:
         """The lines of a note as the file holds them now: no lines when it is gone, None when it cannot be read."""
         try:
-            return split_lines(decode(self._vault.read(path))[0])
+            return decoded_lines(self._vault.read(path))[0]
         except FileNotFoundError:
             return []
         except OSError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from vault_memory.errors import ConflictError
-from vault_memory.markdown.note import decode, split_lines
+from vault_memory.markdown.note import decoded_lines
 from vault_memory.vault.vault import SETTLE_SECONDS, Vault, content_hash
 
 TRIES = 3
@@ -87,7 +87,7 @@ def current(vault: Vault, path: str) -> bytes | None:
 
 def difference(path: str, before: bytes | None, after: bytes) -> str:
     """What a rewriting changes, as a unified diff for a person to read; "" when nothing."""
-    old, new = (split_lines(decode(data)[0]) for data in (before or b"", after))
+    old, new = (decoded_lines(data)[0] for data in (before or b"", after))
     return difference_of_lines(path, old if before is not None else None, new)
 
 
