@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -98,8 +97,13 @@ class Daemon:
 
     async def _serve(self) -> None:
         await self._server.start(self.socket)
-        self._loop = asyncio.get_running_loop()
-        self._listen_to_signals()
+        loop = self._loop = asyncio.get_running_loop()
+        if sys.platform != "win32":  # no loop there takes signals; Ctrl-C ends it by KeyboardInterrupt
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, self._stop.set)
+            loop.add_signal_handler(
+                signal.SIGHUP, lambda: self._stop.is_set() or self._slow.submit(self._settings.read_again)
+            )
         self._worker.start()
         warming = asyncio.create_task(self._warm_up())
         try:
@@ -121,7 +125,7 @@ class Daemon:
         """Once the vault was looked at: load what the first question would wait for."""
         while not self._worker.looked.is_set():
             await asyncio.sleep(0.05)
-        await self._in(self._answers, self._load)
+        await asyncio.get_running_loop().run_in_executor(self._answers, self._load)
         self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
 
     def _stay_reachable(self) -> None:
@@ -142,21 +146,6 @@ class Daemon:
                 log.warning("nobody reaches this process: %s %s", error, getattr(error, "next_step", ""))
             self._unreached = str(error)
 
-    def _listen_to_signals(self) -> None:
-        if sys.platform == "win32":
-            return  # no loop there takes signals; Ctrl-C ends it by KeyboardInterrupt
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stop.set)
-        loop.add_signal_handler(signal.SIGHUP, self._read_settings_again)
-
-    def _read_settings_again(self) -> None:
-        if not self._stop.is_set():
-            self._slow.submit(self._settings.read_again)
-
-    async def _in(self, executor: ThreadPoolExecutor, work: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401
-        return await asyncio.get_running_loop().run_in_executor(executor, partial(work, *arguments))
-
     async def _handle(self, name: str, params: dict[str, Any]) -> Any:  # noqa: ANN401
         if name == "health":
             return self.health()
@@ -168,31 +157,22 @@ class Daemon:
             known = ", ".join(sorted([*methods.METHODS, "health", "shutdown"]))
             raise UnknownMethodError(f"`{name}` is not a method.", f"Known are: {known}.")
         received, process = time.perf_counter(), params.pop("process", None)
-        if not self._worker.looked.is_set() and name != "status":
-            await self._first_look()
-        executor = self._slow if method.is_slow else self._answers
-        found = await self._in(executor, self._do, name, params, process)
-        if name == "recall":
-            self._doubt(found)
-            found["seconds"] = round(time.perf_counter() - received, 4)  # with the time it waited for its turn
-        return found | {"daemon": self.health()} if name == "status" else found
-
-    def _doubt(self, found: dict[str, Any]) -> None:
-        """Where a note is not as it was indexed though nobody told of it, look at everything, and do not call it fresh.
-
-        No system tells of what is written through a memory map, nor to a hard link outside the vault.
-        """
-        if found["omitted"].get("changed") and found["index"]["fresh"]:
-            found["index"] |= {"fresh": False, "pending": found["omitted"]["changed"]}
-            self._changes.add_everything()
-
-    async def _first_look(self) -> None:
         until = time.monotonic() + FIRST_LOOK_SECONDS
-        while not self._worker.looked.is_set():
+        while not self._worker.looked.is_set() and name != "status":
             if time.monotonic() > until:
                 done, total = self._worker.progress
                 raise BusyError(f"The index is being built ({done:,} of {total:,} notes).", "Try again in a moment.")
             await asyncio.sleep(0.05)
+        executor = self._slow if method.is_slow else self._answers
+        found = await asyncio.get_running_loop().run_in_executor(executor, self._do, name, params, process)
+        if name == "recall":
+            # Where a note is not as it was indexed though nobody told of it: no system tells of what is written through
+            # a memory map, nor to a hard link outside the vault.
+            if found["omitted"].get("changed") and found["index"]["fresh"]:
+                found["index"] |= {"fresh": False, "pending": found["omitted"]["changed"]}
+                self._changes.add_everything()
+            found["seconds"] = round(time.perf_counter() - received, 4)  # with the time it waited for its turn
+        return found | {"daemon": self.health()} if name == "status" else found
 
     def health(self) -> dict[str, Any]:
         """How the daemon is; made without waiting for any thread."""
@@ -221,28 +201,24 @@ class Daemon:
 
     def _do(self, method: str, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         settings = self._settings.current()
-        self._refuse_unlike(process)
+        if isinstance(process, dict):  # one of another version, or with other settings, would answer otherwise
+            if process.get("version", __version__) != __version__:
+                raise NotRunningError(f"The daemon is version {__version__}.", "Start it again.")
+            environment = process.get("environment")
+            if isinstance(environment, dict) and not self._settings.are_those_of(environment):
+                raise NotRunningError("The daemon has other settings than this process.", "")
         if methods.METHODS[method].is_slow:
-            return methods.call(method, Federation(settings.config), params, self._unless_stopping)
+
+            def unless_stopping(done: int, total: int, passages: int) -> None:
+                if self._stop.is_set():
+                    raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
+
+            return methods.call(method, Federation(settings.config), params, unless_stopping)
         self._has_all_events = self._watcher.wait_for_events(EVENTS_SECONDS)
         # Before the gate: the index worker waits for whoever is in it.
         self._changes.settle(EVENTS_SECONDS if params.get("patience") == 0 else SETTLE_SECONDS)
         with self._gate.asking():
             return methods.call(method, self._warm_memory(), params)
-
-    def _unless_stopping(self, done: int, total: int, passages: int) -> None:
-        if self._stop.is_set():
-            raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
-
-    def _refuse_unlike(self, process: Any) -> None:  # noqa: ANN401
-        """Leave it to a process that would answer otherwise: one of another version, or with other settings."""
-        if not isinstance(process, dict):
-            return
-        if process.get("version", __version__) != __version__:
-            raise NotRunningError(f"The daemon is version {__version__}.", "Start it again.")
-        environment = process.get("environment")
-        if isinstance(environment, dict) and not self._settings.are_those_of(environment):
-            raise NotRunningError("The daemon has other settings than this process.", "")
 
     def _warm_memory(self) -> Federation:
         """The Memory that questions are answered from; made anew when the settings were read again."""
