@@ -59,4 +59,4 @@ def test_of_two_readings_the_later_wins(root: Path) -> None:
         writing.write("[recall]\nk = 3\n")
     first.join(30)
     second.join(30)
-    assert live.current().config.recall_k == 5
+    assert live.current().recall_k == 5

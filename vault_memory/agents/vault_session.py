@@ -46,7 +46,7 @@ class VaultSession:
     def __init__(self, vault: str | None, folder: Path) -> None:
         self._named, self._folder = vault, folder
         self._settings: LiveSettings | None = None
-        self._warm: tuple[int, Federation, HeldIndex] | None = None
+        self._warm: tuple[Federation, HeldIndex] | None = None
         self._building: _IndexBuild | None = None
 
     # --- what is asked -------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ class VaultSession:
         """The settings as they stand; raises UsageError or VaultError."""
         if self._settings is None:
             self._settings = LiveSettings(load(self._named, cwd=self._folder))
-        return self._settings.current().config
+        return self._settings.current()
 
     def scopes(self, agent: str) -> tuple[str, ...]:
         """The scopes that are open to an agent that works where this process does."""
@@ -187,7 +187,7 @@ class VaultSession:
     def close(self) -> None:
         """Close the index that is held open."""
         if self._warm:
-            self._warm[1].close()
+            self._warm[0].close()
 
     def _of_daemon(self, method: str, params: Mapping[str, Any]) -> Document | None:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
@@ -195,20 +195,18 @@ class VaultSession:
 
     def _memory(self) -> Federation:
         config = self.config()
-        assert self._settings is not None
-        number = self._settings.current().number
-        if self._warm is None or self._warm[0] != number:
+        if self._warm is None or self._warm[0].config is not config:
             self.close()
             # Nobody watches the vault for this process: each question looks through it first, a second at most.
             held = HeldIndex(config, index_lost=self._build)
-            self._warm = number, Federation(config, index_file=held, index_of=HeldIndex), held
-        return self._warm[1]
+            self._warm = Federation(config, index_file=held, index_of=HeldIndex), held
+        return self._warm[0]
 
     def _missing(self) -> str:
         """Why there is no index to answer from at once, or ""."""
         self._memory()
         assert self._warm is not None
-        return self._warm[2].missing()
+        return self._warm[1].missing()
 
     def _has_index(self) -> bool:
         """Whether there is an index to answer from; where there is none, it is being built from now on.

@@ -264,7 +264,7 @@ class Background:
 
     def index_was_updated(self, changed: bool) -> None:
         """What follows a run of the index worker, in its thread; `changed` is whether a note had changed."""
-        config = self._settings.current().config
+        config = self._settings.current()
         if changed:
             self._last_saved = datetime.now(UTC)
         if config.embedding_provider != "builtin":
@@ -278,7 +278,7 @@ class Background:
     def _run_nightly(self) -> None:
         """Reflect if that is due. It is looked at every few minutes: a timer stands still in a sleeping computer."""
         try:
-            at = self._settings.current().config.reflect_at
+            at = self._settings.current().reflect_at
             if at and not self._is_stopping:
                 self._nightly.run_if_due(clock.fromisoformat(at), datetime.now(UTC), self._last_saved)
         except Exception as error:  # the edge of a thread: reflect is tried at its next time
@@ -291,7 +291,7 @@ class Background:
 
         It needs ten times the memory of a question on a large vault, and would slow the questions asked meanwhile.
         """
-        vault = str(self._settings.current().config.vault)
+        vault = str(self._settings.current().vault)
         command = [sys.executable, "-m", "vault_memory", "--vault", vault, "--json", "reflect"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as self._reflecting:
             if self._is_stopping:
@@ -309,7 +309,7 @@ class Background:
 
     def _embed(self) -> None:
         """Have the vectors of a configured embedder made; each batch is kept as it comes."""
-        filled = Federation(self._settings.current().config).search.backfill()
+        filled = Federation(self._settings.current()).search.backfill()
         if filled and (filled.embedded or filled.stopped):
             counts = f"{filled.embedded} embedded, {filled.waiting} waiting"
             log.info("%s: %s%s", filled.embedder, counts, ", stopped" if filled.stopped else "")
@@ -317,7 +317,7 @@ class Background:
 
     def _read_sessions(self) -> None:
         """Have agents' transcripts read; what is not remembered of a sweep is written again by the next one."""
-        swept = Federation(self._settings.current().config).refresh_sessions()
+        swept = Federation(self._settings.current()).refresh_sessions()
         if swept and (swept.changed or swept.problems):
             counts = f"{swept.changed} changed, {swept.messages} messages, {len(swept.problems)} problems"
             log.info("sessions: %s", counts)

@@ -64,11 +64,11 @@ class Daemon:
         self._say = say
         self._changes = ChangeQueue()
         self._settings = LiveSettings(config, self._changes.add_everything)
-        self._kept: tuple[int, IndexFile] | None = None
+        self._kept: IndexFile | None = None
         self._gate = QuestionGate()
         self._root = IndexFile(config).vault.root
         self._watcher = Watcher(self._root, self._changes, self._links)
-        self._warm: tuple[int, Federation] | None = None
+        self._warm: Federation | None = None
         self._has_all_events = False  # whether all that happened before the question in hand was told of
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
@@ -200,7 +200,7 @@ class Daemon:
                 loop.call_soon_threadsafe(self._stay_reachable)
 
     def _do(self, method: str, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
-        settings = self._settings.current()
+        config = self._settings.current()
         if isinstance(process, dict):  # one of another version, or with other settings, would answer otherwise
             if process.get("version", __version__) != __version__:
                 raise NotRunningError(f"The daemon is version {__version__}.", "Start it again.")
@@ -213,21 +213,20 @@ class Daemon:
                 if self._stop.is_set():
                     raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
 
-            return methods.call(method, Federation(settings.config), params, unless_stopping)
+            return methods.call(method, Federation(config), params, unless_stopping)
         self._has_all_events = self._watcher.wait_for_events(EVENTS_SECONDS)
         # Before the gate: the index worker waits for whoever is in it.
         self._changes.settle(EVENTS_SECONDS if params.get("patience") == 0 else SETTLE_SECONDS)
         with self._gate.asking():
-            return methods.call(method, self._warm_memory(), params)
+            return methods.call(method, self._warm_memory(config), params)
 
-    def _warm_memory(self) -> Federation:
+    def _warm_memory(self, config: Config) -> Federation:
         """The Memory that questions are answered from; made anew when the settings were read again."""
-        settings = self._settings.current()
-        if self._warm is None or self._warm[0] != settings.number:
+        if self._warm is None or self._warm.config is not config:
             self._close()
-            held = HeldIndex(settings.config, self._watch_state, self._changes.add_everything)
-            self._warm = settings.number, Federation(settings.config, index_file=held, index_of=HeldIndex)
-        return self._warm[1]
+            held = HeldIndex(config, self._watch_state, self._changes.add_everything)
+            self._warm = Federation(config, index_file=held, index_of=HeldIndex)
+        return self._warm
 
     def _watch_state(self) -> WatcherReport:
         if self._watcher.is_stale():
@@ -240,13 +239,13 @@ class Daemon:
 
     def _keeper(self) -> IndexFile:
         """The IndexFile that the index worker works with; made anew when the settings were read again."""
-        settings = self._settings.current()
-        if self._kept is None or self._kept[0] != settings.number:
-            self._kept = settings.number, IndexFile(settings.config)
-        return self._kept[1]
+        config = self._settings.current()
+        if self._kept is None or self._kept.config is not config:
+            self._kept = IndexFile(config)
+        return self._kept
 
     def _links(self) -> frozenset[str]:
-        return self._kept[1].links if self._kept else frozenset()
+        return self._kept.links if self._kept else frozenset()
 
     def _load(self) -> None:
         """Load what the first question and the first save would wait for."""
@@ -263,7 +262,7 @@ class Daemon:
 
     def _close(self) -> None:
         if self._warm:
-            self._warm[1].close()
+            self._warm.close()
 
 
 @contextmanager

@@ -8,8 +8,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import NamedTuple
 
 from vault_memory import startup
 from vault_memory.config import Config, load, user_folder
@@ -24,19 +22,12 @@ _Stamp = tuple[int, int]
 _OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
 
 
-class CurrentSettings(NamedTuple):
-    """The settings as they stand; the number grows each time they are read again."""
-
-    config: Config
-    number: int = 0
-
-
 class LiveSettings:
     """The settings of one vault, for several threads. A mistake in a file leaves what was read before in force."""
 
     def __init__(self, config: Config, changed: Callable[[], None] = lambda: None) -> None:
         self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._current = CurrentSettings(config)
+        self._current = config
         self._changed = changed
         folder = Vault(config).settings_folder
         self._files = [
@@ -47,8 +38,8 @@ class LiveSettings:
         self.trouble = ""
         """Why the files as they are now are not in force, or ""."""
 
-    def current(self) -> CurrentSettings:
-        """The settings, after a look at the times of their files."""
+    def current(self) -> Config:
+        """The settings, after a look at the times of their files; another object when they were read again."""
         with self._lock:
             stamps = self._file_stamps()
             if stamps == self._stamps:
@@ -56,24 +47,23 @@ class LiveSettings:
             self._stamps = stamps
         return self.read_again()
 
-    def read_again(self) -> CurrentSettings:
+    def read_again(self) -> Config:
         """The settings as the files have them now."""
         with self._reading:  # of two readings the later one is to stay
             try:
-                config = load(str(self._current.config.vault))
+                found = self._current = load(str(self._current.vault))
             except VaultMemoryError as error:
                 self.trouble = f"{str(error).rstrip('.')}. {error.next_step}"
                 log.warning("the settings stay as they were: %s", self.trouble)
                 return self._current
             self.trouble = ""
-            found = self._current = CurrentSettings(config, self._current.number + 1)
             log.info("the settings were read again")
         self._changed()
         return found
 
     def are_those_of(self, environ: Mapping[str, str]) -> bool:
         """Whether a process with these variables (its `relevant_environment`) would answer the same."""
-        config, own = self._current.config, startup.relevant_environment(os.environ)
+        config, own = self._current, startup.relevant_environment(os.environ)
         others = {name: value for name, value in os.environ.items() if name not in own} | dict(environ)
         named = ["TZ"]
         if "ollama" in (config.embedding_provider, config.rerank_provider, config.reflect_provider):
@@ -88,12 +78,11 @@ class LiveSettings:
             return False  # that process is to say so itself
 
     def _file_stamps(self) -> list[_Stamp | None]:
-        return [_stamp(file) for file in self._files]
-
-
-def _stamp(file: Path) -> _Stamp | None:
-    try:
-        status = os.stat(file)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
+        stamps: list[_Stamp | None] = []
+        for file in self._files:
+            try:
+                status = os.stat(file)
+                stamps.append((status.st_mtime_ns, status.st_size))
+            except OSError:
+                stamps.append(None)
+        return stamps
