@@ -24,7 +24,8 @@ what they read by, scopes.py, provenance.py and same.py,
 `chunks` chunk.py, `terms` terms.py.
 """
 
-BUSY_TIMEOUT_MS = 5000
+BUSY_TIMEOUT_MS = 2000
+"""How long a writer waits for one that does not know of the lock beside the index, as ours do."""
 
 APPLICATION_ID = 0x564D454D
 """`VMEM` at byte 68 of the file: readable even when its pages are damaged (sqlite.org/fileformat.html §1.3.15)."""
