@@ -89,20 +89,21 @@ class Citations:
 
     def of(self, fact: Fact) -> str:
         """The citation of one fact, and that it came from outside where it did."""
-        return self._of(fact) + provenance.mark(fact.by)
-
-    def _of(self, fact: Fact) -> str:
-        if not fact.block_id:
-            return f"{self.link(fact.path)} L{fact.line}"
-        if _UNFIT.search(fact.path):
-            return _markdown(fact.path, f"#^{fact.block_id}")
-        name, bar, shown = self.target(fact.path).partition("|")
-        return f"[[{name}#^{fact.block_id}{bar}{shown}]]"
+        return self.several([fact])
 
     def several(self, facts: Sequence[Fact]) -> str:
-        """The citation of several facts of one note without block ids: `[[2025-11-27]] L12, L14`."""
+        """The citation of some facts of one note: `[[2025-11-27]] L12, L14`, or by the block id of the first."""
+        first, *more = facts
+        path = first.path
+        if not first.block_id:
+            where = f"{self.link(path)} L{first.line}"
+        elif _UNFIT.search(path):
+            where = _markdown(path, f"#^{first.block_id}")
+        else:
+            name, bar, shown = self.target(path).partition("|")
+            where = f"[[{name}#^{first.block_id}{bar}{shown}]]"
         marks = dict.fromkeys(provenance.mark(fact.by) for fact in facts)
-        return ", ".join((self._of(facts[0]), *(f"L{fact.line}" for fact in facts[1:]))) + "".join(marks)
+        return ", ".join((where, *(f"L{fact.line}" for fact in more))) + "".join(marks)
 
     def link(self, path: str) -> str:
         """A link to a whole note."""

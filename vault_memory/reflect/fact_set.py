@@ -4,10 +4,9 @@ Retain bullets, and what is said in a log that is a conversation. Left out, with
 private to some scope (a page is for everybody who opens it), and what was forgotten. Summaries and proposals hold none.
 """
 
-import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -59,12 +58,13 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
             rows.append(row)
     whom = _Whom(store, names, rows, page_days)
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
-    told = sorted(_followed(store, names, facts, today), key=_place_in_time)
-    return FactSet(tuple(told), dict(left_out), whom.called, frozenset(withheld.difference(fact.key for fact in told)))
-
-
-def _place_in_time(fact: Fact) -> tuple[date, str, int]:
-    return (fact.day or date.min, fact.path, fact.line)
+    # What is private or forgotten retires nothing: a page would be silent where it cannot say why.
+    after = superseded(store, names, facts, today, Filters(), by_each_other=True)
+    for id_, newer in after.items():
+        if id_ in facts and newer.id in facts:
+            facts[id_] = facts[id_]._replace(succeeded_by=facts[newer.id].key)
+    told = tuple(sorted(facts.values(), key=lambda fact: (fact.day or date.min, fact.path, fact.line)))
+    return FactSet(told, dict(left_out), whom.called, frozenset(withheld.difference(fact.key for fact in told)))
 
 
 def _left_out(row: FactRow, forgotten: Container[int], with_private: bool) -> str:
@@ -154,17 +154,17 @@ class _Whom:
     def _speaker(self, name: str) -> str:
         return self._in_full.get(name) or self._canonical(name)
 
-    def _mentions(self, row: FactRow) -> list[str]:
-        """Who is mentioned in so many words where a fact stands."""
-        if row.speaker is None:
-            return self._mentioned.get(row.id, [])
-        return [self._canonical(name) for name in entities.mentions(row.text)]
-
     def _to_have_a_page(self, rows: Iterable[FactRow], page_days: int) -> Iterator[str]:
         """Those without a page who are mentioned, in so many words, on enough days."""
         days: dict[str, set[str]] = defaultdict(set)
         for row in rows:
-            slugs = [*self._mentions(row), *([self._speaker(row.speaker)] if row.speaker else [])]
+            if row.speaker is None:
+                slugs = self._mentioned.get(row.id, [])
+            else:
+                slugs = [
+                    *map(self._canonical, entities.mentions(row.text)),
+                    *map(self._speaker, filter(None, [row.speaker])),
+                ]
             for slug in slugs if row.day else ():
                 if slug not in self._taken:
                     days[slug].add(row.day or "")
@@ -183,10 +183,12 @@ def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Ite
         if importance is None:
             importance = decay.importance_of(kind, bool(row.decided), told.get(row.wording, 1))
         about, subjects = whom.of(row)
+        since, until = row.since, row.until or row.since
+        occurred = Span(date.fromisoformat(since), date.fromisoformat(until)) if since and until else None
         tier = _tier(row, day, importance, used.get(row.id, ()), today)
         # By place, for by name each of so many would take twice as long.
         yield Fact(
-            row.key, kind, row.text, row.path, row.line, day, _occurred(row), about, subjects,
+            row.key, kind, row.text, row.path, row.line, day, occurred, about, subjects,
             row.end_line - row.line, row.scope, row.confidence, importance, tier, row.block_id,
             row.speaker is not None, by=row.by, tokens=_tokens(row),
         )  # fmt: skip
@@ -211,12 +213,6 @@ def _told_days(rows: Sequence[FactRow]) -> Mapping[int, int]:
     return Counter(wording for wording, _ in told)
 
 
-def _occurred(row: FactRow) -> Span | None:
-    if not row.since:
-        return None
-    return Span(date.fromisoformat(row.since), date.fromisoformat(row.until or row.since))
-
-
 def _used(store: View, rows: Sequence[FactRow], today: date) -> Mapping[int, tuple[int, ...]]:
     """The days of use of those facts that were of use."""
     known = journal.used_passages(store)
@@ -238,24 +234,3 @@ def _tier(row: FactRow, day: date | None, importance: float, used: tuple[int, ..
     confidence = 1.0 if row.confidence is None else row.confidence
     trace = decay.Trace(ordinal, used, importance, confidence)
     return decay.tier_of(trace, today.toordinal())
-
-
-def _followed(store: View, names: Names, facts: Mapping[int, Fact], today: date) -> Iterator[Fact]:
-    """The same facts, each with the one that took its place."""
-    # What is private or forgotten retires nothing: a page would be silent where it cannot say why.
-    after = superseded(store, names, facts, today, Filters(), by_each_other=True)
-    for i, fact in facts.items():
-        newer = facts.get(after[i].id) if i in after else None
-        yield fact._replace(succeeded_by=newer.key) if newer else fact
-
-
-def rarity(
-    facts: Sequence[Fact], stems: Callable[[str], Sequence[str]], idle: Container[str]
-) -> Callable[[str], float]:
-    """How rare a stem is among some facts: 1 in one of them alone, 0 in all of them, and for words without sense.
-
-    Not in the whole index: that holds our own pages, and what they say would change what they are to say.
-    """
-    held = Counter(stem for fact in facts for stem in set(stems(fact.text)))
-    most = math.log(max(len(facts), 2))
-    return lambda stem: 0.0 if stem in idle else max(1 - math.log(max(held[stem], 1)) / most, 0.0)

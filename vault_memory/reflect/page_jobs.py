@@ -5,8 +5,9 @@ changed, and only then it is drafted. This reads the index and writes nothing.
 """
 
 import hashlib
+import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -394,7 +395,11 @@ class PageJobs:
     @cached_property
     def _periods(self) -> dict[periods.Period, list[date]]:
         """The weeks, months and years with a fact in them."""
-        return periods.grouped(self._by_day)
+        found: dict[periods.Period, list[date]] = {}
+        for kind in periods.KINDS:  # the finer come first, so that who writes them in turn can link them
+            for day in sorted(self._by_day):
+                found.setdefault(periods.period_of(day, kind), []).append(day)
+        return found
 
     @cached_property
     def _by_day(self) -> dict[date, list[Fact]]:
@@ -504,8 +509,16 @@ class PageJobs:
         )
 
     def _context_of(self, about: Sequence[Fact]) -> PageContext:
-        """The context of one page: how rare a stem is, is told by the facts that belong there and by no others."""
-        return replace(self._context, rarity=fact_set.rarity(weighed(about), self._stems, self._lexicon.idle))
+        """The context of one page: how rare a stem is, is told by the facts that belong there and by no others.
+
+        Not by the whole index: that holds our own pages, and what they say would change what they are to say.
+        """
+        told, idle = weighed(about), self._lexicon.idle
+        held = Counter(stem for fact in told for stem in set(self._stems(fact.text)))
+        most = math.log(max(len(told), 2))
+        # 1 in one of them alone, 0 in all of them, and for words without sense.
+        rarity = lambda stem: 0.0 if stem in idle else max(1 - math.log(max(held[stem], 1)) / most, 0.0)  # noqa: E731
+        return replace(self._context, rarity=rarity)
 
     def _name(self, slug: str) -> str:
         return self._names.shown(slug) or self.fact_set.speakers.get(slug) or slug

@@ -4,7 +4,6 @@ A week is the ISO week, from Monday to Sunday, and belongs to the year its Thurs
 lie in two months, and it is then one of the weeks of both.
 """
 
-from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
@@ -32,12 +31,12 @@ class Period(NamedTuple):
     @property
     def title(self) -> str:
         """What a person calls it: `Week 48 of 2025, 24–30 November`, `November 2025`, `2025`."""
-        if self.kind == "week":
-            year, week = self.name.split("-W")
-            return f"Week {int(week)} of {int(year)}, {_from_to(self.start, self.end)}"
-        return (
-            f"{MONTH_NAMES[self.start.month - 1]} {self.start.year}" if self.kind == "month" else str(self.start.year)
-        )
+        if self.kind != "week":
+            return self.name if self.kind == "year" else f"{MONTH_NAMES[self.start.month - 1]} {self.start.year}"
+        year, week = self.name.split("-W")
+        first, last = long(self.start, self.end), long(self.end, self.start)
+        days = f"{self.start.day}–{last}" if self.start.month == self.end.month else f"{first} – {last}"
+        return f"Week {int(week)} of {int(year)}, {days}"
 
     def holds(self, day: date | None) -> bool:
         """Whether a day is one of its days; what has no day is in no period."""
@@ -59,40 +58,23 @@ def kind_of(path: str) -> str:
 def period_of(day: date, kind: str) -> Period:
     """The week, month or year a day lies in."""
     span = unit_of(day, kind)
-    return Period(kind, _name(day, kind), span.start, span.end)
-
-
-def grouped(days: Iterable[date]) -> dict[Period, list[date]]:
-    """The weeks, then the months, then the years that these days lie in, in order, each with its days in order.
-
-    The finer come first, so that who writes them in turn can link them from the coarser.
-    """
-    known = sorted(set(days))
-    found: dict[Period, list[date]] = {}
-    for kind in KINDS:
-        last: date | None = None
-        for day in known:
-            if last is None or day > last:
-                period = period_of(day, kind)
-                inside, last = found.setdefault(period, []), period.end
-            inside.append(day)
-    return found
+    if kind == "week":
+        year, week, _ = day.isocalendar()
+        return Period(kind, f"{year:04}-W{week:02}", span.start, span.end)
+    return Period(kind, day.isoformat()[: 7 if kind == "month" else 4], span.start, span.end)
 
 
 def finer(period: Period) -> list[str]:
     """The names of the next finer periods with a day in this one, in order: months of a year, weeks of a month."""
-    if period.kind == "week":
-        return []
-    kind = KINDS[KINDS.index(period.kind) - 1]
-    names: dict[str, None] = {}
+    names: list[str] = []
     day = period.start
-    while day <= period.end:
-        found = period_of(day, kind)
-        names[found.name] = None
+    while period.kind != "week":
+        found = period_of(day, KINDS[KINDS.index(period.kind) - 1])
+        names.append(found.name)
         if found.end >= period.end:
             break
         day = plus(found.end, 1)
-    return list(names)
+    return names
 
 
 def long(day: date, beside: date | None = None) -> str:
@@ -114,19 +96,3 @@ def short_span(span: Span, beside: date | None = None) -> str:
     if (span.start.year, span.start.month) == (span.end.year, span.end.month):
         return f"{span.start.day}–{short(span.end, beside)}"
     return f"{short(span.start, beside)} – {short(span.end, beside)}"
-
-
-def _name(day: date, kind: str) -> str:
-    if kind == "week":
-        year, week, _ = day.isocalendar()
-        return f"{year:04}-W{week:02}"
-    return f"{day.year:04}-{day.month:02}" if kind == "month" else f"{day.year:04}"
-
-
-def _from_to(start: date, end: date) -> str:
-    """`24–30 November`, `27 October – 2 November`, `29 December 2025 – 4 January 2026`."""
-    last = f"{end.day} {MONTH_NAMES[end.month - 1]}"
-    if (start.year, start.month) == (end.year, end.month):
-        return f"{start.day}–{last}"
-    first = f"{start.day} {MONTH_NAMES[start.month - 1]}"
-    return f"{first} – {last}" if start.year == end.year else f"{first} {start.year} – {last} {end.year}"
