@@ -84,14 +84,11 @@ def _before_private(row: FactRow) -> Iterator[int]:
 # --- whom a fact is about --------------------------------------------------------------------------------------------
 
 
-_KEYED = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?[WBOS][ \t]*\([^()]*\)")
-
-
 def _before_the_colon(bullet: str) -> str:
     """What stands before the colon of a bullet; that of a key (`by=agent:moss`) is none."""
     head = bullet.partition(":")[0]
-    if "(" in head and ")" not in head and (keyed := _KEYED.match(bullet)):
-        return bullet[keyed.end() :].partition(":")[0]
+    if "(" in head and ")" not in head and (keys := _KEYS.match(bullet)):
+        return keys[1] + keys[3].partition(":")[0]
     return head
 
 

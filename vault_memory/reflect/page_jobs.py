@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, fact_text, provenance
@@ -115,25 +116,22 @@ class PageJobs:
 
         A job must be done, or its page left as it is, before the next one is asked for.
         """
-        for job in self._jobs():
+        wanted = self.options.only or REFLECTED
+        found = chain(
+            self._summaries() if "summaries" in wanted else (),
+            self._entities() if "entities" in wanted else (),
+            self._bank() if "entities" in wanted else (),
+            self._opinions() if "opinions" in wanted else (),
+        )
+        for job in found:
             if job.path in self.options.removed:
                 self.unmade.append(job.path)
             else:
                 yield job
 
-    def _jobs(self) -> Iterator[Job]:
-        wanted = set(self.options.only or REFLECTED)
-        if "summaries" in wanted:
-            yield from self._summaries()
-        if "entities" in wanted:
-            yield from self._entities()
-            yield from self._bank()
-        if "opinions" in wanted:
-            yield self._opinions()
-
     def older(self) -> Iterator[Draft]:
         """The pages that an earlier run may have made, as they are to be where no fact belongs on them any more."""
-        wanted = set(self.options.only or REFLECTED)
+        wanted = self.options.only or REFLECTED
         for path in self._paths if self.options.since is None else ():
             if path.startswith(SUMMARIES) and "summaries" in wanted:
                 yield Draft(path, summaries.BLOCK, (NOTHING_LEFT,), "", "")
@@ -206,7 +204,10 @@ class PageJobs:
             draft = partial(self._entity, known, path, about)
             more = (*(line.text for line in entries), *sorted(months), "".join(fact.tier[0] for fact in rest))
             job = self._job(path, [*about, *newer], more, draft)
-            yield job._replace(subject=partial(self._person, known, about, draft))
+            subject = partial(
+                self._subject, known.name, "is known of", about, entity_page.PAGE_TOKENS, draft, known.slug
+            )
+            yield job._replace(subject=subject)
 
     def _entity(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int = 0) -> Draft:
         lines = entity_page.lines(known, self._context_of(known.facts), entity_page.PAGE_TOKENS - free)
@@ -228,12 +229,12 @@ class PageJobs:
         told = {key for line in lines for key in line.keys}
         return Draft(path, entity_page.BLOCK, lines, f"{counted(len(told), 'fact')} told", f"# {title}\n")
 
-    def _opinions(self) -> Job:
+    def _opinions(self) -> Iterator[Job]:
         lines = opinion_page.page(self.opinions, self._context)
         why = counted(len(self.opinions), "opinion")
         draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, why, "# Opinions\n")
         draft = draft._replace(account=lambda was, now: opinion_page.summarize_moves(self.moved(was, now)))
-        return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
+        yield self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
     def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
         """What became of the opinions from one block of their page to the next."""
@@ -243,48 +244,40 @@ class PageJobs:
         for period, about in self._closed.items():
             if not self._is_touched(about):
                 continue
-            newer = self._newer(about)
+            given = [*about, *self._newer(about)]
             links = [name for name in periods.finer(period) if name in self._made]
-
-            given = [*about, *newer]
-            job = self._job(period.path, given, links, partial(self._summary, period, given))
-            without = summaries.too_little(period, about)
+            draft = partial(self._summary, period, given)
+            job = self._job(period.path, given, links, draft)
+            subject = partial(self._retold_summary, period, given, draft)
             left = partial(summaries.remainder, period, about, self._context)
-            yield job._replace(subject=partial(self._period, period, given), left=left, without=without)
+            yield job._replace(subject=subject, left=left, without=summaries.too_little(period, about))
 
     def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
         return summaries.summary(period, given, self._context_of(given), free)
 
+    def _retold_summary(
+        self, period: periods.Period, given: Sequence[Fact], draft: Callable[[int], Draft | None]
+    ) -> retell.Subject:
+        inside = [fact for fact in given if period.holds(fact.when)]
+        limit = summaries.limit(period, inside, self._context)
+        return self._subject(period.title, "happened in", inside, limit, draft)
+
     # --- what a model may write of --------------------------------------------------------------------------------
 
-    def _person(
-        self, known: entity_page.Profile, about: Sequence[Fact], shorter: Callable[[int], Draft | None]
-    ) -> retell.Subject:
-        alone = (known.slug,)
+    def _subject(
+        self, name: str, what: str, own: Sequence[Fact], tokens: int, shorter: Callable[[int], Draft | None],
+        slug: str = "",
+    ) -> retell.Subject:  # fmt: skip
+        """A page that may be retold; `slug` is that of the entity it is about."""
         return retell.Subject(
-            name=known.name,
-            what=f"what is known of {known.name}",
-            aliases=tuple(self._names.forms(known.slug)),
-            own=about,
+            name=name,
+            what=f"what {what} {name}",
+            aliases=tuple(self._names.forms(slug)) if slug else (),
+            own=own,
             facts=self._by_key,
-            names=lambda fact: () if fact.subjects in ((), alone) else tuple(map(self._name, fact.subjects)),
-            tokens=entity_page.PAGE_TOKENS,
+            names=lambda fact: () if fact.subjects == (slug,) else tuple(map(self._name, fact.subjects)),
+            tokens=tokens,
             shorter=shorter,
-            cite=self._cite,
-            count=self._context.count,
-        )
-
-    def _period(self, period: periods.Period, given: Sequence[Fact]) -> retell.Subject:
-        inside = [fact for fact in given if period.holds(fact.when)]
-        return retell.Subject(
-            name=period.title,
-            what=f"what happened in {period.title}",
-            aliases=(),
-            own=inside,
-            facts=self._by_key,
-            names=lambda fact: tuple(map(self._name, fact.subjects)),
-            tokens=summaries.limit(period, inside, self._context),
-            shorter=partial(self._summary, period, given),
             cite=self._cite,
             count=self._context.count,
         )
@@ -349,15 +342,10 @@ class PageJobs:
     @cached_property
     def _pages(self) -> dict[str, str]:
         """The page of each entity that has one or is to have one, by slug; a private one is kept up to date, too."""
-        beside = {slug: path for slug, path in self._private_pages.items() if slug not in self._standing}
-        return self._open_pages | beside
-
-    @cached_property
-    def _private_pages(self) -> dict[str, str]:
-        """The private pages of entities, by slug."""
         paths = sorted({*self._paths}.difference(self._open_paths), reverse=True)
-        inside = {entities.slug(link_name(path)): path for path in paths if path.startswith(ENTITY_FOLDER)}
-        return self._moved(paths) | inside
+        private = self._moved(paths)
+        private |= {entities.slug(link_name(path)): path for path in paths if path.startswith(ENTITY_FOLDER)}
+        return self._open_pages | {slug: path for slug, path in private.items() if slug not in self._standing}
 
     @cached_property
     def _standing(self) -> dict[str, str]:
