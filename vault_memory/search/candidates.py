@@ -166,6 +166,7 @@ class Finder:
         self.search, self.lexicon = Search(view), Lexicon(view)
         self._postings = TermCache(view)
         self._state: State | None = None
+        self._configured: ConfiguredSpace | None = None
 
     def refresh(self) -> None:
         """Forget what was learnt of the index where it has changed, by this connection or another."""
@@ -290,9 +291,12 @@ class Finder:
         if lacking:
             degraded.append(("semantic", lacking))
             return None, b""
-        configured = self._configured
-        if configured and (found := configured.vector(text, degraded)):
-            return found
+        if self._remote:
+            from vault_memory.embedding.configured_space import ConfiguredSpace
+
+            self._configured = self._configured or ConfiguredSpace(self.store, self._remote)
+            if found := self._configured.vector(text, degraded):
+                return found
         (vector,) = self._embedder.embed([text])
         return (builtin, vector) if any(vector) else (None, b"")
 
@@ -306,14 +310,6 @@ class Finder:
         except IndexUnusableError as error:
             return space, f"sqlite-vec cannot be loaded ({error}); searched by words only"
         return space, ""
-
-    @cached_property
-    def _configured(self) -> "ConfiguredSpace | None":
-        if self._remote is None:
-            return None
-        from vault_memory.embedding.configured_space import ConfiguredSpace
-
-        return ConfiguredSpace(self.store, self._remote)
 
     def _about(
         self, query: Query, entities: Sequence[str], terms: Collection[str]

@@ -98,28 +98,24 @@ def tier_of(trace: Trace, today: int) -> str:
 
     In quiet the composite only falls, so looking just before each use and at the end sees every fall there was.
     """
-    tier = "working"
-    for position, day in enumerate(trace.uses):
-        tier = _fallen(trace._replace(uses=trace.uses[:position]), day, tier)
-        used = trace._replace(uses=trace.uses[: position + 1])
-        count = position + 1
-        if tier == "peripheral" and count >= UP_RECALLS and worth_of(used, day, tier) >= UP_WORTH:
-            tier = "working"
-        often = count >= CORE_RECALLS and trace.importance >= CORE_IMPORTANCE
-        if tier == "working" and often and worth_of(used, day, tier) >= CORE_WORTH:
-            tier = "core"
-    return _fallen(trace, today, tier)
-
-
-def _fallen(trace: Trace, today: int, tier: str) -> str:
-    if tier == "core":
-        lately = sum(day > today - CORE_DOWN_DAYS for day in trace.uses)
-        if lately < UP_RECALLS and worth_of(trace, today, tier) < CORE_DOWN_WORTH:
-            tier = "working"
-    if tier == "working" and trace.day is not None:
-        quiet = today - trace.day > OLD_DAYS and len(trace.uses) < UP_RECALLS
-        if quiet or worth_of(trace, today, tier) < DOWN_WORTH:
-            tier = "peripheral"
+    tier, uses = "working", trace.uses
+    for count, day in enumerate((*uses, today)):
+        before = trace._replace(uses=uses[:count])
+        if tier == "core":
+            lately = sum(used > day - CORE_DOWN_DAYS for used in before.uses)
+            if lately < UP_RECALLS and worth_of(before, day, tier) < CORE_DOWN_WORTH:
+                tier = "working"
+        if tier == "working" and trace.day is not None:
+            is_quiet = day - trace.day > OLD_DAYS and count < UP_RECALLS
+            if is_quiet or worth_of(before, day, tier) < DOWN_WORTH:
+                tier = "peripheral"
+        if count < len(uses):
+            used = trace._replace(uses=uses[: count + 1])
+            if tier == "peripheral" and count + 1 >= UP_RECALLS and worth_of(used, day, tier) >= UP_WORTH:
+                tier = "working"
+            is_often = count + 1 >= CORE_RECALLS and trace.importance >= CORE_IMPORTANCE
+            if tier == "working" and is_often and worth_of(used, day, tier) >= CORE_WORTH:
+                tier = "core"
     return tier
 
 
