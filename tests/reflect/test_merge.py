@@ -414,7 +414,8 @@ def test_an_unedited_one_can_and_their_lines_stay() -> None:
 NUMBERS = st.lists(st.integers(1, 12), unique=True, max_size=8)
 OURS = st.builds(
     lambda top, sections: [
-        Line("## In the logs"), BLANK, Line(f"{len(top)} facts.", slot="opening"), BLANK, *map(fact, top),
+        Line("## In the logs"), BLANK, Line(f"{len(top)} facts.", slot="opening"), *([BLANK] if top else []),
+        *map(fact, top),
         *(line for title, numbers in sections if numbers for line in (BLANK, Line(title), BLANK, *map(fact, numbers))),
     ],
     NUMBERS,

@@ -14,7 +14,8 @@ conflict is told. How they are kept:
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Container, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ from vault_memory.reflect.blocks import (
     replacement,
     sha,
     short,
+    text_name,
     without_confidence,
 )
 
@@ -65,8 +67,8 @@ class Edits(NamedTuple):
     """A block as it stands: its lines with the facts each stands for, which are a person's (by place), which of our
     names are gone, and by place what those said before that replaced one of ours."""
 
-    lines: tuple[Line, ...]
-    yours: frozenset[int]
+    lines: tuple[Line, ...] = ()
+    yours: frozenset[int] = frozenset()
     deleted: frozenset[str] = NOBODY
     changed: Mapping[int, str] = {}
     is_edited: bool = False
@@ -76,29 +78,32 @@ def merged(
     draft: Sequence[Line], present: Block | None, last: Sequence[Line] | None, context: MergeContext
 ) -> MergeResult | None:
     """What a block is to hold that would hold `draft` by itself; None where it was edited and `last` is not known."""
-    if present is None:
-        lines = tuple(line for line, _ in _Layout(draft, Edits((), frozenset()), context).lines())
-        return MergeResult(closed(lines), lines)
-    if not present.is_as_written and last is None:
+    if present and last is None and not present.is_as_written:
         return None
-    edits = _without_ours(edited(present, last), draft, context)
+    edits = _without_ours(edited(present, last), draft, context) if present else Edits()
     layout = _Layout(draft, edits, context)
     while lone := layout.lone_parents():
         edits = edits._replace(yours=edits.yours | lone)
         layout = _Layout(draft, edits, context)
-    found = list(layout.lines())
-    yours = frozenset(place for place, (_, is_theirs) in enumerate(found) if is_theirs)
-    all_lines = tuple(line for line, _ in found)
-    orphaned = tuple(line.text for line, is_theirs in found if is_theirs and _is_orphan(line, context.facts))
-    return MergeResult(closed(all_lines, yours), all_lines, edits.deleted, orphaned, edits.is_edited)
+    found = layout.lines()
+    lines, yours = (
+        tuple(line for line, _ in found),
+        frozenset(at for at, (_, is_theirs) in enumerate(found) if is_theirs),
+    )
+    orphaned: list[str] = []
+    for line in (lines[place] for place in sorted(yours)):
+        rests = [name in context.facts for name in (line.facts if line.keys else line.retold)]
+        if not (any(rests) if line.keys else all(rests)):
+            orphaned.append(line.text)
+    return MergeResult(closed(lines, yours), lines, edits.deleted, tuple(orphaned), edits.is_edited)
 
 
-def closed(lines: Sequence[Line], yours: frozenset[int] = frozenset(), by: str = "") -> Block:
+def closed(lines: Sequence[Line], yours: frozenset[int] = frozenset()) -> Block:
     """The block of these lines, with what its closing marker says; `yours` are places among them."""
     texts = tuple(line.text for line in lines)
     cites = tuple(short(key) for place, line in enumerate(lines) if place not in yours for key in line.keys)
     instead = (replacement(place, lines[place]) for place in sorted(yours) if lines[place].stands_for)
-    return Block(texts, sha(texts), cites, yours, by, tuple(filter(None, instead)))
+    return Block(texts, sha(texts), cites, yours, instead=tuple(filter(None, instead)))
 
 
 def alone(name: str) -> str:
@@ -111,112 +116,81 @@ def alone(name: str) -> str:
 
 def edited(present: Block, last: Sequence[Line] | None) -> Edits:
     """What a person did to a block, `last` being what was written there; without it only what the marker says."""
+    now = [place for place, text in enumerate(present.lines) if text.strip()]
     if last is None:
         marked = present.replacements()
-        lines = tuple(marked.get(place, Line(text)) for place, text in enumerate(present.lines))
-        return Edits(lines, _said(present, present.yours))
-    now, before = _said(present, range(len(present.lines))), [at for at, line in enumerate(last) if line.text.strip()]
-    return _Comparison(present, last, sorted(now), before).edits()
+        lines = [marked.get(place, Line(text)) for place, text in enumerate(present.lines)]
+        return Edits(tuple(lines), present.yours.intersection(now))
+    lines, yours, hunks = [Line(text) for text in present.lines], set[int](), list[tuple[list[int], list[int]]]()
+    before = [at for at, line in enumerate(last) if line.text.strip()]
+    texts = [bare(last[at].text) for at in before], [bare(present.lines[at]) for at in now]
+    for what, i, j, k, m in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+        if what != "equal":
+            hunks.append((before[i:j], now[k:m]))
+            continue
+        for place, was in zip(now[k:m], before[i:j], strict=True):
+            lines[place] = last[was]._replace(text=lines[place].text)
+            if was in present.yours:
+                yours.add(place)
+    moved, changed = _replacements(present, last, hunks)
+    for place, was in (*moved, *changed):
+        line = last[was]
+        if line.stands_for or was not in present.yours:
+            slot = "" if line.keys else next(iter(line.names))
+            lines[place] = Line(lines[place].text, line.keys, slot, of=line.of)
+    yours.update(place for _, new in hunks for place in new)
+    gone = {at for lost, _ in hunks for at in lost}
+    replaced = {was for _, was in (*moved, *changed)}
+    deleted = _deleted_names(present, last, gone, gone - replaced)
+    standing = {name for place in yours if lines[place].stands_for for name in lines[place].names}
+    said = {place: last[was].text for place, was in changed}
+    return Edits(tuple(lines), frozenset(yours), frozenset(deleted - standing), said, bool(hunks))
 
 
-def _said(block: Block, places: Iterable[int]) -> frozenset[int]:
-    """Those of these places with a line that says something."""
-    return frozenset(place for place in places if place < len(block.lines) and block.lines[place].strip())
+Pairs = list[tuple[int, int]]
+"""Places of lines as they stand, each with the place of the one that was written there last."""
 
 
-class _Comparison:
-    """A block and what was written last; `now` and `before` are the places of lines that are not blank."""
+def _replacements(
+    present: Block, last: Sequence[Line], hunks: Sequence[tuple[list[int], list[int]]]
+) -> tuple[Pairs, Pairs]:
+    """Which new lines are ones of ours that were moved, and which took the place of one.
 
-    def __init__(self, present: Block, last: Sequence[Line], now: Sequence[int], before: Sequence[int]) -> None:
-        self._present, self._last = present, last
-        self._lines = [Line(text) for text in present.lines]
-        self._yours: set[int] = set()
-        self._changed: dict[int, str] = {}
-        hunks: list[tuple[list[int], list[int]]] = []
-        texts = [bare(last[at].text) for at in before], [bare(present.lines[at]) for at in now]
-        for what, i, j, k, m in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
-            if what == "equal":
-                self._keep(zip(now[k:m], before[i:j], strict=True))
-            else:
-                hunks.append((list(before[i:j]), list(now[k:m])))
-        self._gone = [at for gone, _ in hunks for at in gone]
-        self._yours.update(at for _, new in hunks for at in new)
-        self._deleted = self._resolved(hunks)
-        self._is_edited = bool(hunks)
-
-    def edits(self) -> Edits:
-        names = self._names_of(self._deleted)
-        return Edits(tuple(self._lines), frozenset(self._yours), names, self._changed, self._is_edited)
-
-    def _keep(self, same: Iterable[tuple[int, int]]) -> None:
-        for place, was in same:
-            self._lines[place] = self._last[was]._replace(text=self._lines[place].text)
-            if was in self._present.yours:
-                self._yours.add(place)
-
-    def _resolved(self, hunks: Sequence[tuple[list[int], list[int]]]) -> list[int]:
-        """Have new lines stand for those they replaced or are; the places of those that are gone altogether."""
-        texts = {bare(self._last[at].text): at for at in reversed(self._gone)}
-        left = set(self._gone)
-        for _, new in hunks:
-            for place in new:
-                was = texts.get(bare(self._lines[place].text))
-                if was in left:  # moved
-                    self._stand_for(place, was)
-                    left.discard(was)
-        for gone, new in hunks:
-            lost = [at for at in gone if at in left]
-            for place, was in self._pairs(lost, [at for at in new if not self._lines[at].stands_for]):
-                self._stand_for(place, was)
-                self._changed[place] = self._last[was].text
-                left.discard(was)
-        return sorted(left)
-
-    def _pairs(self, gone: list[int], new: list[int]) -> Iterator[tuple[int, int]]:
-        """Which new line replaced which that is gone: by block id or citation, else one by one if as many came."""
-        marks = {mark: at for at in gone if (mark := _mark(self._last[at].text))}
-        found = {at: marks.pop(mark) for at in new if (mark := _mark(self._lines[at].text)) in marks}
+    A line replaced another of its hunk that has its block id or citation; else one by one if as many came as went.
+    """
+    moved, changed = Pairs(), Pairs()
+    left = {bare(last[at].text): at for gone, _ in reversed(hunks) for at in reversed(gone)}
+    for place in (place for _, new in hunks for place in new):
+        if (was := left.pop(bare(present.lines[place]), None)) is not None:
+            moved.append((place, was))
+    for gone, new in hunks:
+        gone = [at for at in gone if all(at != was for _, was in moved)]
+        new = [at for at in new if all(at != place for place, _ in moved)]
+        marks = {mark: at for at in gone if (mark := _mark(last[at].text))}
+        found = {at: marks.pop(mark) for at in new if (mark := _mark(present.lines[at])) in marks}
         gone, new = [at for at in gone if at not in found.values()], [at for at in new if at not in found]
         if len(gone) == len(new):
-            pairs = zip(new, gone, strict=True)
-            found.update(
-                (at, was) for at, was in pairs if self._is_heading(self._lines[at]) == self._is_heading(self._last[was])
-            )
-        yield from found.items()
+            for at, was in zip(new, gone, strict=True):
+                if bool(heading_level(present.lines[at])) == bool(heading_level(last[was].text)):
+                    found[at] = was
+        changed += found.items()
+    return moved, changed
 
-    @staticmethod
-    def _is_heading(line: Line) -> bool:
-        return heading_level(line.text) > 0
 
-    def _stand_for(self, place: int, was: int) -> None:
-        line = self._last[was]
-        if line.stands_for or was not in self._present.yours:
-            slot = "" if line.keys else next(iter(line.names))
-            self._lines[place] = Line(self._lines[place].text, line.keys, slot, of=line.of)
-
-    def _names_of(self, deleted: Sequence[int]) -> frozenset[str]:
-        """What lines that are gone are known by; a heading with all of its section, or alone."""
-        found: set[str] = set()
-        for at in deleted:
-            line = self._last[at]
-            if at in self._present.yours and not line.stands_for:
-                continue  # their own
-            is_alone = self._is_heading(line) and not self._is_section_gone(at, deleted)
-            found.update(alone(name) if is_alone else name for name in line.names)
-        return frozenset(found - {name for place in self._yours for name in self._names(place)})
-
-    def _names(self, place: int) -> frozenset[str]:
-        return self._lines[place].names if self._lines[place].stands_for else NOBODY
-
-    def _is_section_gone(self, heading: int, deleted: Container[int]) -> bool:
-        level = heading_level(self._last[heading].text)
-        for at in range(heading + 1, len(self._last)):
-            text = self._last[at].text
-            if 0 < heading_level(text) <= level:
-                break
-            if text.strip() and at not in self._gone and at not in self._present.yours:
-                return False
-        return True
+def _deleted_names(present: Block, last: Sequence[Line], gone: Container[int], deleted: Container[int]) -> set[str]:
+    """What lines of ours that are gone altogether are known by; a heading with all of its section, or alone."""
+    found: set[str] = set()
+    for at, line in enumerate(last):
+        if at not in deleted or (at in present.yours and not line.stands_for):
+            continue
+        is_left = False
+        if level := heading_level(line.text):
+            following = range(at + 1, len(last))
+            end = next((n for n in following if 0 < heading_level(last[n].text) <= level), len(last))
+            ours = (n for n in range(at + 1, end) if last[n].text.strip() and n not in present.yours)
+            is_left = not all(n in gone for n in ours)
+        found.update(alone(name) if is_left else name for name in line.names)
+    return found
 
 
 def _mark(text: str) -> str:
@@ -252,12 +226,6 @@ def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:
     return all(is_linked(new) and not is_linked(old) for old, new in pairs if old != new)
 
 
-def _is_orphan(line: Line, facts: Container[str]) -> bool:
-    if not line.keys:
-        return not all(name in facts for name in line.retold)
-    return not any(name in facts for name in line.facts)
-
-
 # --- the lines of both -----------------------------------------------------------------------------------------------
 
 
@@ -266,29 +234,25 @@ class _Layout:
 
     def __init__(self, draft: Sequence[Line], edits: Edits, context: MergeContext) -> None:
         self._edits, self._context = edits, context
-        self._theirs = {place: edits.lines[place] for place in sorted(edits.yours) if edits.lines[place].text.strip()}
+        self._texts = [line.text for line in edits.lines]
+        self._parents = parents(self._texts)
+        self._theirs = {place: edits.lines[place] for place in sorted(edits.yours) if self._texts[place].strip()}
         self._standing = {
             name: at for at, line in reversed(self._theirs.items()) if line.stands_for for name in line.names
         }
-        ours = {bare(line.text) for place, line in enumerate(edits.lines) if place not in edits.yours}
-        self._said = {bare(line.text) for line in self._theirs.values()} - ours
-        self._parents = parents([line.text for line in edits.lines])
         self._kept: list[tuple[Line, int | None]] = []
         """Lines in order, those of theirs that stand in the place of one of ours with their own place."""
         self._keep(draft)
-        self._at_name: dict[str, int] = {}
-        self._at_text: dict[str, int] = {}
-        for at, (line, place) in enumerate(self._kept):
-            if place is None and line.text.strip():
-                self._at_text.setdefault(bare(line.text), at)
-                for name in line.names:
-                    self._at_name.setdefault(name, at)
         self._at_place = {place: at for at, (_, place) in enumerate(self._kept) if place is not None}
+        self._at_name: dict[str, int] = {}
+        for at, (line, place) in enumerate(self._kept):
+            for name in (text_name(line.text), *line.names) if place is None and line.text.strip() else ():
+                self._at_name.setdefault(name, at)
 
     # --- what stays away -----------------------------------------------------------------------------------------
 
     def _keep(self, draft: Sequence[Line]) -> None:
-        gone_level, gone_depth, is_cut = 0, -1, False
+        gone_level, gone_depth = 0, -1
         """The level of a heading and the indentation of an entry that stay away with all below, while below it."""
         for line in draft:
             level, is_blank = heading_level(line.text), not line.text.strip()
@@ -297,44 +261,32 @@ class _Layout:
             if is_blank or indent(line.text) <= gone_depth:
                 gone_depth = -1
             if gone_level or gone_depth >= 0:
-                is_cut = True
-            elif is_blank:
-                if not is_cut or (self._kept and self._kept[-1][0].text.strip()):
+                continue
+            if is_blank:
+                if self._kept and self._kept[-1][0].text.strip():
                     self._kept.append((line, None))
-            elif not self._put(line):
-                is_cut = True
-                if not level and not self._is_told(line):
-                    gone_depth = indent(line.text)
+            elif not self._put(line) and not level and not self._standing.keys() >= line.names:
+                gone_depth = indent(line.text)
 
     def _put(self, line: Line) -> bool:
         """Put a line of the draft among those kept, or what stands for it; whether it is there itself."""
-        if self._is_told(line):
-            self._put_standing(line)
+        if self._standing.keys() >= line.names:
+            places = {self._standing[name] for name in line.names}
+            for place in sorted(places.difference(at for _, at in self._kept)):
+                if bare(self._theirs[place].text) != bare(line.text):  # else it was moved, and stays where it is
+                    self._kept.append((self._theirs[place], place))
             return False
+        is_away = [self._is_deleted(name) or name in self._standing for name in line.names]
         if heading_level(line.text):
-            is_away = any(self._is_deleted(alone(name)) for name in line.names)
-        else:
-            is_away = all(self._is_deleted(name) or name in self._standing for name in line.names)
-        if is_away:
+            is_away = [self._is_deleted(alone(name)) for name in line.names]
+        if all(is_away):
             return False
-        if line.parts and any(self._is_deleted(name) or name in self._standing for name in line.names):
+        if line.parts and any(is_away):
             for part in line.parts:
                 self._put(part)
         else:
             self._kept.append((line, None))
         return True
-
-    def _is_told(self, line: Line) -> bool:
-        """Whether a line of theirs stands in the place of this one, or says the same."""
-        return bare(line.text) in self._said or all(name in self._standing for name in line.names)
-
-    def _put_standing(self, line: Line) -> None:
-        """Put the line of theirs that stands for this one in its place, unless it says the same: that was moved."""
-        places = {self._standing[name] for name in line.names if name in self._standing}
-        known = {place for _, place in self._kept}
-        for place in sorted(places - known):
-            if bare(self._theirs[place].text) != bare(line.text):
-                self._kept.append((self._theirs[place], place))
 
     def _is_deleted(self, name: str) -> bool:
         return name in self._context.hidden or name in self._edits.deleted
@@ -343,93 +295,82 @@ class _Layout:
 
     def lone_parents(self) -> frozenset[int]:
         """The entries of ours with lines of theirs below them that the draft does not have any more."""
-        above = {self._parents[place] for place in self._theirs}
-        return frozenset(
-            at
-            for at in above
-            if at >= 0 and at not in self._edits.yours and bullet(self._edits.lines[at].text)
-            if self._found(at) is None
-        )
+        above = {self._parents[place] for place in self._theirs} - {-1}
+        ours = (at for at in above - self._edits.yours if bullet(self._texts[at]))
+        return frozenset(at for at in ours if self._found(at) is None)
 
-    def lines(self) -> Iterator[tuple[Line, bool]]:
+    def lines(self) -> list[tuple[Line, bool]]:
         """All lines in order, and which are theirs."""
-        inserted: dict[int, list[tuple[int, int]]] = {}
+        inserted: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for first, end in self._runs():
-            inserted.setdefault(self._place_of(first, end), []).append((first, end))
+            inserted[self._place_of(first, end)].append((first, end))
         found: list[tuple[Line, bool]] = []
         for at in range(len(self._kept) + 1):
-            for first, end in inserted.get(at, ()):
+            following = self._kept[at][0].text if at < len(self._kept) else ""
+            for first, end in inserted[at]:
                 if found and found[-1][0].text.strip() and self._is_blank(first - 1):
                     found.append((Line(""), False))
                 found += ((line, True) for line in self._edits.lines[first:end])
-                following = self._kept[at][0].text.strip() if at < len(self._kept) else ""
-                is_last = (first, end) == inserted[at][-1]
-                if self._is_blank(end) and is_last and following:
+                if self._is_blank(end) and following.strip():
                     found.append((Line(""), False))
             if at < len(self._kept):
                 line, place = self._kept[at]
                 found.append((line, place is not None))
-        yield from found
+        return found
 
     def _is_blank(self, place: int) -> bool:
-        lines = self._edits.lines
-        return 0 <= place < len(lines) and not lines[place].text.strip()
+        return 0 <= place < len(self._texts) and not self._texts[place].strip()
 
-    def _runs(self) -> Iterator[tuple[int, int]]:
+    def _runs(self) -> list[tuple[int, int]]:
         """Their lines that stay together, as (first, end): blank lines between them are kept, ends are trimmed."""
-        first = end = -1
-        for place in self._theirs:
-            if place in self._at_place:
-                continue
-            between = (self._is_blank(at) for at in range(end, place))
-            if first >= 0 and all(between) and indent(self._text(place)) >= indent(self._text(first)):
-                end = place + 1
-                continue
-            if first >= 0:
-                yield first, end
-            first, end = place, place + 1
-        if first >= 0:
-            yield first, end
-
-    def _text(self, place: int) -> str:
-        return self._edits.lines[place].text
+        found: list[tuple[int, int]] = []
+        for place in (place for place in self._theirs if place not in self._at_place):
+            first, end = found[-1] if found else (place, place)
+            is_together = indent(self._texts[place]) >= indent(self._texts[first])
+            if found and is_together and all(map(self._is_blank, range(end, place))):
+                found[-1] = first, place + 1
+            else:
+                found.append((place, place + 1))
+        return found
 
     def _place_of(self, first: int, end: int) -> int:
         """Before which of the lines kept a run of theirs goes."""
         at = self._anchor(first) + 1
-        following = self._text(end) if end < len(self._edits.lines) else ""
-        depth = indent(self._text(first))
+        texts = [line.text for line, _ in self._kept]
+        following, depth = self._texts[end] if end < len(self._texts) else "", indent(self._texts[first])
         if self._is_blank(first - 1):
             below = self._found(end) if following.strip() else None
             if below is not None and below >= at:
                 return below
-            while 0 < at < len(self._kept) and not self._ends_group(at):
+            # Else to the end of the paragraph or list, or up to the next heading.
+            while (
+                0 < at < len(texts)
+                and texts[at].strip()
+                and not heading_level(texts[at]) + heading_level(texts[at - 1])
+            ):
                 at += 1
         elif at and not (following.strip() and indent(following) > depth):  # else it was put before such lines
-            while at < len(self._kept) and self._kept[at][0].text.strip() and indent(self._kept[at][0].text) > depth:
+            while at < len(texts) and texts[at].strip() and indent(texts[at]) > depth:
                 at += 1
         return at
 
-    def _ends_group(self, at: int) -> bool:
-        here, above = self._kept[at][0].text, self._kept[at - 1][0].text
-        return not here.strip() or bool(heading_level(here) or heading_level(above))
-
     def _anchor(self, first: int) -> int:
         """Where the nearest line above is that is still there, in the same section; -1 for the top."""
-        section = self._section(first)
-        for place in range(first - 1, -1, -1):
+        above = range(first - 1, -1, -1)
+        heading = next((place for place in above if heading_level(self._texts[place])), None)
+        section = self._found(heading) if heading is not None else None
+        for place in above:
             found = self._found(place)
-            if found is not None and (section is None or place == self._parents[first] or self._is_in(found, section)):
+            if found is None:
+                continue
+            if section is None or place == self._parents[first] or section <= found < self._section_end(section):
                 return found
         return -1
 
-    def _section(self, place: int) -> int | None:
-        """Where the heading is now that a line stood under; None for none, or one that is not there any more."""
-        above = next((at for at in range(place - 1, -1, -1) if heading_level(self._text(at))), None)
-        return None if above is None else self._found(above)
-
-    def _is_in(self, at: int, section: int) -> bool:
-        return at >= section and not any(heading_level(line.text) for line, _ in self._kept[section + 1 : at + 1])
+    def _section_end(self, heading: int) -> int:
+        """Where the next heading is among the lines kept."""
+        below = range(heading + 1, len(self._kept))
+        return next((at for at in below if heading_level(self._kept[at][0].text)), len(self._kept))
 
     def _found(self, place: int) -> int | None:
         """Where a line of the block as it stands is among those kept."""
@@ -438,10 +379,8 @@ class _Layout:
             return None
         if place in self._edits.yours:
             return self._at_place.get(place)
-        at = self._at_text.get(bare(line.text))
-        return at if at is not None else next(
-            (self._at_name[name] for name in sorted(line.names) if name in self._at_name), None
-        )  # fmt: skip
+        names = (text_name(line.text), *sorted(line.names))
+        return next((self._at_name[name] for name in names if name in self._at_name), None)
 
 
 def parents(texts: Sequence[str]) -> list[int]:
