@@ -18,7 +18,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError
-from vault_memory.markdown.note import OwnedBlock
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.fact import LINE_NUMBER
 
@@ -191,46 +190,31 @@ def read(path: str, data: bytes, name: str) -> Page:
         raise ConflictError(f"{path} is not UTF-8: it was left alone.", "Save it as UTF-8.") from error
     if "\0" in text:
         raise ConflictError(f"{path} holds NUL characters, so it is no text: it was left alone.", "Save it as UTF-8.")
-    found = _owned(path, data, name)
-    parts = _ENDS.split(text)
-    if found is None:
-        return Page(text, None, "", _newline(parts))
-    start, end = found.start_line, found.end_line
-    # The byte order mark is the page's, also where the block is all there is.
-    before = "".join(parts[: 2 * (start - 1)]) or "\ufeff" * text.startswith("\ufeff")
-    inner = tuple(parts[2 * start : 2 * (end - 1) : 2])
-    return Page(before, _block(inner, parts[2 * (end - 1)]), "".join(parts[2 * end - 1 :]), parts[2 * start - 1])
-
-
-def _owned(path: str, data: bytes, name: str) -> OwnedBlock | None:
     note = parse(path, data)
-    broken = next((problem for problem in note.problems if _BROKEN.match(problem.message)), None)
-    if broken:
+    if broken := next((problem for problem in note.problems if _BROKEN.match(problem.message)), None):
         sentence = f"{path}:{broken.line}: {broken.message}: the page was left alone."
         raise ConflictError(sentence, "Delete the markers that have no partner, or the whole block.")
     found = [owned for owned in note.owned if owned.name == name]
     if len(found) > 1:
         sentence = f"{path}:{found[1].start_line}: a second block `{name}`: the page was left alone."
         raise ConflictError(sentence, "Delete one of them.")
-    return found[0] if found else None
-
-
-def _newline(parts: Sequence[str]) -> str:
-    """How most lines of a page end; of those that tie the first."""
-    counts = Counter(parts[1::2])
-    return max(counts, key=lambda end: counts[end], default="\n")
-
-
-def _block(lines: tuple[str, ...], marker: str) -> Block:
-    said = dict(_VALUE.findall(marker))
-    return Block(
-        lines=lines,
+    parts = _ENDS.split(text)
+    if not found:
+        ends = Counter(parts[1::2])  # as most lines end; of those that tie the first
+        return Page(text, None, "", max(ends, key=lambda end: ends[end], default="\n"))
+    start, end = found[0].start_line, found[0].end_line
+    # The byte order mark is the page's, also where the block is all there is.
+    before = "".join(parts[: 2 * (start - 1)]) or "\ufeff" * text.startswith("\ufeff")
+    said = dict(_VALUE.findall(parts[2 * (end - 1)]))
+    block = Block(
+        lines=tuple(parts[2 * start : 2 * (end - 1) : 2]),
         sha=said.get("sha", ""),
         cites=tuple(filter(None, said.get("cites", "").split(","))),
         yours=_numbers(said.get("yours", "")),
         by=said.get("by", ""),
         instead=tuple(filter(None, said.get("instead", "").split(","))),
     )
+    return Page(before, block, "".join(parts[2 * end - 1 :]), parts[2 * start - 1])
 
 
 def _numbers(said: str) -> frozenset[int]:
@@ -277,5 +261,5 @@ def is_same(one: Block, other: Block) -> bool:
     """Whether two blocks say the same: moved cited lines, blank lines and spaces at the ends make no difference."""
     if (one.cites, one.by) != (other.cites, other.by):
         return False
-    said, say = ([line for line in block.lines if line.strip()] for block in (one, other))
-    return said == say or list(map(bare, said)) == list(map(bare, say))
+    said, say = ([bare(line) for line in block.lines if line.strip()] for block in (one, other))
+    return said == say

@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -73,8 +74,7 @@ class FactChanges(NamedTuple):
 class Edit(NamedTuple):
     """One page to be written: its bytes before (None: there is no such page) and after, and why.
 
-    `deleted` names lines that a person took out and does not want to see again; `orphaned` are lines of theirs that
-    rest on a fact that is gone.
+    `deleted` names lines that a person took out and does not want to see again.
     """
 
     path: str
@@ -84,7 +84,6 @@ class Edit(NamedTuple):
     sha: str = ""
     lines: tuple[Line, ...] = ()
     deleted: frozenset[str] = frozenset()
-    orphaned: tuple[str, ...] = ()
     block: str = ""
     was: tuple[Line, ...] = ()
     """The lines of the block as it stands, with what they rest on as far as that is known."""
@@ -93,14 +92,13 @@ class Edit(NamedTuple):
     def diff(self) -> str:
         """The edit as a unified diff that `patch -p1` understands; without a line end at its end."""
         name = "/dev/null" if self.before is None else _named("a", self.path)
-        found = difflib.unified_diff(_split(self.before or b""), _split(self.after), name, _named("b", self.path))
+        # Lines as diff and patch see them: with their ends, and no end but the line feed.
+        before, after = (
+            re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "replace")) for data in (self.before or b"", self.after)
+        )
+        found = difflib.unified_diff(before, after, name, _named("b", self.path))
         whole = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found)
         return "".join(whole).removesuffix("\n")
-
-
-def _split(data: bytes) -> list[str]:
-    """The lines of a page as diff and patch see them: with their ends, and no end but the line feed."""
-    return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "replace"))
 
 
 def _named(side: str, path: str) -> str:
@@ -146,10 +144,6 @@ class PageHistory:
     """Facts that no page may tell, forgotten or private, by name: that they go is no loss."""
     is_linked: Callable[[str], bool] = lambda name: True
     """Whether a note or a fact has this name, as a link has it."""
-
-    def may_go(self, name: str) -> bool:
-        """Whether it is no loss that a fact is on a page no more: it stands in a note, or no page may tell it."""
-        return name in self.facts or name in self.withheld
 
 
 @dataclass(frozen=True)
@@ -214,10 +208,13 @@ def edit(draft: Draft, present: bytes | None, past: PageHistory) -> Edit | None:
 def _compared(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Edit | None, tuple[str, ...]]:
     """The edit of a page, if there is one, and its lines that rest on nothing any more."""
     page = blocks.read(draft.path, draft.start.encode() if present is None else present, draft.block)
-    block = page.block
-    last = past.last(block.sha) if block else None
+    block, last = page.block, past.last(page.block.sha) if page.block else None
+    was = standing(block, last) if block else ()
     if block and last is not None and draft.settled:
-        block, last = _without_settled(block, last, draft.settled)
+        places = [place for place, text in enumerate(block.lines) if not draft.settled(text)]
+        yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
+        block = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours, instead=())
+        last = [line for line in last if not draft.settled(line.text)]
     context = merge.MergeContext(past.hidden(draft.path), past.facts, past.is_linked)
     found = merge.merged(draft.lines, block, last, context)
     if found is None:
@@ -226,19 +223,18 @@ def _compared(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
             "Keep what you want outside the block, then delete the block: it is made anew.",
         )
     new = found.block._replace(by=blocks.word(draft.by))
-    if _says_it_already(page.block, new, found):  # with the lines that are settled: they must go
+    if page.block is None:
+        is_new = any(line.text.strip() for line in found.lines)
+    else:  # with the lines that are settled: they must go
+        is_new = found.is_edited or not blocks.is_same(page.block, new)
+    if is_new and block is not None and not past.force:
+        _refuse_loss(draft, block, was, past)
+    after = _written(draft, page, new) if is_new else present
+    if after is None or after == present:
         return None, found.orphaned
-    if block is not None and not past.force:
-        _refuse_loss(draft, block, past)
-    after = _written(draft, page, new)
-    if after == present:
-        return None, found.orphaned
-    was = standing(page.block, past.last(page.block.sha)) if page.block else ()
     change = changes(was, page.block.cites if page.block else (), found, past.facts)
     why = _why(draft, page.block, was, found, change)
-    made = Edit(
-        draft.path, present, after, why, new.sha, found.lines, found.deleted, found.orphaned, draft.block, was, change
-    )  # fmt: skip
+    made = Edit(draft.path, present, after, why, new.sha, found.lines, found.deleted, draft.block, was, change)
     return made, found.orphaned
 
 
@@ -292,71 +288,39 @@ def _cited(text: str) -> Iterator[tuple[str, str]]:
             yield from ((link, number) for number in numbers.split(", ") if number)
 
 
-def _without_settled(
-    block: Block, last: Sequence[Line], settled: Callable[[str], bool]
-) -> tuple[Block, Sequence[Line]]:
-    """Block and what was written last without the lines that have been dealt with."""
-    places = [place for place, text in enumerate(block.lines) if not settled(text)]
-    yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
-    kept = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours, instead=())
-    return kept, [line for line in last if not settled(line.text)]
-
-
-def _says_it_already(block: Block | None, new: Block, found: merge.MergeResult) -> bool:
-    if block is None:
-        return not any(line.text.strip() for line in found.lines)
-    return not found.is_edited and blocks.is_same(block, new)
-
-
 def _written(draft: Draft, page: blocks.Page, new: Block) -> bytes:
     """The page with its block; raises ConflictError where it could not be found there again."""
-    was = page.block.by if page.block else ""
-    after = blocks.written(page._replace(before=_signed(page.before, was, new.by)), draft.block, new)
-    try:
-        again = blocks.read(draft.path, after, draft.block).block
-    except ConflictError:
-        again = None
-    if again != new:  # it would be written once more with every run
-        raise ConflictError(
-            f"{draft.path}: a code fence, comment or frontmatter that is never closed would hide the block:"
-            " it was left alone.",
-            "Close it.",
-        )
-    return after
+    before, by, front = page.before, page.block.by if page.block else "", _FRONT.match(page.before)
+    if front and by != new.by:  # its property `written`, as we wrote it, names who did now
+        said = re.compile(rf"(?<=[\r\n])(written:[ \t]+){re.escape(by or EXTRACTIVE)}(?=[ \t]*[\r\n])")
+        before = said.sub(lambda found: found[1] + (new.by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
+    after = blocks.written(page._replace(before=before), draft.block, new)
+    with suppress(ConflictError):
+        if blocks.read(draft.path, after, draft.block).block == new:
+            return after
+    # It would be written once more with every run.
+    raise ConflictError(
+        f"{draft.path}: a code fence, comment or frontmatter that is never closed would hide the block:"
+        " it was left alone.",
+        "Close it.",
+    )
 
 
-def _signed(before: str, was: str, by: str) -> str:
-    """What stands before a block with its property `written`, if it has it as we wrote it, naming who did now."""
-    front = _FRONT.match(before)
-    if was == by or not front:
-        return before
-    said = re.compile(rf"(?<=[\r\n])(written:[ \t]+){re.escape(was or EXTRACTIVE)}(?=[ \t]*[\r\n])")
-    return said.sub(lambda found: found[1] + (by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
-
-
-def _refuse_loss(draft: Draft, block: Block, past: PageHistory) -> None:
+def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHistory) -> None:
     """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more.
 
     What still says the same, or cites the same lines, is not lost, whatever its fact is known by now.
     """
-    lost = [name for name in block.cites if not past.may_go(name)]
-    if not _is_much(lost, block):
-        return
-    was = standing(block, past.last(block.sha))
     said = {bare(line.text) for line in draft.lines}
     stands = {name for line in was if bare(line.text) in said for name in line.facts}
-    lost = [name for name in lost if name not in stands]
+    lost = [name for name in block.cites if not (name in past.facts or name in past.withheld or name in stands)]
     known = frozenset(block.cites).union(*(line.facts for line in was))
     new = frozenset[str]().union(*(line.facts for line in draft.lines)) - known
     reworded = (_places(was, lost) & _places(draft.lines, new)).total()  # in its note, where it was
-    if _is_much(lost[reworded:], block):
+    count, entries = len(lost) - reworded, len(block.cites)
+    share, most = (LOSS_SHARE, LOSS_LINES) if 2 * count <= entries else (0.5, LOSS_FEW)
+    if count > most and count > share * entries:
         raise RefusedError(
-            f"{draft.path} would lose {len(lost)} of {len(block.cites)} entries,"
-            " for their notes do not hold them any more.",
+            f"{draft.path} would lose {len(lost)} of {entries} entries, for their notes do not hold them any more.",
             "Check that all notes are there and synced; with --force it is written all the same.",
         )
-
-
-def _is_much(lost: Sequence[str], block: Block) -> bool:
-    share, most = (LOSS_SHARE, LOSS_LINES) if 2 * len(lost) <= len(block.cites) else (0.5, LOSS_FEW)
-    return len(lost) > most and len(lost) > share * len(block.cites)
