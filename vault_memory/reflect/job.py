@@ -7,11 +7,10 @@ what the block was made of are durable before the page is replaced (DESIGN.md §
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
@@ -19,8 +18,8 @@ from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Options
-from vault_memory.reflect.plan import Edit, Notice, Orphan, SkippedPage, skip
-from vault_memory.reflect.plan_run import Ledger, PlannedRun, RunPlanner
+from vault_memory.reflect.plan import Edit, Notice, Orphan, Plan, SkippedPage, skip
+from vault_memory.reflect.plan_run import Ledger, RunPlanner
 from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
@@ -28,16 +27,12 @@ from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.view import ALL, Store
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import RestoredNote, SavedRun, UndoHistory, UndoReport
-from vault_memory.vault.vault import SETTLE_SECONDS, Vault
+from vault_memory.vault.undo_history import RestoredNote, UndoHistory, UndoReport
+from vault_memory.vault.vault import Vault
+from vault_memory.write.rewrite import Rewriter
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from vault_memory.indexing.indexer import Progress
-
-TRIES = 3
-"""A page that changes under our hands is merged anew so many times."""
 
 _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
 
@@ -102,10 +97,6 @@ class Steps:
     write: "Progress | None" = None
 
 
-Again = Callable[[Edit], Edit | None]
-"""The edit of a page as it stands now; None when it says all already. Raises like `plan.edit`, or VaultError."""
-
-
 @dataclass
 class WriteResult:
     """What came of a plan: the run to undo it by ("" when nothing was written), what was written, and what was not."""
@@ -119,78 +110,58 @@ class Writer:
     """Writes edits into one vault, once; `heed` is told of each just before."""
 
     def __init__(self, vault: Vault, heed: Callable[[Edit], None] = lambda edit: None) -> None:
-        self._vault, self._heed = vault, heed
-        self._preimages = UndoHistory(vault.root)
-        self._ledger = Ledger(vault.root)
-        self._ours = self._written_last()
+        self._vault, self._heed, self._ledger = vault, heed, Ledger(vault.root)
+        history = UndoHistory(vault.root)
+        newest = next(iter(history.runs("reflect")), None)
+        self._run = history.begin("reflect")
+        self._ours: dict[str, str] = {}
+        """The hashes of the pages as this program wrote them last: those need no waiting."""
+        with suppress(VaultError):
+            self._ours |= {change.path: change.after for change in newest.changes()} if newest else {}
 
-    def write(self, edits: Iterable[Edit], again: Again) -> WriteResult:
-        """Write edits in turn; a page that changes under our hands is merged anew, three times at most."""
-        run, done, is_core_left = self._preimages.begin("reflect"), WriteResult(), False
+    def write(self, edits: Iterable[Edit], again: Callable[[Edit], Edit | None]) -> WriteResult:
+        """Write edits in turn; a page that changes under our hands is merged anew by `again`, three times at most."""
+        done, is_core_left = WriteResult(), False
         for edit in edits:
             if edit.path == proposals.PATH and is_core_left:
                 continue  # or a tick would go that nothing came of
             try:
-                written = self._settled(run, edit, again)
+                written = self._written(edit, again)
             except (ConflictError, RefusedError, VaultError) as error:
                 done.skipped.append(skip(edit.path, error))
                 is_core_left = is_core_left or not edit.block
                 continue
             if written:
-                done.run = run.name
+                done.run = self._run.name
                 done.edits.append(written)
         if not done.edits:
-            run.drop()
+            self._run.drop()
         return done
 
-    def _settled(self, run: SavedRun, edit: Edit, again: Again) -> Edit | None:
+    def _written(self, edit: Edit, again: Callable[[Edit], Edit | None]) -> Edit | None:
         """Write one page; returns what was written, None when somebody else has done so."""
-        found: Edit | None = edit
-        for attempt in range(1, TRIES + 1):
-            if found and found.before is not None and self._waited_for_editor(found.path):
-                found = again(found)
-            if found is None:
-                return None
-            try:
-                self._write(run, found)
-            except ConflictError:
-                if attempt == TRIES:
-                    raise
-                found = again(found)
-            else:
-                return found
-        return None
+        made: Edit | None = edit
 
-    def _write(self, run: SavedRun, edit: Edit) -> None:
-        for folder in self._vault.missing_folders(edit.path) if edit.before is None else ():
-            run.keep_folder(folder)
-        run.keep(edit.path, edit.before, edit.after, edit.why)
-        if edit.sha:
-            self._ledger.keep(edit.sha, edit.lines)
-        self._heed(edit)
-        self._vault.write(edit.path, edit.after, edit.before)
-        self._ours[edit.path] = _digest(edit.after)
+        def compose(before: bytes | None) -> tuple[bytes, Edit | None]:
+            nonlocal made
+            made = edit if before == edit.before else again(edit)
+            return (made.after, made) if made else (before or b"", None)
 
-    def _waited_for_editor(self, path: str) -> bool:
-        """Give an editor that has just saved a moment; whether there was anything to wait for."""
-        wait = SETTLE_SECONDS - self._vault.seconds_since_saved(path)
-        if 0 < wait <= SETTLE_SECONDS and not self._is_ours(path):
-            time.sleep(wait)
-            return True
-        return False
+        def keep(path: str, before: bytes | None, after: bytes) -> None:
+            for folder in self._vault.missing_folders(path) if before is None else ():
+                self._run.keep_folder(folder)
+            self._run.keep(path, before, after, made.why if made else "")
+            if made and made.sha:
+                self._ledger.keep(made.sha, made.lines)
+            if made:
+                self._heed(made)
 
-    def _is_ours(self, path: str) -> bool:
-        """Whether the page is as this program wrote it last: that needs no waiting."""
-        with suppress(OSError):
-            return self._ours.get(path) == _digest(self._vault.read(path))
-        return False
-
-    def _written_last(self) -> dict[str, str]:
-        """What the last run wrote, as hashes by path."""
-        newest = next(iter(self._preimages.runs("reflect")), None)
-        with suppress(VaultError):
-            return {change.path: change.after for change in newest.changes()} if newest else {}
-        return {}
+        Rewriter(self._vault, lambda path, data: self._ours.get(path) == _digest(data), keep=keep).rewrite(
+            edit.path, compose
+        )
+        if made:
+            self._ours[made.path] = _digest(made.after)
+        return made
 
 
 def _digest(data: bytes) -> str:
@@ -202,7 +173,8 @@ def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None)
     does."""
     log = RunLog(index.vault.root)
     try:
-        done = _reflected(index, asked, steps or Steps())
+        with log.writing_pages():
+            done = _reflected(index, asked, steps or Steps())
     except BusyError:
         raise  # whoever is writing notes how that ended
     except VaultMemoryError as error:
@@ -211,56 +183,60 @@ def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None)
             log.note_end(ReflectEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
         raise
     if not asked.dry_run:
-        log.note_end(_end_of(done))
+        first = next(iter(done.skipped), None)
+        end = ReflectEnd(
+            at=datetime.now(UTC),
+            pages=len(done.edits),
+            skipped=len(done.skipped),
+            why=without_quotes(first.path, first.why) if first else "",
+            next_step=first.next_step if first else "",
+            proposals=done.proposed.open if done.proposed else None,
+            run=done.run,
+        )
+        log.note_end(end)
     return done
-
-
-def _end_of(done: ReflectReport) -> ReflectEnd:
-    first = next(iter(done.skipped), None)
-    return ReflectEnd(
-        at=datetime.now(UTC),
-        pages=len(done.edits),
-        skipped=len(done.skipped),
-        why=without_quotes(first.path, first.why) if first else "",
-        next_step=first.next_step if first else "",
-        proposals=done.proposed.open if done.proposed else None,
-        run=done.run,
-    )
 
 
 def _reflected(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport:
     started = time.monotonic()
-    with _alone(index), _retelling(index, asked) as retelling:
+    model = model_writer.configured_writer(index.config)
+    with closing(model) if model else nullcontext():
+        retelling = Retelling(model, Ledger(index.vault.root).last, asks=not asked.dry_run) if model else None
         index.update(progress=steps.index)
         today, days = asked.now.astimezone().date(), index.config.reflect_entity_days
         options = Options(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
-        found = index.ask(
-            lambda store, _: RunPlanner(index.vault, store.view(ALL), options, retelling).planned(steps.plan)
-        )
-        plan = found.plan
-        done = WriteResult(edits=list(plan.edits)) if asked.dry_run else _applied(index, found, steps.write)
+
+        def question(store: Store, _: object) -> tuple[RunPlanner, Plan]:
+            planner = RunPlanner(index.vault, store.view(ALL), options, retelling)
+            return planner, planner.planned(steps.plan)
+
+        planner, plan = index.ask(question)
+        done = WriteResult(edits=list(plan.edits))
+        if not asked.dry_run:
+            done = _applied(index, planner, plan, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
             Ledger(index.vault.root).sweep(lambda: _named_blocks(index))
             UndoHistory(index.vault.root).prune()
+    opinions = (edit for edit in done.edits if edit.path == opinion_page.PATH)
     return ReflectReport(
         edits=tuple(done.edits),
         skipped=(*plan.skipped, *done.skipped),
         unchanged=len(plan.unchanged),
         left_out=plan.left_out,
-        facts=found.facts,
+        facts=len(planner.jobs.fact_set.facts),
         run=done.run,
         dry_run=asked.dry_run,
         seconds=time.monotonic() - started,
         removed=plan.removed,
         notices=plan.notices,
         orphaned=plan.orphaned,
-        odd=tuple(found.feedback.odd),
+        odd=tuple(planner.feedback.odd),
         model=retelling.model if retelling else None,
-        moves=tuple(move for edit in done.edits if edit.path == opinion_page.PATH for move in found.moves(edit)),
-        proposed=found.proposed,
+        moves=tuple(move for edit in opinions for move in planner.jobs.moved(edit.was, edit.lines)),
+        proposed=planner.proposed,
         added=sum(_added(edit) for edit in done.edits if edit.path == proposals.PATH),
         is_core_only=asked.apply_core,
-        untold=found.untold,
+        untold=planner.untold,
     )
 
 
@@ -270,41 +246,33 @@ def _added(edit: Edit) -> int:
     return len(after - before - {""})
 
 
-def _applied(index: IndexFile, found: PlannedRun, progress: "Progress | None" = None) -> WriteResult:
+def _applied(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progress | None") -> WriteResult:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
-    user_feedback.note(root, found.feedback, now)
-    # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
-    heed = partial(_heed, root, now)
-    edits = _watched(found.plan.edits, progress) if progress else found.plan.edits
-    done = Writer(index.vault, heed).write(edits, found.again) if found.plan.edits else WriteResult()
+    user_feedback.note(root, planner.feedback, now)
+
+    def edits() -> Iterator[Edit]:
+        for done, edit in enumerate(plan.edits):
+            if progress:
+                progress(done, len(plan.edits), done)
+            yield edit
+
+    def heed(edit: Edit) -> None:
+        # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
+        journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
+
+    done = Writer(index.vault, heed).write(edits(), planner.again) if plan.edits else WriteResult()
     _tell_index(index, [one.path for one in done.edits])
-    _remember(index, found, done)
-    return done
-
-
-def _watched(edits: Sequence[Edit], progress: "Progress") -> Iterator[Edit]:
-    """The edits, telling of each as it is asked for."""
-    for done, edit in enumerate(edits):
-        progress(done, len(edits), done)
-        yield edit
-
-
-def _heed(root: "Path", now: datetime, edit: Edit) -> None:
-    journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
-
-
-def _remember(index: IndexFile, found: PlannedRun, done: WriteResult) -> None:
-    """Note in the index what each page was made of, for the next run; without that it only takes longer."""
-    told_again = {skipped.path for skipped in (*found.plan.skipped, *done.skipped)}
-    told_again |= {orphan.path for orphan in found.plan.orphaned}  # so each run looks at them
-    signatures = {path: sign for path, sign in found.signatures.items() if path not in told_again}
+    told_again = {skipped.path for skipped in (*plan.skipped, *done.skipped)}
+    told_again |= {orphan.path for orphan in plan.orphaned}  # so each run looks at them
+    signatures = {path: sign for path, sign in planner.signatures.items() if path not in told_again}
 
     def remember(store: Store) -> None:
-        note_queries.remember_pages(store, signatures, found.gone)
-        note_queries.remember_verdicts(store, found.verdicts.found, found.verdicts.gone)
+        note_queries.remember_pages(store, signatures, planner.gone)
+        note_queries.remember_verdicts(store, planner.verdicts.found, planner.verdicts.gone)
 
-    _write_index(index, remember)
+    _write_index(index, remember)  # what each page was made of: without that the next run only takes longer
+    return done
 
 
 def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
@@ -327,53 +295,26 @@ def undo(
     nothing to undo, ConflictError when a page was changed since (which `force` leaves as it is), VaultMemoryError when
     some notes could not be put back.
     """
-    with _alone(index):
+    with RunLog(index.vault.root).writing_pages():
         preimages = UndoHistory(index.vault.root)
         runs = [preimages.named(name)] if name else [run for run in preimages.runs("reflect") if not run.is_undone]
         for run in runs:
-            try:
+            with suppress(UsageError) if not name else nullcontext():  # it was killed before it wrote its first page
                 found = preimages.undoing(run, index.vault, force=force)
-            except UsageError:
-                if name:
-                    raise
-                continue  # it was killed before it wrote its first page
-            if not dry_run:
-                _put_back(index, run, found, unforgetting)
+                break
+        else:
+            raise UsageError("There is nothing to undo.", "`memory reflect` has written no page that is as it left it.")
+        if dry_run:
             return found
-        raise UsageError("There is nothing to undo.", "`memory reflect` has written no page that is as it left it.")
-
-
-def _put_back(
-    index: IndexFile,
-    run: SavedRun,
-    found: UndoReport,
-    unforgetting: Callable[[RestoredNote], AbstractContextManager[None]],
-) -> None:
-    # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or what
-    # a person has removed would come back.
-    _write_index(index, lambda store: note_queries.forget_pages(store, found.paths))
-    with ExitStack() as held:
-        held.callback(_tell_index, index, found.paths)
-        for back in found.backs if run.kind == "forget" else ():
-            held.enter_context(unforgetting(back))
-        UndoHistory(index.vault.root).undo(run, index.vault, force=bool(found.kept))
-
-
-@contextmanager
-def _retelling(index: IndexFile, asked: ReflectRequest) -> Iterator[Retelling | None]:
-    """What has the configured model write on the pages of one run, if there is one."""
-    writer = model_writer.configured_writer(index.config)
-    if writer is None:
-        yield None
-        return
-    with closing(writer):
-        yield Retelling(writer, Ledger(index.vault.root).last, asks=not asked.dry_run)
-
-
-@contextmanager
-def _alone(index: IndexFile) -> Iterator[None]:
-    with RunLog(index.vault.root).writing_pages():
-        yield
+        # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or
+        # what a person has removed would come back.
+        _write_index(index, lambda store: note_queries.forget_pages(store, found.paths))
+        with ExitStack() as held:
+            held.callback(_tell_index, index, found.paths)
+            for back in found.backs if run.kind == "forget" else ():
+                held.enter_context(unforgetting(back))
+            preimages.undo(run, index.vault, force=bool(found.kept))
+        return found
 
 
 def _named_blocks(index: IndexFile) -> frozenset[str]:

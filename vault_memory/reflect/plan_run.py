@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
 from vault_memory.reflect.blocks import Block, Line
-from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Job, Options, PageJobs, Verdicts
 from vault_memory.reflect.plan import (
     Draft,
@@ -103,104 +102,97 @@ class Ledger:
                     os.utime(entry.path, follow_symlinks=False)  # not to be asked of again with every run
 
 
-@dataclass(frozen=True)
-class PlannedRun:
-    """A plan, how to make an edit anew, and what the next run is to know."""
-
-    plan: Plan
-    again: Callable[[Edit], Edit | None]
-    feedback: user_feedback.Feedback
-    signatures: dict[str, bytes]
-    verdicts: Verdicts
-    facts: int
-    proposed: proposals.ProposalCounts | None = None
-    """What came of the proposals, where they were asked for."""
-    untold: dict[str, str] = field(default_factory=dict)
-    """The pages of periods with too little to tell, each with the reason."""
-    moves: Callable[[Edit], list[Move]] = lambda edit: []
-    """What became of the opinions with an edit of their page."""
-    gone: frozenset[str] = frozenset()
-    """The pages that stood after the last run and are not there any more: the next one does not look for them."""
-
-
 class RunPlanner:
-    """Plans one run; `vault` holds the pages, and `retelling` is what a configured model has to say on them."""
+    """Plans one run; `vault` holds the pages, and `retelling` is what a configured model has to say on them.
+
+    The same planner makes an edit anew where its page changed meanwhile, and has what the next run is to know.
+    """
 
     def __init__(self, vault: Vault, store: View, options: Options, retelling: Retelling | None = None) -> None:
         self._vault, self._store, self._options, self._retelling = vault, store, options, retelling
-        self._feedback = user_feedback.read(store, options.today)
+        self.feedback = user_feedback.read(store, options.today)
         self._ledger = Ledger(vault.root)
         self._drafts: dict[tuple[str, str], Draft] = {}
-        self._signatures: dict[str, bytes] = {}
-        self._untold: dict[str, str] = {}
+        self.signatures: dict[str, bytes] = {}
+        self.untold: dict[str, str] = {}
+        """The pages of periods with too little to tell, each with the reason."""
+        self.verdicts = Verdicts([], [])
+        self.proposed: proposals.ProposalCounts | None = None
+        """What came of the proposals, where they were asked for."""
+        self.gone = frozenset[str]()
+        """The pages that stood after the last run and are not there any more: the next one does not look for them."""
         self._known = note_queries.written_pages(store)
         # Confidences are given by hand on the page of opinions, and on those of entities.
         changed = (path for path, page in self._known.items() if page.is_there and not page.is_same)
         pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
         for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
-            user_feedback.hear_opinions(self._feedback, path, *self._written(path, name))
+            user_feedback.hear_opinions(self.feedback, path, *self._written(path, name))
         ask = retelling.ask if retelling else None
         options = replace(options, holds_block=self._holds_block, removed=self._removed(), ask=ask)
-        self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self._feedback)
+        self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self.feedback)
         self._past = PageHistory(
             facts=frozenset(blocks.short(fact.key) for fact in self.jobs.fact_set.facts),
             last=self._ledger.last,
-            hidden=self._feedback.hidden,
+            hidden=self.feedback.hidden,
             force=options.force,
             withheld=frozenset(map(blocks.short, self.jobs.fact_set.withheld)),
             is_linked=self.jobs.is_linked,
         )
 
-    def planned(self, progress: "Progress | None" = None) -> PlannedRun:
+    def planned(self, progress: "Progress | None" = None) -> Plan:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
-        core_plan, after = self._core() if self._is_core_wanted else (Plan(()), None)
-        plans = (
-            [] if self._options.only_core else [*self._pages(progress), Plan((), notices=tuple(self.jobs.notices()))]
-        )
-        proposed = None
+        only_core = self._options.only_core
+        # What was ticked goes from the page of proposals with the same run that does it.
+        is_core_wanted = only_core or "proposals" in (self._options.only or ("proposals",))
+        core_plan, after = self._core() if is_core_wanted else (Plan(()), None)
+        plans = [core_plan]
+        if not only_core:
+            plans += [*self._pages(progress), Plan((), notices=tuple(self.jobs.notices()))]
         if after is not None:
-            proposed, page = self._proposals(after)
-            plans.append(page)
-        fact_set, unmade = self.jobs.fact_set, sorted(self.jobs.unmade)
-        if not self._options.only_core:  # which does not ask whether they were lost
-            tidied = frozenset[str]() if self._options.force else self._gone
-            removed = sorted(tidied.union(unmade) - self._feedback.removed)
-            self._feedback.new += (user_feedback.FeedbackNote("removed", path, 1.0) for path in removed)
-        plan = replace(_joined([core_plan, *plans]), left_out=fact_set.left_out, removed=tuple(unmade))
-        return PlannedRun(
-            plan, self._again, self._feedback, self._signatures, self.jobs.verdicts, len(fact_set.facts), proposed,
-            self._untold, lambda edit: self.jobs.moved(edit.was, edit.lines),
-            frozenset() if self._options.only_core else self._gone,
-        )  # fmt: skip
+            plans.append(self._proposals(after))
+        self.verdicts, unmade = self.jobs.verdicts, sorted(self.jobs.unmade)
+        if only_core:  # which does not ask whether they were lost
+            self.gone = frozenset()
+        else:
+            tidied = frozenset[str]() if self._options.force else self.gone
+            removed = sorted(tidied.union(unmade) - self.feedback.removed)
+            self.feedback.new += (user_feedback.FeedbackNote("removed", path, 1.0) for path in removed)
+        return Plan(
+            tuple(one for plan in plans for one in plan.edits),
+            tuple(one for plan in plans for one in plan.skipped),
+            tuple(one for plan in plans for one in plan.unchanged),
+            self.jobs.fact_set.left_out,
+            orphaned=tuple(one for plan in plans for one in plan.orphaned),
+            removed=tuple(unmade),
+            notices=tuple(one for plan in plans for one in plan.notices),
+        )
 
-    @property
-    def _is_core_wanted(self) -> bool:
-        """Whether proposals are heard: what was ticked goes from their page with the same run that does it."""
-        return self._options.only_core or "proposals" in (self._options.only or ("proposals",))
+    def again(self, late: Edit) -> Edit | None:
+        """The edit of a page as it stands now, None when it says all already; raises like `edit`, or VaultError."""
+        if not late.block:
+            return self._core_edit(late.path)
+        return edit(self._drafts[late.path, late.block], self._page(late.path), self._past)
 
-    def _pages(self, progress: "Progress | None" = None) -> list[Plan]:
-        plans: list[Plan] = []
+    def _pages(self, progress: "Progress | None" = None) -> Iterator[Plan]:
         asked: set[str] = set()
         most = self.jobs.most if progress else 0
         for done, job in enumerate(self.jobs.jobs()):
             if progress:
                 progress(done, most, done)
             asked.add(job.path)
-            known = self._known.get(job.path)
-            if known and known.is_same and self._stands(known.signature, job):
-                if known.is_there:
-                    plans.append(Plan((), (), (job.path,)))
-                    self.jobs.stands(job.path)
-                elif job.without:
-                    self._untold[job.path] = job.without
-                continue
-            draft = self._draft(job)
+            known, retelling = self._known.get(job.path), self._retelling if job.subject else None
+            stands = retelling.stands if retelling else bytes.__eq__
+            is_as_made = known is not None and known.is_same and stands(known.signature, job.signature)
+            draft = None if is_as_made else self._draft(job, retelling)
             if draft:
                 self.jobs.stands(job.path)
-                plans.append(self._drafted(draft))
+                yield self._drafted(draft)
+            elif known and known.is_there and is_as_made:
+                self.jobs.stands(job.path)
+                yield Plan((), (), (job.path,))
             elif job.without:
-                self._untold[job.path] = job.without
-        return [*plans, *self._stale(asked)]
+                self.untold[job.path] = job.without
+        yield from self._stale(asked)
 
     def _stale(self, asked: Container[str]) -> Iterator[Plan]:
         """The pages of ours on which nothing belongs any more; of one beside another only what is in no note goes."""
@@ -219,19 +211,19 @@ class RunPlanner:
         Raises RefusedError where so many are gone at once that they were lost.
         """
         stood = [path for path, page in self._known.items() if page.was_there]
-        there = {path for path in (*stood, *self._feedback.removed) if self._is_there(path)}
+        there = {path for path in (*stood, *self.feedback.removed) if self._is_there(path)}
         missing = {link_name(path): path for path in stood if path not in there}
         notes = note_queries.note_paths(self._store) if missing else ()
         moved = {missing[name] for path in notes if (name := link_name(path)) in missing}
-        user_feedback.hear_pages(self._feedback, there)
-        removed = self._feedback.removed
+        user_feedback.hear_pages(self.feedback, there)
+        removed = self.feedback.removed
         stood = [path for path in stood if path not in removed]
         gone = frozenset(stood) - there
-        self._gone = gone - moved
+        self.gone = gone - moved
         if self._options.force and not self._options.only_core:
             return frozenset()
         if not self._options.only_core:
-            user_feedback.refuse_lost(stood, self._gone)
+            user_feedback.refuse_lost(stood, self.gone)
         return gone | removed
 
     def _is_there(self, path: str) -> bool:
@@ -243,33 +235,22 @@ class RunPlanner:
         except (RefusedError, VaultError, ValueError):
             return True  # also what is no path at all: anybody can write a journal
 
-    def _stands(self, signature: bytes, job: Job) -> bool:
-        """Whether a page made of that is as it should be."""
-        if self._retelling and job.subject:
-            return self._retelling.stands(signature, job.signature)
-        return signature == job.signature
-
-    def _draft(self, job: Job) -> Draft | None:
+    def _draft(self, job: Job, retelling: Retelling | None) -> Draft | None:
         """The draft of a page, with what a model writes on it, and the signature that it is to be known by."""
         draft, signature = job.draft(), job.signature
-        if self._retelling and job.subject:
+        if retelling and job.subject:
             if draft is None:
-                signature = self._retelling.signature(signature)
+                signature = retelling.signature(signature)
             elif not planned([draft], self._page, self._past).skipped:  # nobody is asked for what cannot be written
                 present = self._block(draft.path, draft.block)
-                draft, signature = self._retelling.retold(draft, signature, job.subject(), present)
-        self._signatures[job.path] = signature
+                draft, signature = retelling.retold(draft, signature, job.subject(), present)
+        self.signatures[job.path] = signature
         left = job.left() if draft is None and job.left else None
         return left if left and self._block(left.path, left.block) else draft
 
     def _drafted(self, draft: Draft) -> Plan:
         self._drafts[draft.path, draft.block] = draft
         return planned([draft], self._page, self._past)
-
-    def _again(self, late: Edit) -> Edit | None:
-        if not late.block:
-            return self._core_edit(late.path)
-        return edit(self._drafts[late.path, late.block], self._page(late.path), self._past)
 
     # --- the core ------------------------------------------------------------------------------------------------
 
@@ -286,7 +267,7 @@ class RunPlanner:
             return Plan((), (skip(core.PATHS[0], error),)), None
         block, last = self._written(proposals.PATH, proposals.BLOCK)
         self._answers = answers = proposals.read_answers(
-            block, last, self.jobs.fact_set.facts, self._feedback, only_ticks=self._options.only_core
+            block, last, self.jobs.fact_set.facts, self.feedback, only_ticks=self._options.only_core
         )
         notices = (_dropped(path, answers.dropped),) if answers.dropped else ()
         skipped, after = list[SkippedPage](), before or core.START
@@ -296,7 +277,7 @@ class RunPlanner:
             except ConflictError as error:
                 skipped.append(skip(path, error))
                 answers.fail(name)
-        self._feedback.new += answers.notes()
+        self.feedback.new += answers.notes()
         made = self._core_edit(path) if answers.ticked else None
         return Plan((made,) if made else (), tuple(skipped), notices=notices), after if before or made else b""
 
@@ -309,7 +290,7 @@ class RunPlanner:
         why = f"{counted(len(self._answers.ticked), 'change')} ticked in {proposals.PATH}"
         return Edit(path, before, after, why) if after != before else None
 
-    def _proposals(self, after: bytes) -> tuple[proposals.ProposalCounts, Plan]:
+    def _proposals(self, after: bytes) -> Plan:
         """What is proposed for the core as it is to be, and the page of it; only what is left there if asked for."""
         block, last = self._written(proposals.PATH, proposals.BLOCK)
         passed, settled = proposals.PassedOver(), self._answers.settled
@@ -324,6 +305,7 @@ class RunPlanner:
             open_ = [(one.change.what, one.change.text) for one in found]
             is_wanted = block is not None or lines != proposals.NOTHING
         full = sum(what == core.ADD and not core.has_room(after, text) for what, text in open_)
+        self.proposed = proposals.ProposalCounts(len(open_), full, passed)
         why = f"{counted(sum(bool(proposals.name_of(line.text)) for line in lines), 'proposal')} open"
         page = Draft(
             proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
@@ -333,7 +315,7 @@ class RunPlanner:
         plan = self._drafted(page)
         if not is_wanted:
             plan = Plan((), plan.skipped if self._options.only_core else ())
-        return proposals.ProposalCounts(len(open_), full, passed), plan
+        return plan
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -376,13 +358,3 @@ def _dropped(path: str, count: int) -> Notice:
         f" {they} from {proposals.PATH}, and not into {path}."
     )
     return Notice(path, why, "Write there yourself what should stand there all the same.")
-
-
-def _joined(plans: list[Plan]) -> Plan:
-    return Plan(
-        tuple(one for plan in plans for one in plan.edits),
-        tuple(one for plan in plans for one in plan.skipped),
-        tuple(one for plan in plans for one in plan.unchanged),
-        orphaned=tuple(one for plan in plans for one in plan.orphaned),
-        notices=tuple(one for plan in plans for one in plan.notices),
-    )

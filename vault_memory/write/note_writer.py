@@ -17,6 +17,7 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.view import ALL, Store
 from vault_memory.vault import locations
+from vault_memory.vault.vault import content_hash
 
 if TYPE_CHECKING:
     from vault_memory.vault.undo_history import RestoredNote
@@ -300,13 +301,9 @@ class NoteWriter:
     def _rewriter(self, keep: "Callable[[str, bytes | None, bytes], None] | None" = None) -> "Rewriter":
         from vault_memory.write.rewrite import Rewriter
 
-        def own_hash(store: Store, path: str) -> bytes | None:
-            value = store.meta(f"own:{path}")
-            return bytes.fromhex(value) if isinstance(value, str) else None
-
         return Rewriter(
             self.vault,
-            own_hash=lambda path: self._asked(lambda store: own_hash(store, path), None),
+            is_own=lambda path, data: self._asked(lambda s: s.meta(f"own:{path}"), None) == content_hash(data).hex(),
             is_known=lambda path: self._asked(lambda s: note_queries.note_hash(s.view(ALL), path) is not None, False),
             keep=keep,
         )

@@ -12,29 +12,25 @@ from typing import TypeVar
 
 from vault_memory.errors import ConflictError
 from vault_memory.markdown.note import decoded_lines
-from vault_memory.vault.vault import SETTLE_SECONDS, Vault, content_hash
+from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
 TRIES = 3
 
 T = TypeVar("T")
 
 
-def _none(path: str) -> None:
-    return None
-
-
 @dataclass(frozen=True)
 class Rewriter:
     """Rewrites notes of one vault.
 
-    `own_hash(path)` is the hash of what this program wrote there last: its own young file needs no waiting.
+    `is_own(path, data)` is whether this program wrote that there last: its own young file needs no waiting.
     `is_known(path)` is whether the index has that note: one that is missing all the same is waited for.
     `keep(path, before, after)` is called before each try, to keep a pre-image.
     """
 
     vault: Vault
-    own_hash: Callable[[str], bytes | None] = _none
-    is_known: Callable[[str], bool | None] = _none
+    is_own: Callable[[str, bytes], bool] = lambda path, data: False
+    is_known: Callable[[str], bool] = lambda path: False
     keep: Callable[[str, bytes | None, bytes], None] | None = None
 
     def rewrite(self, path: str, compose: Callable[[bytes | None], tuple[bytes, T]]) -> T:
@@ -45,6 +41,8 @@ class Rewriter:
         for attempt in range(TRIES):
             before = self.settled(path)
             after, result = compose(before)
+            if after == before:
+                return result
             if self.keep:
                 self.keep(path, before, after)
             try:
@@ -62,7 +60,7 @@ class Rewriter:
         deadline = time.monotonic() + SETTLE_SECONDS
         while (before := current(self.vault, path)) is None and self.is_known(path) and time.monotonic() < deadline:
             time.sleep(0.05)
-        if before is None or self.own_hash(path) == content_hash(before):
+        if before is None or self.is_own(path, before):
             return before
         wait = SETTLE_SECONDS - self.vault.seconds_since_saved(path)
         if not 0 < wait <= SETTLE_SECONDS:
