@@ -50,7 +50,7 @@ def test_what_a_server_says_of_a_text_is_not_in_the_log(
     """A server's refusal may repeat the text it was sent, and that is a note's."""
     memory(root).index()
     server.trouble.refuses = lambda texts: (
-        ("herring" in str(texts) and (500, {"error": f"cannot embed {texts}"})) or None
+        ("herring" in str(texts) and (404, {"error": f"cannot embed {texts}"})) or None
     )
     caplog.set_level(logging.INFO, "vault_memory")
     with background(

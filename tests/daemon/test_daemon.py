@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from daemons import Running, start_daemon, until
-from vaults import fill, index_digest, memory, put, run, snapshot
+from sample import Said, call
+from vaults import fill, index_digest, memory, put, snapshot
 
 from vault_memory.daemon import client
 from vault_memory.errors import UnknownMethodError, UsageError, VaultMemoryError
@@ -32,11 +33,15 @@ def root(tmp_path: Path) -> Path:
     return fill(tmp_path / "vault", NOTES)
 
 
+def run(root: Path, *arguments: str) -> Said:
+    return call("--vault", str(root), *arguments)
+
+
 def told(root: Path, *arguments: str) -> Any:
     """The JSON that a command prints."""
     ended = run(root, *arguments, "--json")
-    assert ended.returncode == 0, ended
-    return json.loads(ended.stdout)
+    assert ended.code == 0, ended
+    return json.loads(ended.out)
 
 
 def without_measures(document: dict[str, Any]) -> dict[str, Any]:
@@ -58,11 +63,11 @@ def test_the_answer_is_the_same_with_a_daemon_and_without(root: Path) -> None:
     start_daemon(root)
     for question, before in zip(questions, alone, strict=True):
         asked = run(root, *question)
-        assert (asked.returncode, asked.stderr) == (before.returncode, before.stderr)
+        assert (asked.code, asked.err) == (before.code, before.err)
         if "--json" in question:
-            assert without_measures(json.loads(asked.stdout)) == without_measures(json.loads(before.stdout))
+            assert without_measures(json.loads(asked.out)) == without_measures(json.loads(before.out))
         else:
-            assert asked.stdout == before.stdout
+            assert asked.out == before.out
 
 
 def test_it_is_the_daemon_that_answers(root: Path) -> None:
@@ -73,7 +78,7 @@ def test_it_is_the_daemon_that_answers(root: Path) -> None:
     status = told(root, "status")["daemon"]
     assert status["pid"] == daemon.process.pid
     assert (status["watching"], status["oldest_pending_seconds"], status["trouble"]) == ("native", None, None)
-    assert "watching for changes" in run(root, "status").stdout
+    assert "watching for changes" in run(root, "status").out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a note may need some milliseconds to be told of")
@@ -81,7 +86,7 @@ def test_a_saved_note_is_in_the_very_next_answer(root: Path) -> None:
     """Over an open connection, so that less than a millisecond lies between the save and the question."""
     daemon = start_daemon(root).settled()
     with client.connect(daemon.socket) as connection:
-        for n in range(60):
+        for n in range(30):
             put(root, f"new/{n}.md", f"heron{n:03} by the weir", 0)
             found = connection.call("recall", {"query": f"heron{n:03}", "mode": "lexical", "no_journal": True})
             assert [result["path"] for result in found["results"]] == [f"new/{n}.md"]
@@ -117,7 +122,7 @@ def test_a_process_with_other_settings_answers_itself(
         daemon.ask("recall", query="anchor", process={"version": "0.0.1"})
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert run(root, *ASKED).returncode == 0
+    assert run(root, *ASKED).code == 0
 
 
 # --- one a vault -----------------------------------------------------------------------------------------------------
@@ -126,8 +131,8 @@ def test_a_process_with_other_settings_answers_itself(
 def test_a_second_one_says_who_has_the_vault(root: Path) -> None:
     daemon = start_daemon(root)
     second = run(root, "watch")
-    assert second.returncode == 75
-    assert f"process {daemon.process.pid}, since 20" in second.stderr
+    assert second.code == 75
+    assert f"process {daemon.process.pid}, since 20" in second.err
     assert daemon.ask("health")["pid"] == daemon.process.pid
 
 
@@ -139,7 +144,7 @@ def test_a_second_one_is_refused_though_the_first_ones_folder_was_deleted(root: 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in other.items():
             patch.setenv(name, value)
-        assert run(root, "watch").returncode == 75
+        assert run(root, "watch").code == 75
         assert told(root, "status")["daemon"]["pid"] == daemon.process.pid  # found all the same
 
 
@@ -206,7 +211,7 @@ def test_settings_are_read_again_when_their_file_changes(root: Path) -> None:
     put(root, ".memory/config.toml", "[vault\n", 0)
     until(lambda: daemon.ask("status")["daemon"]["settings"] is not None)
     assert not daemon.ask("recall", query="heron", mode="lexical")["results"]  # what was in force stays so
-    assert "still using the old settings" in run(root, "status").stdout or run(root, "status").returncode == 2
+    assert "still using the old settings" in run(root, "status").out or run(root, "status").code == 2
 
 
 def test_obsidians_own_settings_count_too_and_a_hang_up_has_all_read_again(root: Path) -> None:
@@ -234,7 +239,7 @@ def test_the_index_is_deleted_under_it(root: Path, pattern: str) -> None:
     put(root, "heron.md", "heron", 0)
     daemon.settled()
     assert daemon.ask("recall", query="heron", mode="lexical")["results"]
-    assert run(root, "index", "--check").returncode == 0
+    assert run(root, "index", "--check").code == 0
 
 
 def test_the_index_is_damaged_under_it(root: Path) -> None:
@@ -246,7 +251,7 @@ def test_the_index_is_damaged_under_it(root: Path) -> None:
     put(root, "heron.md", "heron", 0)
     until(lambda: _found(daemon, "heron"))
     daemon.settled()
-    assert run(root, "index", "--check").returncode == 0
+    assert run(root, "index", "--check").code == 0
 
 
 def _found(daemon: Running, word: str) -> bool:
@@ -361,7 +366,7 @@ def test_nothing_of_a_notes_text_is_in_the_log_and_the_notes_are_as_they_were(ro
 
 
 def test_doctor_tells_of_the_daemon(root: Path) -> None:
-    assert "not running" in run(root, "doctor").stdout
+    assert "not running" in run(root, "doctor").out
     daemon = start_daemon(root)
     said = run(root, "doctor")
-    assert (said.returncode, f"process {daemon.process.pid} answers" in said.stdout) == (0, True)
+    assert (said.code, f"process {daemon.process.pid} answers" in said.out) == (0, True)

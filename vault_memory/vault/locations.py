@@ -229,10 +229,10 @@ def _watch_table(root: Path, tell: Callable[[], None], stopped: int, known: list
     os.close(stopped)
 
 
-def silent_mounts(root: Path) -> list[Mount]:
-    """The file systems at and below a folder that do not tell of every change."""
-    below = [mount for mount in _mounts() if root in mount.folder.parents]
-    return [mount for mount in (Mount(root, _kind_of(root)), *below) if mount.kind.startswith(_SILENT)]
+def silent_mounts(root: Path, table: Path = _MOUNTS) -> list[Mount]:
+    """The file systems at and below a folder that do not tell of every change, by the kernel's table of mounts."""
+    below = [mount for mount in _mounts(table) if root in mount.folder.parents]
+    return [mount for mount in (Mount(root, _kind_of(root, table)), *below) if mount.kind.startswith(_SILENT)]
 
 
 def mounted_below(root: Path) -> set[str]:
@@ -246,21 +246,21 @@ def _around(root: Path) -> list[Mount]:
     return [m for m in _mounts() if root == m.folder or root in m.folder.parents or m.folder in root.parents]
 
 
-def _kind_of(folder: Path) -> str:
+def _kind_of(folder: Path, table: Path = _MOUNTS) -> str:
     """The kind of file system that a folder is on."""
     best = Mount(Path(), "")
-    for mount in _mounts():
+    for mount in _mounts(table):
         above = folder == mount.folder or mount.folder in folder.parents
         if above and len(str(mount.folder)) >= len(str(best.folder)):
             best = mount  # of two mounts on one folder the later one hides the other
     return best.kind
 
 
-def _mounts() -> Iterator[Mount]:
+def _mounts(table: Path = _MOUNTS) -> Iterator[Mount]:
     if sys.platform != "linux":
         return
     try:
-        lines = _MOUNTS.read_text("utf-8", "surrogateescape").splitlines()
+        lines = table.read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
         return
     for line in lines:
