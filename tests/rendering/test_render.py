@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -43,43 +44,22 @@ NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 
 
 def result(
-    rank: int = 1, path: str = "log/2025-11-27.md", line: int = 4, text: str = "- W @Mara: Keeps bees", **more: object
+    rank: int = 1, path: str = "log/2025-11-27.md", line: int = 4, text: str = "- W @Mara: Keeps bees", **more: Any
 ) -> Result:
-    given = {
-        "rank": rank,
-        "score": 1.23456,
-        "kind": "world",
-        "date": "2025-11-27",
-        "occurred": None,
-        "entities": ("Mara",),
-        "confidence": None,
-        "tier": None,
-        "content": text,
-        "path": path,
-        "start_line": line,
-        "end_line": line + text.count("\n"),
-        "heading": ("Retain",),
-        "tokens": 9,
-        "truncated": False,
-    }
-    return Result(**(given | more))  # type: ignore[arg-type]
+    return Result(
+        rank=rank, score=1.23456, kind="world", date="2025-11-27", occurred=None, entities=("Mara",), confidence=None,
+        tier=None, content=text, path=path, start_line=line, end_line=line + text.count("\n"), heading=("Retain",),
+        tokens=9, truncated=False,
+    )._replace(**more)  # fmt: skip
 
 
-def answer(*results: Result, request: Request | None = None, **more: object) -> Answer:
-    given = {
-        "request": request or Request("bees?", NOW),
-        "results": results,
-        "mode": "hybrid",
-        "lanes": {"lexical": 3},
-        "embedder": "builtin/x@1",
-        "understood": Understanding(("Mara",), (date(2025, 11, 1), date(2025, 11, 30)), ("opinion",), ("keel",)),
-        "tokens": 9,
-        "rendered_tokens": 20,
-        "omitted": {"over_budget": 0, "near_duplicates": 0},
-        "notes": 12,
-        "vault": "my vault",
-    }
-    return Answer(**(given | more))  # type: ignore[arg-type]
+def answer(*results: Result, request: Request | None = None, **more: Any) -> Answer:
+    understood = Understanding(("Mara",), (date(2025, 11, 1), date(2025, 11, 30)), ("opinion",), ("keel",))
+    return Answer(
+        request=request or Request("bees?", NOW), results=results, mode="hybrid", lanes={"lexical": 3},
+        embedder="builtin/x@1", understood=understood, tokens=9, rendered_tokens=20,
+        omitted={"over_budget": 0, "near_duplicates": 0}, notes=12, vault="my vault",
+    )._replace(**more)  # fmt: skip
 
 
 # --- text ---------------------------------------------------------------------------------------------------
@@ -145,61 +125,22 @@ def test_the_recall_document_is_whole() -> None:
     document = json.loads(dump(recall_document(said)))
     assert document["schema"] == "vault-memory/recall@1"
     assert set(document) >= {
-        "id",
-        "query",
-        "now",
-        "mode",
-        "lanes",
-        "embedder",
-        "degraded",
-        "index",
-        "filters",
-        "understood",
-        "results",
-        "tokens",
-        "rendered_tokens",
-        "budget",
-        "omitted",
-        "seconds",
-    }
-    assert (document["id"], document["now"], document["budget"], document["seconds"]) == (
-        7,
-        "2025-12-03T09:00:00Z",
-        900,
-        0.0046,
-    )
+        "id", "query", "now", "mode", "lanes", "embedder", "degraded", "index", "filters", "understood", "results",
+        "tokens", "rendered_tokens", "budget", "omitted", "seconds",
+    }  # fmt: skip
+    assert (document["id"], document["now"]) == (7, "2025-12-03T09:00:00Z")
+    assert (document["budget"], document["seconds"]) == (900, 0.0046)
     assert document["degraded"] == [{"what": "semantic", "why": "no vectors"}]
     assert document["index"] == {"fresh": True, "pending": 0, "generation": 0, "notes": 12}
     assert document["filters"]["since"] == "2025-11-01" and document["filters"]["until"] is None
     assert document["filters"]["entities"] == ["Mara"] and document["filters"]["kinds"] == ["world"]
     assert document["understood"] == {
-        "entities": ["Mara"],
-        "window": ["2025-11-01", "2025-11-30"],
-        "kinds": ["opinion"],
-        "unknown": ["keel"],
-    }
+        "entities": ["Mara"], "window": ["2025-11-01", "2025-11-30"], "kinds": ["opinion"], "unknown": ["keel"],
+    }  # fmt: skip
     assert set(document["results"][0]) == {
-        "rank",
-        "score",
-        "kind",
-        "date",
-        "occurred",
-        "entities",
-        "confidence",
-        "superseded_by",
-        "by",
-        "trusted",
-        "tier",
-        "content",
-        "path",
-        "start_line",
-        "end_line",
-        "source",
-        "heading",
-        "tokens",
-        "truncated",
-        "uri",
-    }
+        "rank", "score", "kind", "date", "occurred", "entities", "confidence", "superseded_by", "by", "trusted", "tier",
+        "content", "path", "start_line", "end_line", "source", "heading", "tokens", "truncated", "uri",
+    }  # fmt: skip
     assert document["results"][0]["source"] == "log/2025-11-27.md#L4"
     assert document["results"][0]["uri"] == "obsidian://open?vault=my%20vault&file=log%2F2025-11-27"
 
@@ -239,13 +180,8 @@ def test_nothing_found_is_said() -> None:
 
 
 def test_what_was_left_out_or_stale_is_said() -> None:
-    said = answer(
-        result(),
-        degraded=[("semantic", "no vectors")],
-        fresh=False,
-        pending=2,
-        omitted={"over_budget": 3, "over_k": 1, "near_duplicates": 2},
-    )
+    omitted = {"over_budget": 3, "over_k": 1, "near_duplicates": 2}
+    said = answer(result(), degraded=[("semantic", "no vectors")], fresh=False, pending=2, omitted=omitted)
     notes = recall_notes(said)
     assert notes == [
         "No vectors.", "The index is 2 notes behind; `memory index` updates it.", "1 more match; use --k to see more.",
