@@ -44,18 +44,17 @@ AFTER_MODEL_CHANGE = "`memory doctor --fix` deletes the old vectors, then `memor
 # --- is it still the same model? -------------------------------------------------------------------------------------
 
 
-def model_change(store: IndexConnection, space: Space, vector: bytes, where: str, is_probe: bool) -> str:
+def model_change(store: IndexConnection, space: Space, where: str, vector: bytes, probe: bytes | None) -> str:
     """How the model at `where`, which gave `vector`, differs from the one that `space` was made with, or "".
 
-    Where the vector is that of the known text (`is_probe`), its direction is compared as well.
+    `probe` is its vector of the known text, where it was asked for that: its direction is compared as well.
     """
-    if len(vector) != space.width:
-        return (
-            f"the model has changed: {where} gives {len(vector)} dimensions, and the index has {space.dimensions}"
-            f" for {space.name}"
-        )
-    known = get_mark(store, space.name, "probe") if is_probe else None
-    if known and cosine(vector, bytes.fromhex(known)) < SAME_MODEL_COSINE:
+    for found in (vector, probe or vector):
+        if len(found) != space.width:
+            has = f"the index has {space.dimensions} for {space.name}"
+            return f"the model has changed: {where} gives {len(found)} dimensions, and {has}"
+    known = get_mark(store, space.name, "probe") if probe else None
+    if probe and known and cosine(probe, bytes.fromhex(known)) < SAME_MODEL_COSINE:
         return f"the model has changed: {where} gives other vectors for {space.name} than before"
     return ""
 
@@ -70,7 +69,7 @@ def recognise(store: Store, remote: RemoteEmbedder, digest: str | None = None) -
     if space and digest and get_mark(store, remote.id, "digest") == digest:
         return ""
     vector = remote.probe()
-    changed = model_change(store, space, vector, remote.where, is_probe=True) if space else ""
+    changed = model_change(store, space, remote.where, vector, vector) if space else ""
     if not changed:
         with store.writing():
             if space is None or not get_mark(store, remote.id, "probe"):
@@ -94,40 +93,30 @@ class ConfiguredSpace:
 
     def vector(self, text: str, degraded: list[tuple[str, str]]) -> tuple[Space, bytes] | None:
         """The direction of a question in this space, or None; `degraded` gets what could not be used, and why."""
-        remote, of_all = self._remote, f"of {self._total:,} passages"
-        lacks = f"{remote.id} has no usable vector for {self._without:,} {of_all}"
-        why, found = "", None
-        if self._space is None or self._done < MIN_COVERAGE * (self._total - self._without):
-            has = f"{remote.id} has vectors for {self._done:,} {of_all}"
+        space, name, of_all = self._space, self._remote.id, f"of {self._total:,} passages"
+        lacks = f"{name} has no usable vector for {self._without:,} {of_all}"
+        if space is None or self._done < MIN_COVERAGE * (self._total - self._without):
+            has = f"{name} has vectors for {self._done:,} {of_all}"
             degraded.append(("semantic", f"{has}; used the builtin vectors; `memory index` makes the rest"))
             return None
-        if self._without > MAX_VECTORLESS * self._total:
-            why = lacks
-        else:
-            try:
-                found, probe = remote.query(text)
-                why = self._unusable(self._space, found.vector, probe)
-            except RemoteError as error:
-                why = str(error)
-        if why or not found:
-            degraded.append(("semantic", f"{why}; used the builtin vectors"))
+        try:
+            if self._without > MAX_VECTORLESS * self._total:
+                raise RemoteError(lacks)
+            found, probe = self._remote.query(text)
+            if found.vector is None:
+                raise RemoteError(f"{name} has no usable vector for this question")
+            if changed := model_change(self._store, space, self._remote.where, found.vector, probe):
+                raise RemoteError(f"{changed} (`memory doctor` says what to do)")
+        except RemoteError as error:
+            degraded.append(("semantic", f"{error}; used the builtin vectors"))
             return None
         if waiting := self._total - self._done - self._without:
-            degraded.append(("semantic", f"{waiting:,} {of_all} still wait for {remote.id}"))
+            degraded.append(("semantic", f"{waiting:,} {of_all} still wait for {name}"))
         if self._without > (1 - MIN_COVERAGE) * self._total:
             degraded.append(("semantic", f"{lacks}: they are found by words only"))
         if found.cut:
-            degraded.append(("semantic", f"the question is longer than {remote.id} can read; its end was cut"))
-        return self._space, found.vector or b""
-
-    def _unusable(self, space: Space, vector: bytes | None, probe: bytes | None) -> str:
-        """Why a question's vector cannot be compared here, or ""."""
-        if vector is None:
-            return f"{self._remote.id} has no usable vector for this question"
-        changed = model_change(self._store, space, vector, self._remote.where, is_probe=False)
-        if not changed and probe:
-            changed = model_change(self._store, space, probe, self._remote.where, is_probe=True)
-        return f"{changed} (`memory doctor` says what to do)" if changed else ""
+            degraded.append(("semantic", f"the question is longer than {name} can read; its end was cut"))
+        return space, found.vector
 
 
 # --- making what is missing ------------------------------------------------------------------------------------------

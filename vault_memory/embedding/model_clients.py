@@ -177,7 +177,9 @@ class ModelServer:
 
     def _bound(self, response: httpx.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise RemoteError(f"{self.where} sent a packed answer, which was not asked for", "Is it the right server?")
+            raise RemoteError(
+                f"{self.where} sent a compressed answer, which was not asked for", "Is it the right server?"
+            )
         response.stream = _BoundedStream(response.stream, self.where)
 
     @contextmanager

@@ -133,10 +133,9 @@ def sparklines(stats: "Stats", width: int) -> str:
         lines.append(f"{name}  {bars}  up to {most:,}")
     lines += ["", f"Confidence in opinions{', ' if curves else ': '}{_days_of_curves(curves)}"]
     room = min(max((width - 9) // 3, 8), 40)
-    for curve in curves:
+    for curve in curves:  # blank before it was first stated
         first, last = _reach(curves)
         days = (first + timedelta(days=round((last - first).days * (i + 1) / room)) for i in range(room))
-        # blank before it was first stated
         drawn = "".join(" " if (value := curve.at(day)) is None else _bar(value) for day in days)
         lines.append(f"{curve.points[-1][1]:.2f} {curve.turn} {drawn}  {curve.name}")
     return "\n".join(cut(line, width).rstrip() for line in lines)
