@@ -94,7 +94,7 @@ def _split(address: str) -> "SplitResult | None":
     return parts if named and port != 0 and parts.scheme in ("http", "https") else None
 
 
-_NOTE_INSIDE = re.compile(r"(?:[^./\\:\0][^/\\:\0]*/)*[^./\\:\0][^/\\:\0]*\.md")
+_NOTE_INSIDE = r"(?:[^./\\:\0][^/\\:\0]*/)*[^./\\:\0][^/\\:\0]*\.md"
 
 _PREFIX = _must_be("text in quotes", lambda value: isinstance(value, str))
 _TEXT = _must_be("text in quotes", _is_text)
@@ -110,7 +110,7 @@ _FOLDER = _must_be(
 )
 _NOTES = _must_be(
     'a list of notes inside the vault, such as ["SOUL.md", "USER.md"]',
-    lambda value: _are_texts(value) and all(map(_NOTE_INSIDE.fullmatch, value)), tuple,
+    lambda value: _are_texts(value) and all(re.fullmatch(_NOTE_INSIDE, name) for name in value), tuple,
 )  # fmt: skip
 _TIME = _must_be(
     'a time such as "03:30", or "" for never',
@@ -281,13 +281,14 @@ class _Reader:
 
     def read(self, path: Path) -> dict[str, Any]:
         """A file's settings under flat keys: `{"chunk": {"tokens": 400}}` becomes `{"chunk.tokens": 400}`."""
-        import tomllib
-
         try:
-            tree = tomllib.loads(path.read_bytes().decode("utf-8"))
+            data = path.read_bytes()
+            import tomllib  # lazy: most people have no such file
+
+            tree = tomllib.loads(data.decode("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:  # of TOML and of UTF-8
             self.problems.append((str(path), getattr(error, "strerror", None) or str(error)))
             return {}
         flat: dict[str, Any] = {}
