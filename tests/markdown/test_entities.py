@@ -91,3 +91,4 @@ def test_every_name_makes_a_file_name(tmp_path_factory: pytest.TempPathFactory, 
     made = file_name(name)
     assert 0 < len(made.encode()) <= 184 and made == made.strip(". ") and made == file_name(made)
     (tmp_path_factory.getbasetemp() / f"{made}.md").write_bytes(b"")
+    assert (file_name("con"), file_name("Aux.notes"), file_name("a/b")) == ("con_", "Aux.notes_", "a b")

@@ -104,7 +104,6 @@ def test_keys(
     [
         ("- W @Mara Berg: Moved", ("Mara",), "write `@[[Mara Berg]]`"),
         ("- W @Odd @Mara van Berg: Moved", ("Odd", "Mara"), "write `@[[Mara van Berg]]`"),
-        ("- W @con: Is a name too", ("con",), "reserved file name"),
     ],
 )
 def test_a_fact_with_a_notice(line: str, names: tuple[str, ...], notice: str) -> None:

@@ -35,7 +35,6 @@ _SPACES = re.compile(r"\s+")
 _COPIED = re.compile(
     r"(.+?)(?: \d{1,3}| \(\d{1,3}\)|(?: -)? copy(?: \d+| \(\d+\))?| \([^()]*conflict[^()]*\))", re.IGNORECASE
 )
-
 _COPY_ENDS = frozenset("0123456789)yY")
 
 # A link to a daily note is a citation, not somebody.
@@ -56,17 +55,12 @@ def slug(name: str) -> str:
     return text.strip(".-")
 
 
-def is_reserved(name: str) -> bool:
-    """Whether a file of that name cannot exist on Windows."""
-    return slug(name).split(".")[0] in _RESERVED
-
-
 def file_name(name: str) -> str:
     """A name as a file can have it everywhere: at most MAX_NAME_CHARS bytes, no sign that turns the text around it."""
     clean = _NO_FILE_NAME.sub(" ", name)
     clean = " ".join(clean.split()).encode("utf-8", "replace")[:MAX_NAME_CHARS].decode("utf-8", "ignore").strip(". ")
     clean = clean or "unnamed"
-    return f"{clean}_" if is_reserved(clean) else clean
+    return f"{clean}_" if slug(clean).split(".")[0] in _RESERVED else clean
 
 
 @lru_cache(maxsize=1 << 16)
@@ -77,7 +71,7 @@ def link_name(target: str) -> str:
 
 def copied(name: str) -> str:
     """The name of which this may be that of a copy: `Nora` for `Nora 1`, `Nora copy`, `Nora (conflict)`; else ""."""
-    found = _COPIED.fullmatch(name) if name[-1:] in _COPY_ENDS else None
+    found = _COPIED.fullmatch(name) if name[-1:] in _COPY_ENDS else None  # pages are many, and copies few
     return found[1] if found else ""
 
 

@@ -217,9 +217,6 @@ def _notices(rest: str, names: list[str], by: str | None, scope: str | None) -> 
         yield f"`scope={scope}` {no_scope(scope)}"
     if rest and names:
         yield f"`@{names[-1]} {rest}` gives the entity {names[-1]}: write `@[[{names[-1]} {rest}]]`"
-    for name in names:
-        if entities.is_reserved(name):
-            yield f"{name} is a reserved file name on Windows; its page would be {name}_.md"
 
 
 def _values(text: str) -> dict[str, str]:
