@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from vault_memory import startup
 from vault_memory.agents import hook_events
@@ -44,6 +44,9 @@ TURNS = 8
 
 MAX_PROMPTS, LONGEST_PROMPT = 3, 400
 """What was asked last is kept, the ends of it, until the session ends: after a compaction it is looked for again."""
+
+Params = dict[str, Any]
+Document = dict[str, Any]
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 """A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
@@ -87,15 +90,15 @@ class ShownSession:
 
     def turn(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note a turn, what was shown in it, and what was asked."""
-        self._append({"what": "turn", "keys": list(keys)[:MAX_KEYS], "prompt": _abridged(prompt)})
+        self._append("turn", keys, prompt)
 
     def beside(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note what was shown outside a turn, or what is to be kept in mind."""
-        self._append({"what": "beside", "keys": list(keys)[:MAX_KEYS], "prompt": _abridged(prompt)})
+        self._append("beside", keys, prompt)
 
     def clear(self) -> None:
         """Forget what was shown: it does not stand in the conversation any more. What was asked stays."""
-        self._append({"what": "clear"})
+        self._append("clear")
 
     def clear_turns(self) -> None:
         """Forget what was shown in turns alone: what was shown beside them stands in the system prompt."""
@@ -119,68 +122,31 @@ class ShownSession:
                     os.unlink(path)
 
     def _newest_first(self, past_clear: bool = False) -> Iterator[dict[str, Any]]:
-        for raw in reversed(self._lines()):
-            line = _line(raw)
-            if line and line["what"] == "clear" and not past_clear:
+        lines: list[bytes] = []
+        if self.file:
+            with contextlib.suppress(OSError), open(self.file, "rb") as handle:
+                lines = handle.read(2 * MAX_SESSION_BYTES).splitlines()
+        for raw in reversed(lines):
+            try:
+                line = json.loads(raw)
+                what, prompt = line["what"], hook_events.text(line, "prompt")
+                keys = {key for key in line.get("keys", ()) if isinstance(key, str) and _KEY.fullmatch(key)}
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                continue  # cut off, or damaged
+            if what == "clear" and not past_clear:
                 return
-            if line:
-                yield line
+            yield {"what": what, "keys": keys, "prompt": prompt}
 
-    def _lines(self) -> list[bytes]:
-        if self.file is None:
-            return []
-        try:
-            with open(self.file, "rb") as handle:
-                return handle.read(2 * MAX_SESSION_BYTES).splitlines()
-        except OSError:
-            return []
-
-    def _append(self, line: dict[str, Any]) -> None:
+    def _append(self, what: str, keys: Iterable[str] = (), prompt: str = "") -> None:
         if self.file is None:
             return
+        if prompt:
+            from vault_memory.sessions.redact import redacted  # its patterns take some milliseconds to compile
+
+            prompt = hook_events.ends(redacted(prompt), LONGEST_PROMPT)
+        line = {"what": what, "keys": list(keys)[:MAX_KEYS], "prompt": prompt}
         with contextlib.suppress(OSError):
             safe_files.append(self.file, json.dumps(line).encode("ascii"), MAX_SESSION_BYTES)
-
-
-def _abridged(prompt: str) -> str:
-    """What is kept of a prompt: its beginning and its end, without secrets."""
-    if not prompt:
-        return ""
-    from vault_memory.sessions.redact import redacted  # its patterns take some milliseconds to compile
-
-    return hook_events.ends(redacted(prompt), LONGEST_PROMPT)
-
-
-def _line(raw: bytes) -> dict[str, Any] | None:
-    try:
-        found = json.loads(raw)
-        keys = frozenset(key for key in found.get("keys", ()) if isinstance(key, str) and _KEY.fullmatch(key))
-        prompt = found.get("prompt", "")
-        return {"what": found["what"], "keys": keys, "prompt": prompt if isinstance(prompt, str) else ""}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-
-
-class HookContext(NamedTuple):
-    """What is put before the model, the keys of the passages in it, and why there are none.
-
-    Without `has_footing` the notes have nothing to do with what was looked for; `about` is what they have.
-    """
-
-    text: str = ""
-    keys: tuple[str, ...] = ()
-    why: str = ""
-    has_footing: bool = True
-    about: str = ""
-
-
-class HookRequest(NamedTuple):
-    """What is to be put before the model: passages for prompts, with `core` what is always there, and summaries."""
-
-    prompts: tuple[str, ...]
-    without: frozenset[str] = frozenset()
-    core: bool = False
-    summaries: bool = False
 
 
 def run(call: Call) -> NoReturn:
@@ -195,7 +161,10 @@ def run(call: Call) -> NoReturn:
     work = HookRun(call)
     threading.Thread(target=work.run, daemon=True).start()
     if not work.wait() and not work.output:
-        work.log.write_in_time(f"{hook_log.TOO_LATE} {work.seconds:g} s, while {work.doing}; see `hooks.seconds`.")
+        why = f"{hook_log.TOO_LATE} {work.seconds:g} s, while {work.doing}; see `hooks.seconds`."
+        writing = threading.Thread(target=work.log.write, args=(why, True), daemon=True)
+        writing.start()
+        writing.join(0.05)  # the disk may hang, too
     with contextlib.suppress(OSError):
         os.write(out, work.output)
     os._exit(0)  # whatever the thread hangs in
@@ -248,13 +217,14 @@ class HookRun:
             if event.what == hook_events.ASKED and given is not None:
                 self.log.write("The prompt names nothing to look for.")
             return
-        context = self._context(event, requests, agent.longest_context)
-        self.output = agent.answer(self.call.event, context.text).encode("ascii")
+        document = self._context(event, requests, agent.longest_context)
+        keys = [each["key"] for each in document["shown"]]
+        self.output = agent.answer(self.call.event, document["text"]).encode("ascii")
         if event.what == hook_events.ASKED:
             # What the notes have nothing to do with would after a compaction stand in the way of what they do.
-            session.turn(context.keys, context.about)
+            session.turn(keys, document["about"])
         elif event.what != hook_events.SUMMED_UP:
-            session.beside(context.keys)
+            session.beside(keys)
 
     def _note(self, event: HookEvent, session: ShownSession) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
@@ -275,68 +245,73 @@ class HookRun:
 
     # --- what is put before the model ----------------------------------------------------------------------------
 
-    def _context(self, event: HookEvent, requests: Sequence[HookRequest], longest: int) -> HookContext:
-        """What is wanted first of all that the notes have to do with, and why there is nothing."""
+    def _context(self, event: HookEvent, requests: Sequence[Params], longest: int) -> Document:
+        """The `context@1` document of the first of these that the notes have to do with, and what it is `about`."""
         from vault_memory.config import load
+        from vault_memory.sessions.projects import Asker, open_scopes
 
         self.doing = "the settings were read"
         folder = Path(event.folder) if os.path.isabs(event.folder) and "\0" not in event.folder else Path.cwd()
         config = load(self.call.vault or None, self.environ, folder)
         self.seconds = config.hooks_seconds
-        scopes = _scopes(self.call.agent, folder, config, self.environ)
-        context = HookContext()
-        for request in requests:
-            context = self._fitting(config, request, scopes, longest)
-            if context.text or context.has_footing:
+        scopes = open_scopes(Asker(self.call.agent, folder), config, self.environ)
+        for params in requests:
+            document = self._fitting(config, params | {"scope": list(scopes)}, longest)
+            if document is None:
+                self.log.write(f"What was found is longer than the {longest} characters that {self.call.agent} takes.")
                 break
-        if not context.text:
-            self.log.write(context.why)
-        return context
+            if document["text"] or document["has_footing"] or params is requests[-1]:
+                if not document["text"]:
+                    self.log.write(_why(document))
+                return document | {"about": params["prompt"] if document["has_footing"] else ""}
+        return {"text": "", "shown": [], "about": ""}
 
-    def _fitting(self, config: "Config", request: HookRequest, scopes: Sequence[str], longest: int) -> HookContext:
+    def _fitting(self, config: "Config", params: Params, longest: int) -> Document | None:
         """What is wanted, within the budget and so long that the agent takes all of it."""
-        prompt = request.prompts[0] if request.prompts else ""
-        params = {
-            "prompt": prompt, "also": request.prompts[1:],
-            "without_core": not request.core, "recent_days": RECENT_DAYS if request.core else 0,
-            "scope": list(scopes), "without": sorted(request.without), "patience": 0,
-            "unasked": True, "summaries": request.summaries,
-        }  # fmt: skip
         budget = config.hooks_budget
         for _ in range(_MAX_CUTS):
-            found = self._found(config, {**params, "budget": budget})
-            size = len(found.text.encode("utf-16-le")) // 2
+            document = self._bundle(config, params | {"budget": budget})
+            size = len(document["text"].encode("utf-16-le")) // 2
             if size <= longest:
-                return found._replace(about=prompt if found.has_footing else "")
+                return document
             budget = max(1, int(budget * longest / size * 0.95))
-        return HookContext(why=f"What was found is longer than the {longest} characters that {self.call.agent} takes.")
+        return None
 
-    def _found(self, config: "Config", params: dict[str, Any]) -> HookContext:
+    def _bundle(self, config: "Config", params: Params) -> Document:
         """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
         from vault_memory.daemon import client
 
         left = self.begun + self.seconds - time.monotonic()
         self.doing = "the vault and its index were read (is another process at work on them?)"
-        document = client.asked(config.vault, "context", params, max(left / 2, 0.05)) or _ask_this_process(
-            config, params
-        )
-        if document["index"] is None or not document["index"]["fresh"] or _is_root_behind(document):
+        document = client.asked(config.vault, "context", params, max(left / 2, 0.05))
+        if document is None:
+            from dataclasses import replace
+
+            from vault_memory.daemon import methods
+            from vault_memory.federation import Federation
+
+            # No model is asked here, and the client of one takes longer to import than all the rest.
+            memory = Federation(replace(config, embedding_provider="builtin", rerank_provider="off"))
+            document = methods.call("context", memory, params)
+        is_behind = document["index"] is None or not document["index"]["fresh"]
+        if not is_behind and any(each["what"] == "source" for each in document["degraded"]):
+            from vault_memory.federation import UPDATE_HINT
+
+            is_behind = any(each["why"].endswith(UPDATE_HINT) for each in document["degraded"])
+        if is_behind:
             _build(config.vault, self.environ)
-        why = "" if document["text"] else _why(document)
-        return HookContext(
-            document["text"], tuple(each["key"] for each in document["shown"]), why, document["has_footing"]
-        )
+        return document
 
 
-def _requests(event: HookEvent, session: ShownSession) -> list[HookRequest]:
-    """What is to be put before the model on an occasion, each where the notes have nothing to do with the one before;
+def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
+    """What is to be asked of the vault on an occasion, each where the notes have nothing to do with the one before;
     empty for nothing."""
     if event.what == hook_events.STARTED:
-        return [HookRequest((), core=True)]
+        return [_params([], core=True)]
     if event.what == hook_events.RESUMED:  # the conversation still holds what was said in it, however long ago
-        return [HookRequest((), session.recent(turns=None), core=True)]
+        return [_params([], session.recent(turns=None), core=True)]
     if event.what in (hook_events.COMPACTED, hook_events.SUMMED_UP):
-        return [HookRequest(tuple(session.prompts()), core=True, summaries=True)]
+        return [_params(session.prompts(), core=True, summaries=True)]
     if event.what != hook_events.ASKED:
         return []
     asks = hook_events.asks(event.prompt)
@@ -344,24 +319,16 @@ def _requests(event: HookEvent, session: ShownSession) -> list[HookRequest]:
         session.turn(())
         return []
     shown = session.recent()
-    return [HookRequest((prompt,), shown) for prompt in asks]
+    return [_params([prompt], shown) for prompt in asks]
 
 
-def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, str]) -> tuple[str, ...]:
-    from vault_memory.sessions.projects import Asker, open_scopes
-
-    return open_scopes(Asker(agent, folder), config, environ)
-
-
-def _ask_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:
-    from dataclasses import replace
-
-    from vault_memory.daemon import methods
-    from vault_memory.federation import Federation
-
-    # No model is asked here, and the client of one takes longer to import than all the rest.
-    memory = Federation(replace(config, embedding_provider="builtin", rerank_provider="off"))
-    return methods.call("context", memory, params)
+def _params(prompts: Sequence[str], without: Iterable[str] = (), core: bool = False, summaries: bool = False) -> Params:
+    """What is to be put before the model: passages for prompts, with `core` what is always there, and summaries."""
+    return {
+        "prompt": prompts[0] if prompts else "", "also": prompts[1:], "without": sorted(without),
+        "without_core": not core, "recent_days": RECENT_DAYS if core else 0, "summaries": summaries,
+        "patience": 0, "unasked": True,
+    }  # fmt: skip
 
 
 def _why(document: dict[str, Any]) -> str:
@@ -374,15 +341,6 @@ def _why(document: dict[str, Any]) -> str:
     # Of a lane that found nothing there is no more to say than that nothing was found.
     degraded = [each for each in document["degraded"] if each["what"] != "lexical"]
     return " ".join(context_notes(document | {"degraded": degraded}))
-
-
-def _is_root_behind(document: dict[str, Any]) -> bool:
-    """Whether a further vault was asked whose index is not what it could be."""
-    if not any(each["what"] == "source" for each in document["degraded"]):
-        return False
-    from vault_memory.federation import UPDATE_HINT
-
-    return any(each["why"].endswith(UPDATE_HINT) for each in document["degraded"])
 
 
 def _build(vault: Path, environ: Mapping[str, str]) -> None:
