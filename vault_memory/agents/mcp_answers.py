@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from vault_memory.agents import mcp_tools
 from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.agents.vault_session import VaultSession
-from vault_memory.errors import RefusedError, UsageError, VaultMemoryError
+from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
+from vault_memory.federation import SESSIONS_OFF
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
 from vault_memory.rendering.common import clean, place, plural
@@ -24,7 +26,7 @@ from vault_memory.search.answer import SESSION
 from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import frame
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
-from vault_memory.vault.vault import inside
+from vault_memory.vault.vault import Vault, inside
 from vault_memory.write.retain import parse_bullet
 
 Arguments = Mapping[str, Any]
@@ -53,7 +55,7 @@ PAGES_NAMED = 20
 LONGEST_DIFF = 3000
 """The characters of an edit's difference that are answered: who sent it knows the text."""
 
-_MESSAGES = re.compile(r"#m(\d{1,9})(?:-m?(\d{1,9}))?$")
+_MESSAGES = re.compile(r"#m(\d{1,9})(?:-m?\d{1,9})?$")
 
 
 class Caller(NamedTuple):
@@ -79,10 +81,6 @@ def search(caller: Caller, given: Arguments) -> str:
         return (
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
-    said = [_clause(each) for each in found["said"]]
-    said += [*(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
-    # What is cut off where there is no room for all of it: how much there is besides.
-    notes = [*_read_as(found["understood"]), *sorted(said, key=lambda each: _LEFT_OUT.match(each) is not None)]
     text = frame.framed(found["text"]) + "\n" if found["text"] else ""
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
@@ -90,23 +88,26 @@ def search(caller: Caller, given: Arguments) -> str:
             return f"{_cut(best['text'], budget - CUT_TOKENS)}\n{CUT}"
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
-    return text + _within(max(room, 0), notes)
+    return text + _within(max(room, 0), _notes(found, scopes))
 
 
 _LEFT_OUT = re.compile(r"left out: |(?:at least )?[\d,]+ more ")
 
 
-def _clause(note: str) -> str:
-    """A note for a person as a part of a line for an agent."""
-    note = note.rstrip(".:").replace("use --k to see more", "max_results shows more")
-    return note[:1].lower() + note[1:] if note[1:2].islower() else note
+def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
+    """What is to be known of an answer, how much there is besides last.
 
-
-def _read_as(understood: Mapping[str, Any]) -> list[str]:
-    """What of a question decided without being seen: words that nothing holds, a time that was meant or not."""
-    unknown, window = understood["unknown"][:UNKNOWN_WORDS_NAMED], understood["window"]
-    said = [f"not found anywhere: {', '.join(word[:40] for word in unknown)}"] if unknown else []
-    return said + ([f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else [])
+    First what of the question decided without being seen: words that nothing holds, a time that was meant or not.
+    """
+    unknown, window = found["understood"]["unknown"][:UNKNOWN_WORDS_NAMED], found["understood"]["window"]
+    notes = [f"not found anywhere: {', '.join(word[:40] for word in unknown)}"] if unknown else []
+    notes += [f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else []
+    said = []
+    for each in found["said"]:  # a note for a person becomes a part of a line for an agent
+        note = each.rstrip(".:").replace("use --k to see more", "max_results shows more")
+        said.append(note[:1].lower() + note[1:] if note[1:2].islower() else note)
+    said += [*(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
+    return notes + sorted(said, key=lambda note: _LEFT_OUT.match(note) is not None)
 
 
 def _cut(text: str, most: int) -> str:
@@ -166,7 +167,9 @@ def store(caller: Caller, given: Arguments) -> str:
         raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
     content = _one_fact(content)
     bullet = parse_bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
-    done = caller.vault.retain(replace(bullet, by=_by(bullet.text, caller.agent)), _known_to(scope))
+    done = caller.vault.memory().writer.retain_once(
+        replace(bullet, by=_by(bullet.text, caller.agent)), datetime.now().date(), _known_to(scope)
+    )
     if isinstance(done, str):
         return _stands(done) + taken_out
     warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
@@ -232,16 +235,23 @@ def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     filing = NewNote(given["title"], content, given.get("kind", "world"), names, by, scope)
-    done = caller.vault.file(filing, _known_to(scope))
+    done = caller.vault.memory().writer.create_once(filing, datetime.now(), _known_to(scope))
     if isinstance(done, str):
         return _stands(done)
     return _written("Stored as a note", done.path, done.warning or _unseen(caller, done.path, None))
 
 
 def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
-    """What is to be said where an agent does not see what it wrote; "" where it does."""
-    hidden = caller.vault.hidden(path, lines, caller.scopes)
-    return f"You do not see line {hidden} of it: its scope is none of yours." if hidden else ""
+    """What is to be said where an agent does not see what it wrote, all of a note or some lines; "" where it does."""
+    from vault_memory.markdown.scopes import of_all_lines
+
+    config, (first, last) = caller.vault.config(), lines or (1, None)
+    with suppress(OSError):  # gone already: then nothing is hidden
+        standing = of_all_lines(parse(path, Vault(config).read(path)), config.folder_scopes)[first - 1 : last]
+        for number, own in enumerate(standing, first):
+            if own.scope not in caller.scopes:
+                return f"You do not see line {number} of it: its scope is none of yours."
+    return ""
 
 
 def _written(what: str, where: str, warning: str) -> str:
@@ -260,11 +270,16 @@ def status(caller: Caller, given: Arguments) -> str:
 
 def edit(caller: Caller, given: Arguments) -> str:
     """Edit a core file, and say how it is undone."""
+    from vault_memory.context import core_notes
     from vault_memory.write.edit import EditRequest
 
     if not caller.vault.config().mcp_edit:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
-    file = caller.vault.core_file(inside(given["file"]) if "file" in given else "")
+    allowed = list(core_notes.core_names(Vault(caller.vault.config())))
+    file = inside(given["file"]) if "file" in given else allowed[0]
+    if file not in allowed:
+        # The settings that name them may come with the vault: they are no words of ours.
+        raise ConflictError(f"{file} is not a core file.", "Leave `file` out for memory.md; memory://core shows all.")
     text, taken_out = _own_words(given["text"])
     _refuse_secrets("changed", text)
     by = _by(text, caller.agent)
@@ -273,7 +288,8 @@ def edit(caller: Caller, given: Arguments) -> str:
             "What came from outside does not go into core memory.",
             "Keep it with memory_store; the user may put it there.",
         )
-    done = caller.vault.amend(EditRequest(file, given["action"], text, given.get("old", ""), by), caller.scopes)
+    wanted = EditRequest(file, given["action"], text, given.get("old", ""), by)
+    done = caller.vault.memory().writer.amend(wanted, caller.scopes)
     cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
     said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(clean(cut))}"
     return said + (f"\n{inline(done.warning)}" if done.warning else "") + taken_out
@@ -301,7 +317,8 @@ def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
 def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]:
     """The paths of those pages that are in an open scope; one that is yet to be made is for everybody."""
     paths = [str(page["path"]) for page in pages]
-    return [path for path in paths if caller.vault.is_open(path, caller.scopes)]
+    vault = Vault(caller.vault.config())
+    return [path for path in paths if not vault.locate(path) or not _read(caller, path).not_found]
 
 
 # --- reading: notes, folders, resources ------------------------------------------------------------------------------
@@ -314,27 +331,35 @@ def get(caller: Caller, given: Arguments) -> str:
     if not path or (named.endswith("/") and not path.casefold().endswith(".md")):
         return _folder(caller, path) or f"There is no folder {inline(named)} with notes in it {_unread(caller, path)}."
     if "start_line" in given or "line_count" in given:
-        first = given.get("start_line", lines[0] if lines else _first_message(path))
+        cited = _MESSAGES.search(path) if path.startswith("sessions/") else None
+        first = given.get("start_line", lines[0] if lines else int(cited[1]) if cited else 1)
         count = given.get("line_count")
         lines = first, first + count - 1 if count else None
     excerpt = _found(caller, path, lines)
     return _missing(caller, path) if excerpt.not_found else render_excerpt(excerpt)
 
 
-def _first_message(path: str) -> int:
-    cited = _MESSAGES.search(path) if path.startswith("sessions/") else None
-    return int(cited[1]) if cited else 1
-
-
 def _found(caller: Caller, path: str, lines: Span | None) -> Excerpt:
     """What a path names, else what a link with these words would open, where that is one note alone."""
-    excerpt = caller.vault.read(path, lines, caller.scopes)
+    excerpt = _read(caller, path, lines)
     target = _target(path)
     if excerpt.not_found and target not in ("", path):
-        excerpt = caller.vault.read(inside(target), lines, caller.scopes)
+        excerpt = _read(caller, inside(target), lines)
     if excerpt.not_found and "/" not in target and len(called := _called(caller, target)) == 1:
-        excerpt = caller.vault.read(called[0], lines, caller.scopes)
+        excerpt = _read(caller, called[0], lines)
     return excerpt
+
+
+def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:
+    """Lines of a note, those of no open scope blank.
+
+    Raises RefusedError for a way out of the vault, VaultError for a note that cannot be read.
+    """
+    try:
+        return caller.vault.memory().get(path, lines, scopes=caller.scopes)
+    except (OSError, ValueError) as error:  # no system has such a path, or it may not be read
+        why = error.strerror if isinstance(error, OSError) else None
+        raise VaultError(f"{path} cannot be read: {why or 'no file has such a name'}.", "") from error
 
 
 def _target(path: str) -> str:
@@ -346,7 +371,7 @@ def _target(path: str) -> str:
 def _called(caller: Caller, name: str) -> list[str]:
     """Where the notes are that a link with this name would open: links in notes name no folders."""
     with suppress(VaultMemoryError):  # without an index nothing is to be said of names
-        return caller.vault.notes_called(name, caller.scopes) if name else []
+        return caller.vault.indexed().notes_called(name, caller.scopes) if name else []
     return []
 
 
@@ -361,8 +386,8 @@ def _missing(caller: Caller, path: str) -> str:
 
 def _unread(caller: Caller, path: str) -> str:
     """That nothing was read, and why where it is a session that was wanted."""
-    why = caller.vault.no_sessions() if f"{path}/".startswith("sessions/") else ""
-    return f"(nothing was read{': ' + why if why else ''})"
+    is_off = f"{path}/".startswith("sessions/") and not caller.vault.config().sessions_tools
+    return f"(nothing was read{': ' + SESSIONS_OFF if is_off else ''})"
 
 
 def _folder(caller: Caller, path: str) -> str:
@@ -383,11 +408,12 @@ def _folder(caller: Caller, path: str) -> str:
 
 def _below(caller: Caller, path: str) -> tuple[list[str], str]:
     """What is in a folder and below it, and what one of it is called: notes, else sessions."""
-    for look, noun in ((caller.vault.notes_below, "note"), (caller.vault.sessions_below, "session")):
-        with suppress(VaultMemoryError):
-            if below := look(path, caller.scopes):
-                return below, noun
-    return [], "note"
+    with suppress(VaultMemoryError):
+        if notes := caller.vault.indexed().notes_below(path, caller.scopes):
+            return notes, "note"
+    with suppress(VaultMemoryError):
+        return caller.vault.memory().sessions_below(path, caller.scopes), "session"
+    return [], "session"
 
 
 def render_excerpt(excerpt: Excerpt) -> str:
@@ -431,7 +457,14 @@ def _origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], s
 
 def core(caller: Caller) -> str:
     """The core files, one after the other."""
-    excerpts = [caller.vault.read(path, None, caller.scopes) for path in caller.vault.core_files()]
+    from vault_memory.context import core_notes
+
+    vault = Vault(caller.vault.config())
+    paths: dict[str, None] = {}
+    for name in core_notes.core_names(vault):
+        with suppress(RefusedError):  # one that leads out is no reason to serve none
+            paths |= dict.fromkeys(filter(None, [vault.locate(name)]))
+    excerpts = [_read(caller, path) for path in paths]
     # Of a file that the asker does not see no more is said than of one that is not there.
     found = [render_excerpt(each) for each in excerpts if not each.not_found and each.end_line >= each.start_line]
     return "\n\n".join(found) or "There is no core memory yet."
@@ -441,9 +474,10 @@ def entity(caller: Caller, name: str) -> str:
     """What is known of an entity: page, opinions, facts."""
     if not name.strip() or len(name) > 200:
         raise UsageError("This is no entity's name.", "")
-    found = caller.vault.entity(name, caller.scopes)
+    memory = caller.vault.indexed()
+    found = memory.entity(name, scopes=caller.scopes)
     if found is None:
-        near = "\n".join(caller.vault.similar_names(name, caller.scopes))
+        near = "\n".join(memory.similar_names(name, caller.scopes))
         return f"Nothing is known of {inline(name)}." + (f" Known are:\n{frame.framed(clean(near))}" if near else "")
     return f"{frame.framed(entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
 

@@ -11,11 +11,11 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import anyio
 import mcp_types as types
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from vault_memory.agents.vault_session import VaultSession
 
 Context = ServerRequestContext[Any, Any]
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +46,28 @@ _HALF = re.compile("[\ud800-\udfff]")
 _WRITES = frozenset({"memory_store", "memory_edit"})
 
 
-def serve(vault: str | None, folder: Path) -> None:
-    """Serve until standard input is closed; `vault` as on the command line, `folder` where the client works."""
+_MARKDOWN = "text/markdown"
+
+RESOURCES = types.ListResourcesResult(resources=[types.Resource(
+    name="core", uri=mcp_tools.CORE_URI, mime_type=_MARKDOWN,
+    description="What should be known at any time: memory.md and the other core files.",
+)])  # fmt: skip
+
+TEMPLATES = types.ListResourceTemplatesResult(resource_templates=[
+    types.ResourceTemplate(
+        name="entity", uri_template=mcp_tools.ENTITY_URI + "{name}", mime_type=_MARKDOWN,
+        description="What is known of a person, place, project or thing.",
+    ),
+    types.ResourceTemplate(
+        name="note", uri_template=mcp_tools.NOTE_URI + "{path}", mime_type=_MARKDOWN,
+        description="A note by its path in the vault, percent-encoded.",
+    ),
+])  # fmt: skip
+
+
+def serve(vault: str | None, folder: Path) -> NoReturn:
+    """Serve until standard input is closed, and end the process; `vault` as on the command line, `folder` where the
+    client works."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     server = McpServer(vault, folder)
     try:
@@ -56,6 +77,9 @@ def serve(vault: str | None, folder: Path) -> None:
             raise
     finally:
         server.end()
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(0)  # threads that still read for nobody are not waited for
 
 
 class McpServer:
@@ -73,8 +97,8 @@ class McpServer:
         """What the SDK serves: each of its requests with what answers it."""
         server = Server[Any](
             NAME, version=__version__, instructions=mcp_tools.INSTRUCTIONS, on_list_tools=self._list_tools,
-            on_call_tool=self._call, on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_templates, on_read_resource=self._read,
+            on_call_tool=self._call, on_list_resources=_always(RESOURCES),
+            on_list_resource_templates=_always(TEMPLATES), on_read_resource=self._read,
         )  # fmt: skip
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._greeted)
         return server
@@ -111,39 +135,25 @@ class McpServer:
         self._warm_up()
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        with_edit = await self._in_thread(self._slow, self._may_edit)
+        def may_edit() -> bool:
+            from vault_memory.config import load
+
+            with suppress(VaultMemoryError):  # a call will say what is wrong
+                return load(self._vault, cwd=self._folder).mcp_edit
+            return False
+
+        with_edit = await self._in_thread(self._slow, may_edit)
         self._warm_up()
-        return types.ListToolsResult(tools=[_described(tool) for tool in mcp_tools.tools(with_edit)])
-
-    def _may_edit(self) -> bool:
-        from vault_memory.config import load
-
-        with suppress(VaultMemoryError):  # a call will say what is wrong
-            return load(self._vault, cwd=self._folder).mcp_edit
-        return False
-
-    async def _list_resources(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        core = types.Resource(
-            name="core", uri=mcp_tools.CORE_URI, mime_type="text/markdown",
-            description="What should be known at any time: memory.md and the other core files.",
-        )  # fmt: skip
-        return types.ListResourcesResult(resources=[core])
-
-    async def _list_templates(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        kind = "text/markdown"
-        entity = types.ResourceTemplate(
-            name="entity", uri_template=mcp_tools.ENTITY_URI + "{name}", mime_type=kind,
-            description="What is known of a person, place, project or thing.",
-        )  # fmt: skip
-        note = types.ResourceTemplate(
-            name="note", uri_template=mcp_tools.NOTE_URI + "{path}", mime_type=kind,
-            description="A note by its path in the vault, percent-encoded.",
-        )  # fmt: skip
-        return types.ListResourceTemplatesResult(resource_templates=[entity, note])
+        tools = []
+        for tool in mcp_tools.tools(with_edit):
+            hints = types.ToolAnnotations(
+                read_only_hint=tool.only_reads, destructive_hint=None if tool.only_reads else tool.may_destroy,
+                open_world_hint=False,
+            )  # fmt: skip
+            tools.append(
+                types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema, annotations=hints)
+            )
+        return types.ListToolsResult(tools=tools)
 
     # --- what is asked -------------------------------------------------------------------------------------------
 
@@ -161,22 +171,23 @@ class McpServer:
     async def _run_tool(self, name: str, agent: str, given: dict[str, Any]) -> str:
         if name == "memory_reflect":
             return await self._reflect(agent, bool(given.get("dry_run", False)))
-        writes = name in _WRITES
-        future = (self._slow if writes else self._answers).submit(self._answer_tool, name, agent, given)
-        if writes:
-            self._written = future
-        return await asyncio.wrap_future(future)
 
-    def _answer_tool(self, name: str, agent: str, given: dict[str, Any]) -> str:
-        from vault_memory.agents import mcp_answers
+        def work() -> str:
+            from vault_memory.agents import mcp_answers
 
-        return mcp_answers.TOOLS[name](self._caller(agent), given)
+            return mcp_answers.TOOLS[name](self._caller(agent), given)
+
+        if name not in _WRITES:
+            return await asyncio.wrap_future(self._answers.submit(work))
+        self._written = self._slow.submit(work)
+        return await asyncio.wrap_future(self._written)
 
     async def _reflect(self, agent: str, dry_run: bool) -> str:
         """Reflect in a process of its own, which ends with a call that is cancelled: the pages it wrote are whole."""
         from vault_memory.agents import mcp_answers
 
-        command = await self._in_thread(self._answers, lambda: self._vault_session().reflecting(dry_run))
+        words = ["reflect", *(["--dry-run"] if dry_run else [])]
+        command = await self._in_thread(self._answers, lambda: self._vault_session().command(*words))
         nowhere = asyncio.subprocess.DEVNULL
         process = await asyncio.create_subprocess_exec(
             *command, stdin=nowhere, stdout=asyncio.subprocess.PIPE, stderr=nowhere
@@ -204,7 +215,7 @@ class McpServer:
             raise MCPError(types.INVALID_PARAMS, _error_text(error, "resource")) from error
         except Exception as error:
             raise MCPError(types.INTERNAL_ERROR, _error_text(error, "resource")) from error
-        contents = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
+        contents = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     # --- the threads ---------------------------------------------------------------------------------------------
@@ -242,12 +253,11 @@ class McpServer:
                 self._answers.submit(self._load, rounds + 1)
 
 
-def _described(tool: mcp_tools.Tool) -> types.Tool:
-    hints = types.ToolAnnotations(
-        read_only_hint=tool.only_reads, destructive_hint=None if tool.only_reads else tool.may_destroy,
-        open_world_hint=False,
-    )  # fmt: skip
-    return types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema, annotations=hints)
+def _always(result: Result) -> Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Result]]:
+    async def answer(context: Context, params: types.PaginatedRequestParams | None) -> Result:
+        return result
+
+    return answer
 
 
 def _answer(text: str, is_error: bool = False) -> types.CallToolResult:
@@ -304,10 +314,3 @@ def _error_text(error: Exception, what: str) -> str:
     trace = "".join(traceback.format_tb(error.__traceback__))
     log.error("%.80s failed: %s\n%s", what, type(error).__name__, trace)
     return f"{what:.80} failed: {type(error).__name__}. The server goes on; its log on standard error says where."
-
-
-def leave() -> None:
-    """End the process now: threads that still read for nobody are not waited for."""
-    with suppress(OSError, ValueError):
-        sys.stderr.flush()
-    os._exit(0)

@@ -10,26 +10,18 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from vault_memory.config import Config, load
 from vault_memory.daemon import client, methods
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.errors import BusyError, ConflictError, RefusedError, VaultError, of_exit_code
+from vault_memory.errors import BusyError, of_exit_code
 from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.rendering.status import narrowed
 from vault_memory.sessions import projects
 from vault_memory.vault.vault import Vault
-
-if TYPE_CHECKING:
-    from vault_memory.search.entity_profile import EntityProfile
-    from vault_memory.search.get import Excerpt
-    from vault_memory.write.edit import EditRequest, EditResult
-    from vault_memory.write.new_note import NewNote, StoredNote
-    from vault_memory.write.retain import Bullet, RetainResult
 
 Document = dict[str, Any]
 
@@ -74,106 +66,21 @@ class VaultSession:
         Vault(self.config())  # a daemon would tell of an index that cannot be used, and not why
         params = {"scope": list(scopes)}
         found = self._of_daemon("status", params)
-        return narrowed(found or methods.call("status", Federation(self.config()), params))
+        return narrowed(found or methods.call("status", self.memory(), params))
 
-    def entity(self, name: str, scopes: tuple[str, ...]) -> "EntityProfile | None":
-        """What the open scopes hold of an entity; raises BusyError while there is no index yet."""
+    def memory(self) -> Federation:
+        """The vault as its files are now: to read notes, and to write, in any thread."""
+        return Federation(self.config())
+
+    def indexed(self) -> Federation:
+        """The vault with an index that stays open; raises BusyError while there is none yet, and has it built."""
         if not self._has_index():
             raise BusyError("The index is being built.", "Try again in a moment.")
-        return self._memory().entity(name, scopes=scopes)
+        return self._memory()
 
-    def similar_names(self, name: str, scopes: tuple[str, ...]) -> list[str]:
-        """Known names that look like one that is not known."""
-        return self._memory().similar_names(name, scopes)
-
-    def notes_called(self, name: str, scopes: tuple[str, ...]) -> list[str]:
-        """The paths of notes in the open scopes that a link with this name would open; none while there is no index."""
-        return self._memory().notes_called(name, scopes) if self._has_index() else []
-
-    def notes_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
-        """The paths of notes in the open scopes that lie in a folder, "" for the vault's own; raises as `entity`."""
-        if not self._has_index():
-            raise BusyError("The index is being built.", "Try again in a moment.")
-        return self._memory().notes_below(folder, scopes)
-
-    def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
-        """The sessions in the open scopes that lie in such a folder, as they are cited."""
-        return self._memory().sessions_below(folder, scopes)
-
-    def no_sessions(self) -> str:
-        """Why no sessions can be opened; "" where the settings want them."""
-        from vault_memory.federation import SESSIONS_OFF
-
-        return "" if self.config().sessions_tools else SESSIONS_OFF
-
-    def read(self, path: str, lines: tuple[int, int | None] | None, scopes: tuple[str, ...]) -> "Excerpt":
-        """Lines of a note, those of no open scope blank.
-
-        Raises RefusedError for a way out of the vault, VaultError for a note that cannot be read.
-        """
-        try:
-            return Federation(self.config()).get(path, lines, scopes=scopes)
-        except (OSError, ValueError) as error:  # no system has such a path, or it may not be read
-            why = error.strerror if isinstance(error, OSError) else None
-            raise VaultError(f"{path} cannot be read: {why or 'no file has such a name'}.", "") from error
-
-    def is_open(self, path: str, scopes: tuple[str, ...]) -> bool:
-        """Whether a note is in an open scope, or not there at all."""
-        return not Vault(self.config()).locate(path) or not self.read(path, None, scopes).not_found
-
-    def hidden(self, path: str, lines: tuple[int, int] | None, scopes: tuple[str, ...]) -> int:
-        """The first of a note's lines, all for None, that is in no open scope; 0 where there is none."""
-        from vault_memory.markdown.parse import parse
-        from vault_memory.markdown.scopes import of_all_lines
-
-        config = self.config()
-        first, last = lines or (1, None)
-        with suppress(OSError):  # gone already: then nothing is hidden
-            standing = of_all_lines(parse(path, Vault(config).read(path)), config.folder_scopes)[first - 1 : last]
-            return next((number for number, own in enumerate(standing, first) if own.scope not in scopes), 0)
-        return 0
-
-    def core_files(self) -> list[str]:
-        """The notes that make up the core and are there, the first of them the vault's memory.md."""
-        from vault_memory.context import core_notes
-
-        vault = Vault(self.config())
-        found: dict[str, None] = {}
-        for name in core_notes.core_names(vault):
-            with suppress(RefusedError):  # one that leads out is no reason to serve none
-                found |= dict.fromkeys(filter(None, [vault.locate(name)]))
-        return list(found)
-
-    def core_file(self, name: str) -> str:
-        """The core file that a text names, "" for the first; raises ConflictError for any other note."""
-        from vault_memory.context import core_notes
-
-        allowed = list(core_notes.core_names(Vault(self.config())))
-        if name and name not in allowed:
-            # The settings that name them may come with the vault: they are no words of ours.
-            raise ConflictError(
-                f"{name} is not a core file.", "Leave `file` out for memory.md; memory://core shows all."
-            )
-        return name or allowed[0]
-
-    # --- what is written -----------------------------------------------------------------------------------------
-
-    def retain(self, bullet: "Bullet", scopes: tuple[str, ...]) -> "RetainResult | str":
-        """Append a fact to today's note, or say where a note in these scopes says the same already."""
-        return Federation(self.config()).writer.retain_once(bullet, datetime.now().date(), scopes)
-
-    def file(self, filing: "NewNote", scopes: tuple[str, ...]) -> "StoredNote | str":
-        """Make a note of its own, or say which one in these scopes holds the same text already."""
-        return Federation(self.config()).writer.create_once(filing, datetime.now(), scopes)
-
-    def amend(self, wanted: "EditRequest", scopes: tuple[str, ...]) -> "EditResult":
-        """Edit a core file, as far as the open scopes go."""
-        return Federation(self.config()).writer.amend(wanted, scopes)
-
-    def reflecting(self, dry_run: bool) -> list[str]:
-        """The command that reflects, in a process of its own: it needs much memory, and must not slow the answers."""
-        command = [*_command(self.config()), "--json", "reflect"]
-        return [*command, "--dry-run"] if dry_run else command
+    def command(self, *words: str) -> list[str]:
+        """What does such work in a process of its own: it needs much memory, and must not slow the answers."""
+        return [sys.executable, "-m", "vault_memory", "--vault", str(self.config().vault), "--json", *words]
 
     def warm_up(self) -> bool:
         """Load some of what the first question waits for; False where a daemon answers it, or there is no index."""
@@ -202,18 +109,15 @@ class VaultSession:
             self._warm = Federation(config, index_file=held, index_of=HeldIndex), held
         return self._warm[0]
 
-    def _missing(self) -> str:
-        """Why there is no index to answer from at once, or ""."""
-        self._memory()
-        assert self._warm is not None
-        return self._warm[1].missing()
-
     def _has_index(self) -> bool:
         """Whether there is an index to answer from; where there is none, it is being built from now on.
 
         Raises what the build failed with.
         """
-        if not self._missing():
+        self._memory()
+        assert self._warm is not None
+        held = self._warm[1]
+        if not held.missing():
             return True
         if self._building is None:
             self._build()
@@ -222,16 +126,12 @@ class VaultSession:
         if ended:
             building, self._building = self._building, None
             building.raise_failure()
-        return ended and not self._missing()
+        return ended and not held.missing()
 
     def _build(self) -> None:
         """Have the index built in a process of its own, which goes on when this one ends."""
         if self._building is None or self._building.ended_within(0):
-            self._building = _IndexBuild([*_command(self.config()), "--json", "index"])
-
-
-def _command(config: Config) -> list[str]:
-    return [sys.executable, "-m", "vault_memory", "--vault", str(config.vault)]
+            self._building = _IndexBuild(self.command("index"))
 
 
 class _IndexBuild:

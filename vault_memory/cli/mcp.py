@@ -29,4 +29,3 @@ def mcp(shared: Shared) -> None:
     gc.freeze()
     gc.enable()
     mcp_server.serve(shared.vault, Path.cwd())
-    mcp_server.leave()
