@@ -149,9 +149,10 @@ def _replaces_only(newer: DatedClaim, older: DatedClaim, group: Sequence[DatedCl
 def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[int, float]:
     """Scores in which each superseded memory comes right after its successor, which rises to where it stood.
 
-    `followed` maps keys to their successors; both have scores. Best first.
+    `followed` maps keys to their successors; what has no score plays no part. Best first.
     """
     new_scores = dict(scores)
+    followed = {old: new for old, new in followed.items() if old in scores and new in scores}
     for _ in followed:  # a chain is no longer than that
         for old, new in followed.items():
             new_scores[new] = max(new_scores[new], new_scores[old])

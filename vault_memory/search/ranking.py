@@ -475,9 +475,6 @@ class Ranking(NamedTuple):
     notes: Mapping[int, NoteInfo] = {}
     origins: Mapping[int, str] = {}
     """Who those are from that no person wrote; this and `notes` are looked up once the order is settled."""
-    judgeable: Sequence[int] = ()
-    """Whom a second look may judge, best first, where that is before the end of the pipeline, and what follows then."""
-    rejudged: "Callable[[Mapping[int, float]], Ranking] | None" = None
 
 
 def rank(found: Candidates, finder: Finder) -> Ranking:
@@ -489,7 +486,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     behind = {} if found.days else {o: n.id for o, n in followed.items() if not _is_wanted(found, finder, o, n)}
     ranking = Ranking(found, passages, successors=followed, behind=behind)
     if request.preset != "tuned":
-        return _by_preset(ranking._replace(lives=_lives(finder, passages, today)))
+        return by_preset(ranking._replace(lives=_lives(finder, passages, today)))
     scorer = Scorer(found)
     scores = scorer.score(*feedback(scorer, found, finder))
     alive = _lives(finder, {i: passages[i] for i in list(scores)[: max(AGED, request.wanted)]}, today)
@@ -497,9 +494,8 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     ages = {} if found.days or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in alive.items()}
     aged = {i: score + ages.get(i, 0.0) for i, score in scores.items()}
     brought = finder.search.passages({new for old, new in behind.items() if new not in aged and old in alive})
-    behind = {old: new for old, new in behind.items() if new in aged or new in brought}
     least = min(aged.values(), default=0.0)
-    ranking = ranking._replace(passages={**passages, **brought}, lives=alive, behind=behind)
+    ranking = ranking._replace(passages={**passages, **brought}, lives=alive)
 
     def explain(passage_id: int) -> Mapping[str, Any]:
         # What no lane found took the place of one that a lane found.
@@ -578,29 +574,26 @@ def _lives(finder: Finder, passages: Mapping[int, Candidate], today: date) -> di
     return found
 
 
-def _by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ranking:
-    """The order of another preset; `classic` spreads its results, so its places are kept rather than its scores."""
+def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ranking:
+    """The order of another preset; `classic` spreads its results, so its places are kept rather than its scores.
+
+    `judged` is for `classic`: the scores of a second model, which count before age.
+    """
     from vault_memory.search import presets
 
-    found, request = ranking.candidates, ranking.candidates.query.request
-    scored = presets.score(found, ranking.lives, judged)
+    scored = presets.score(ranking.candidates, ranking.lives, judged)
     places = {i: -float(place) for place, i in enumerate(scored.scores)}
-    behind = {old: new for old, new in ranking.behind.items() if old in places and new in places}
 
     def explain(passage_id: int) -> Mapping[str, Any]:
         steps = {name: round(value, 4) for name, value in scored.steps[passage_id].items()}
-        return {"preset": request.preset, "steps": steps} | _history(ranking, passage_id)
+        preset = ranking.candidates.query.request.preset
+        return {"preset": preset, "steps": steps} | _history(ranking, passage_id)
 
-    done = ranking._replace(
-        scores={i: scored.scores[i] for i in supersede.reordered(places, behind)},
+    return ranking._replace(
+        scores={i: scored.scores[i] for i in supersede.reordered(places, ranking.behind)},
         explain=explain,
         below_threshold=scored.below_threshold,
-        behind=behind,
     )
-    if request.preset != "classic" or judged is not None:
-        return done
-    best = presets.judgeable(found, request.wanted)
-    return done._replace(judgeable=best, rejudged=lambda judgement: _by_preset(ranking, judgement))
 
 
 def _history(ranking: Ranking, passage_id: int) -> dict[str, Any]:

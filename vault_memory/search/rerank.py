@@ -16,9 +16,9 @@ from vault_memory.embedding.endpoints import rerank_endpoint
 from vault_memory.embedding.model_clients import CoolDown, server_of
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import supersede
+from vault_memory.search import presets
 from vault_memory.search.answer import Request
-from vault_memory.search.presets import JUDGED, OWN
-from vault_memory.search.ranking import Ranking
+from vault_memory.search.ranking import Ranking, by_preset
 
 LIMIT = 8
 """Results assumed where only a budget bounds the answer."""
@@ -47,14 +47,16 @@ class Reranker:
 
         Raises RemoteError, having changed nothing, when the judgement is late or cannot be used.
         """
-        best = (ordered.judgeable if ordered.rejudged else list(ordered.scores))[: 2 * (request.k or LIMIT)]
+        is_inside, found = request.preset == "classic", ordered.candidates
+        best = presets.judgeable(found, request.wanted) if is_inside else list(ordered.scores)
+        best = best[: 2 * (request.k or LIMIT)]
         if len(best) < 2:
             return ordered
         asked, schema = messages(request.query, [ordered.passages[i].text for i in best]), form(len(best))
         reply = self._cool_down.ask(self._seconds, self._server, lambda: self._server.chat(asked, schema))
         judged = dict(zip(best, judgements(reply, len(best), self._server.where), strict=True))
-        if ordered.rejudged:
-            again = ordered.rejudged(judged)
+        if is_inside:
+            again = by_preset(ordered, judged)
         else:
             scores = supersede.reordered(blended(ordered.scores, judged), ordered.behind)
             again = ordered._replace(scores=scores)
@@ -122,8 +124,7 @@ def blended(scores: Mapping[int, float], judged: Mapping[int, float]) -> dict[in
         if i not in judged:
             return scores[i]
         first = (scores[i] - low) / span if span else 1.0
-        return low + (OWN * first + JUDGED * judged[i]) * (span or 1.0)
+        return low + (presets.OWN * first + presets.JUDGED * judged[i]) * (span or 1.0)
 
     new = {i: score(i) for i in scores}
-    place = {i: n for n, i in enumerate(scores)}
-    return dict(sorted(new.items(), key=lambda pair: (pair[0] not in judged, -pair[1], place[pair[0]])))
+    return dict(sorted(new.items(), key=lambda pair: (pair[0] not in judged, -pair[1])))

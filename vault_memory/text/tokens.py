@@ -52,6 +52,4 @@ def count(text: str) -> int:
     """
     if len(text) <= 200:
         return _count_short(text)  # log lines repeat: the same bullet costs one look-up the second time
-    if len(text) <= _SLICE:
-        return len(_encoding().encode_ordinary(text))
     return sum(len(_encoding().encode_ordinary(text[i : i + _SLICE])) for i in range(0, len(text), _SLICE))
