@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_memory.markdown.note import note_header
@@ -143,7 +143,6 @@ def candidates(rows: Iterable[tuple[str, int, int]]) -> list[Candidate]:
     return [passage(n, text, note, tokens.count(text), line=line) for n, (text, note, line) in enumerate(rows)]
 
 
-@settings(deadline=None)
 @given(ROWS, LIMITS)
 def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
     ranked = candidates(rows)
@@ -158,7 +157,6 @@ def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]],
     assert max(Counter(tuple(part.text.split()) for part in parts).values(), default=1) == 1
 
 
-@settings(deadline=None)
 @given(ROWS, LIMITS)
 @example([("boat", 1, 999), ("oar", 3, 100)], Limits(None, None, True))
 def test_what_is_printed_costs_no_more_than_was_counted(rows: list[tuple[str, int, int]], limits: Limits) -> None:

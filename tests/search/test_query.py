@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 import apsw
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_memory.search.answer import Request
@@ -112,7 +112,6 @@ def test_hints(text: str, kinds: tuple[str, ...], asks_when: bool, latest: bool,
     assert kinds or not asked.kinds
 
 
-@settings(deadline=None)
 @example("?" * 5000)
 @example("a-" * 1000)
 @example("Nov 27 " * 300)

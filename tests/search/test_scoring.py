@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.search.answer import Request
@@ -131,7 +131,6 @@ ROWS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(ROWS, st.booleans())
 def test_a_score_is_the_sum_of_what_explains_it(
     rows: list[tuple[int, int, str, float, float, float]], asks: bool

@@ -3,7 +3,7 @@
 from datetime import date, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.text.daily_notes import format_day, name_day, note_path
@@ -52,7 +52,6 @@ FORMATS = [
 ]
 
 
-@settings(deadline=None)
 @given(st.dates(), st.sampled_from(FORMATS), st.sampled_from(["", "memory", "a/2024-01-01"]))
 def test_a_written_name_is_read_back(day: date, moment_format: str, folder: str) -> None:
     if "Q" in moment_format.replace("[Q]", ""):
@@ -60,7 +59,6 @@ def test_a_written_name_is_read_back(day: date, moment_format: str, folder: str)
     assert name_day(note_path(day, folder, moment_format).removesuffix(".md"), moment_format) == day
 
 
-@settings(deadline=None)
 @given(st.text(max_size=30), st.text(st.sampled_from("YMDdWwQEgGHhmsAao[]/-. x("), max_size=16))
 def test_any_name_under_any_format_is_a_day_or_none(stem: str, moment_format: str) -> None:
     assert isinstance(name_day(stem, moment_format), date | None)

@@ -2,7 +2,7 @@
 
 import apsw
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.store import schema
@@ -129,7 +129,6 @@ SIGNS = st.text(st.sampled_from("ab1 \"'*^:()+-#.{}[]\0猫京ก็🎉→é_NEA
 WORDS = SIGNS | st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
-@settings(deadline=None)
 @given(st.lists(WORDS, max_size=4))
 def test_any_words_are_a_safe_match(words: list[str]) -> None:
     connection = table(*TEXTS)
@@ -138,7 +137,6 @@ def test_any_words_are_a_safe_match(words: list[str]) -> None:
             list(connection.execute(MATCH, (expression,)))
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(categories=["Ll", "Lu", "Lo", "Nd"]), min_size=1, max_size=8), WORDS)
 def test_any_word_finds_the_text_it_stands_in(word: str, other: str) -> None:
     connection = table(f"{other} {word} {other}", "boats")
