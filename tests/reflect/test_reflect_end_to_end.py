@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from reflecting import LOGS, NORA, NOW, ODD, block, entities, reflect, rewrite, small_vault, texts
-from vaults import age, command, memory, put, run, snapshot
+from sample import call
+from vaults import command, memory, put, run, snapshot
 
 from vault_memory.reflect.run_log import RunLog
 
@@ -18,12 +19,6 @@ KALLO = "bank/entities/Kallö.md"
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return small_vault(tmp_path / "v")
-
-
-def settled(root: Path) -> None:
-    """Make all pages look saved a while ago: nobody is at work on them."""
-    for path in texts(root):
-        age(root / path, 60)
 
 
 def test_the_first_run_writes_and_the_second_writes_nothing(root: Path) -> None:
@@ -46,15 +41,14 @@ LOGS_AS_BYTES = {path: text.encode() for path, text in LOGS.items()}
 def test_the_clock_alone_changes_no_page(root: Path) -> None:
     reflect(root)
     files = snapshot(root)
-    ended = run(root, "reflect", "--now", "2025-12-11", "--json")
-    assert ended.returncode == 0, ended.stderr
+    assert call("--vault", str(root), "reflect", "--now", "2025-12-11", "--json").code == 0
     assert snapshot(root) == files
 
 
 def test_a_rebuilt_index_changes_no_page(root: Path) -> None:
     reflect(root)
     files = snapshot(root)
-    assert run(root, "index", "--rebuild").returncode == 0
+    assert call("--vault", str(root), "index", "--rebuild").code == 0
     assert reflect(root)["pages"] == []
     assert snapshot(root) == files
 
@@ -108,11 +102,11 @@ def test_undo_restores_every_byte_and_the_folders(tmp_path: Path) -> None:
 def test_a_named_run_is_undone_and_an_unknown_one_is_an_error(root: Path) -> None:
     before, done = texts(root), reflect(root)
     for name in ("20251201T090000.000000Z-abc-reflect", "../../etc", "nonsense"):
-        ended = run(root, "reflect", "--undo", name)
-        assert (ended.returncode, name in ended.stderr) == (2, True)
+        ended = call("--vault", str(root), "reflect", "--undo", name)
+        assert (ended.code, name in ended.err) == (2, True)
     assert reflect(root, "--undo", done["run"])["undone"] == done["run"]
     assert texts(root) == before
-    assert run(root, "reflect", "--undo", done["run"]).returncode == 2
+    assert call("--vault", str(root), "reflect", "--undo", done["run"]).code == 2
 
 
 # --- hand edits ------------------------------------------------------------------------------------------------------
@@ -141,7 +135,6 @@ def test_hand_edits_inside_and_outside_the_block_survive(root: Path) -> None:
         assert snapshot(root) == files
         put(root, f"memory/2025-12-0{5 + round}.md", f"## Retain\n- W @Nora: Counted {round + 1} ships.\n")
         assert NORA in [one["path"] for one in reflect(root)["pages"]]
-        settled(root)
 
 
 def test_a_block_that_was_deleted_is_made_anew(root: Path) -> None:
@@ -176,17 +169,16 @@ def test_the_second_of_two_at_once_is_told_to_wait(root: Path) -> None:
     before = texts(root)
     with RunLog(memory(root).vault.root).writing_pages():
         for arguments in (("--now", NOW), ("--undo",), ("--now", NOW, "--dry-run")):
-            ended = run(root, "reflect", *arguments)
-            assert (ended.returncode, "is writing the pages of this vault" in ended.stderr) == (75, True), ended.stderr
+            ended = call("--vault", str(root), "reflect", *arguments)
+            assert (ended.code, "is writing the pages of this vault" in ended.err) == (75, True), ended.err
     assert texts(root) == before
     reflect(root)
 
 
 def test_a_question_is_answered_from_the_logs_as_before(root: Path) -> None:
     def sources(question: str) -> list[str]:
-        done = run(root, "recall", question, "--k", "3", "--json")
-        assert done.returncode == 0, done.stderr
-        return [f"{found['path']}#L{found['start_line']}" for found in json.loads(done.stdout)["results"]]
+        done = call("--vault", str(root), "recall", question, "--k", "3", "--json")
+        return [f"{found['path']}#L{found['start_line']}" for found in json.loads(done.out)["results"]]
 
     questions = (
         "what does Nora like?",

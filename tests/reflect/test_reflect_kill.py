@@ -18,6 +18,7 @@ from vault_memory.cli import main
 from reflecting import texts
 
 ROOT, KEPT = Path(sys.argv[1]), Path(sys.argv[2])
+EVERY = 1
 STEPS = ("fsync", "replace", "link", "rename", "mkdir", "unlink", "rmdir")
 
 
@@ -140,7 +141,7 @@ for _ in range(2):
     back()
     code, steps = forked(whole)
 faults, written = [f"unkilled: {code}"] if code else [], []
-for limit in range(1, steps + 1):
+for limit in range(1, steps + 1, EVERY):
     back()
     if forked(lambda: reflected(limit)):
         faults.append(f"{limit}: not killed")
@@ -172,10 +173,11 @@ def prepare(root: Path) -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks and signals as on Linux")
-def test_killed_at_every_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_killed_at_every_step(tmp_path: Path, every: int) -> None:
     root = tmp_path / "v"
     prepare(root)
-    ended = run_killer(KILLER, root, tmp_path / "kept")
+    ended = run_killer(KILLER.replace("EVERY = 1", f"EVERY = {every}"), root, tmp_path / "kept")
     told = json.loads(ended.stderr.splitlines()[-1])
     assert told["faults"] == []
     assert told["pages"] >= 3

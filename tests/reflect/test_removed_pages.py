@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from page_checker import problems
 from reflecting import NORA, ODD, reflect, reflected, small_vault, texts
-from vaults import memory, put, run
+from vaults import age, memory, put, run
 
 from vault_memory.reflect import job
 from vault_memory.reflect.job import ReflectReport
@@ -118,7 +118,8 @@ def test_what_an_undo_took_away_comes_back(tmp_path: Path) -> None:
     put(root, "memory/2025-12-08.md", "## Retain\n- W @Lund: Has a station.\n")
     put(root, "memory/2025-12-09.md", "## Retain\n- W @Lund: Has a market.\n")
     assert "bank/entities/Lund.md" in paths(reflected(root))
-    job.undo(memory(root).index_file)
+    for path in job.undo(memory(root).index_file).restored:
+        age(root / path, 60)
     done = reflected(root)
     assert ("bank/entities/Lund.md" in paths(done), done.removed, noted(root)) == (True, (), [])
 
