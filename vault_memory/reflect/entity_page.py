@@ -289,18 +289,16 @@ def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
 
 
 def weighed(facts: Sequence[Fact]) -> list[Fact]:
-    """The facts worth a close look, where there are too many: by month, and within one by importance and day."""
+    """The facts worth a close look, where there are too many: of each month as many, by importance and day."""
     if len(facts) <= WEIGHED:
         return list(facts)
-    months: dict[tuple[int, int], list[Fact]] = defaultdict(list)
+    months: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        when = fact.when
-        months[(-when.year, -when.month) if when else (0, 0)].append(fact)
-    # The best of every month, then the second best of every month; of months that tie the newest first.
-    ranked = sorted((position, month) for month, found in months.items() for position in range(len(found)))
+        months[period_of(fact.when, "month").name if fact.when else ""].append(fact)
+    share = max(WEIGHED // len(months), 1)
     best = (
-        nsmallest(number, months[month], key=lambda fact: (-fact.importance, fact.is_inferred, in_order(fact)))
-        for month, number in Counter(month for _, month in ranked[:WEIGHED]).items()
+        nsmallest(share, of_month, key=lambda fact: (-fact.importance, fact.is_inferred, in_order(fact)))
+        for of_month in months.values()
     )
     return sorted(chain.from_iterable(best), key=in_order)
 

@@ -6,7 +6,7 @@ private to some scope (a page is for everybody who opens it), and what was forgo
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -51,8 +51,9 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
     for row in note_queries.fact_rows(store):
         if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
             continue
-        if reason := _left_out(row, forgotten, with_private):
-            left_out[reason] += 1
+        is_private = row.scope != "global" and not with_private
+        if is_private or (forgotten and _words(row) in forgotten):
+            left_out["private" if is_private else "forgotten"] += 1
             withheld.update((row.key, *_before_private(row)))
         else:
             rows.append(row)
@@ -65,13 +66,6 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
             facts[id_] = facts[id_]._replace(succeeded_by=facts[newer.id].key)
     told = tuple(sorted(facts.values(), key=lambda fact: (fact.day or date.min, fact.path, fact.line)))
     return FactSet(told, dict(left_out), whom.called, frozenset(withheld.difference(fact.key for fact in told)))
-
-
-def _left_out(row: FactRow, forgotten: Container[int], with_private: bool) -> str:
-    """Why a fact is no fact for a page, or ""."""
-    if row.scope != "global" and not with_private:
-        return "private"
-    return "forgotten" if forgotten and _words(row) in forgotten else ""
 
 
 def _before_private(row: FactRow) -> Iterator[int]:
@@ -155,13 +149,10 @@ class _Whom:
         """Those without a page who are mentioned, in so many words, on enough days."""
         days: dict[str, set[str]] = defaultdict(set)
         for row in rows:
-            if row.speaker is None:
-                slugs = self._mentioned.get(row.id, [])
-            else:
-                slugs = [
-                    *map(self._canonical, entities.mentions(row.text)),
-                    *map(self._speaker, filter(None, [row.speaker])),
-                ]
+            slugs = self._mentioned.get(row.id, [])
+            if row.speaker is not None:
+                slugs = [self._canonical(name) for name in entities.mentions(row.text)]
+                slugs += [self._speaker(row.speaker)] if row.speaker else []
             for slug in slugs if row.day else ():
                 if slug not in self._taken:
                     days[slug].add(row.day or "")
@@ -173,7 +164,12 @@ class _Whom:
 
 def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Iterator[Fact]:
     """The facts of these rows in the same order, with importance and tier as of a day."""
-    told, used = _told_days(rows), _used(store, rows, today)
+    # On how many days it was told, by its wording; from outside it counts for nothing.
+    days = {(row.wording, row.day) for row in rows if row.wording and row.day and provenance.is_trusted(row.by)}
+    told = Counter(wording for wording, _ in days)
+    known = journal.used_passages(store)
+    words = {row.id: _words(row) for row in rows} if known else {}
+    used = journal.days_of_use(store, {i: key for i, key in words.items() if key in known}, today.toordinal())
     for row in rows:
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
         importance = row.importance
@@ -182,7 +178,9 @@ def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Ite
         about, subjects = whom.of(row)
         since, until = row.since, row.until or row.since
         occurred = Span(date.fromisoformat(since), date.fromisoformat(until)) if since and until else None
-        tier = _tier(row, day, importance, used.get(row.id, ()), today)
+        sure = 1.0 if row.confidence is None else row.confidence
+        trace = decay.Trace(day.toordinal() if day else None, used.get(row.id, ()), importance, sure)
+        tier = decay.tier_of(trace, today.toordinal())
         # By place, for by name each of so many would take twice as long.
         yield Fact(
             row.key, kind, row.text, row.path, row.line, day, occurred, about, subjects,
@@ -200,34 +198,6 @@ def _tokens(row: FactRow) -> int:
     return max(row.tokens * len(line) // len(row.whole), 1)
 
 
-def _told_days(rows: Sequence[FactRow]) -> Mapping[int, int]:
-    """On how many days what was told again and again was told, by its wording; from outside it counts for nothing."""
-    times = Counter(row.wording for row in rows if row.wording and row.day)
-    often = {wording for wording, number in times.items() if number >= decay.REPEATED_DAYS}
-    told = {
-        (row.wording, row.day) for row in rows if row.day and row.wording in often and provenance.is_trusted(row.by)
-    }
-    return Counter(wording for wording, _ in told)
-
-
-def _used(store: View, rows: Sequence[FactRow], today: date) -> Mapping[int, tuple[int, ...]]:
-    """The days of use of those facts that were of use."""
-    known = journal.used_passages(store)
-    words = {row.id: _words(row) for row in rows} if known else {}
-    return journal.days_of_use(store, {i: key for i, key in words.items() if key in known}, today.toordinal())
-
-
 def _words(row: FactRow) -> int:
     """What the journal knows the passage of a fact by; what was inferred has a key of its own line."""
     return row.key if row.speaker is None else journal.passage_key(row.whole)
-
-
-def _tier(row: FactRow, day: date | None, importance: float, used: tuple[int, ...], today: date) -> str:
-    ordinal = day.toordinal() if day else None
-    if not used and ordinal is not None:
-        age = today.toordinal() - ordinal
-        if age > decay.OLD_DAYS or age <= 0:  # as tier_of would find
-            return "peripheral" if age > 0 else "working"
-    confidence = 1.0 if row.confidence is None else row.confidence
-    trace = decay.Trace(ordinal, used, importance, confidence)
-    return decay.tier_of(trace, today.toordinal())

@@ -21,6 +21,7 @@ from vault_memory.embedding.endpoints import reflect_endpoint
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, one_line, traced
 from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.stance import object_form, read_object
 from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import MONTH_NAMES
 
@@ -70,26 +71,12 @@ class About:
 
 SUMMARY = About()
 
-FORM: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "sentences": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "text": {"type": "string"},
-                    "facts": {"type": "array", "items": {"type": "integer"}},
-                },
-                "required": ["text", "facts"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["sentences"],
-    "additionalProperties": False,
-}
-"""The JSON schema of an answer: plain enough for every server's dialect of it."""
+FORM = object_form(
+    sentences={
+        "type": "array",
+        "items": object_form(text={"type": "string"}, facts={"type": "array", "items": {"type": "integer"}}),
+    }
+)
 
 _INSTRUCTIONS = """\
 You write a short summary from someone's notes. You get a JSON document: `subject`, `about` (what the summary is for) \
@@ -150,10 +137,9 @@ def messages(subject: str, given: Mapping[int, str], about: About, wrong: Sequen
 def parse_answer(reply: str) -> tuple[CitedSentence, ...]:
     """The sentences of an answer, fenced or with words around it; raises RemoteError for what is not of `FORM`."""
     try:
-        rows = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])["sentences"]
-        found = [(row["text"], tuple(row["facts"])) for row in rows]
+        found = [(row["text"], tuple(row["facts"])) for row in read_object(reply)["sentences"]]
         is_form = all(isinstance(text, str) and all(type(n) is int for n in facts) for text, facts in found)
-    except (ValueError, TypeError, LookupError, RecursionError):
+    except (ValueError, TypeError, LookupError):
         is_form = False
     if not is_form:
         raise RemoteError("the answer is not the JSON that was asked for", "Use another model.", "unusable")

@@ -43,23 +43,20 @@ TEXT_TOKENS = 44
 STATED = 3
 """So many of the numbers it was stated with are told, the newest."""
 
-
 _STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
 _DETAIL = re.compile(r"\s+[-*+] (?P<what>for|against): ")
 
-FOR, AGAINST = "for", "against"
+FOR, AGAINST, RELATED = "for", "against", "related"
 ANEW = "weighed anew: what it rests on is told otherwise now"
 BY_HAND = "set by hand"
 GONE = "no note states it any more"
 
 
-class Detail(NamedTuple):
-    """How many facts are named that speak for an opinion, against it or unclearly; and how many other wordings."""
+MAX_FACTS = {FOR: 3, AGAINST: 3, RELATED: 1}
+"""So many facts are named that speak for an opinion, against it or unclearly."""
 
-    supports: int = 3
-    contradicts: int = 3
-    related: int = 1
-    wordings: int = 2
+MAX_WORDINGS = 2
+"""So many other wordings of an opinion are told."""
 
 
 def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
@@ -105,16 +102,15 @@ def _title(subject: str, context: PageContext) -> str:
     return f"### {unlinked(context.shown(subject)) if subject else 'Everything else'}"
 
 
-def entry(opinion: HeldOpinion, context: PageContext, detail: Detail | None = None) -> Iterator[Line]:
-    """One opinion with its course and what speaks for and against it."""
-    detail = detail or Detail()
+def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) -> Iterator[Line]:
+    """One opinion with its course and what speaks for and against it; in short only the newest of that."""
     name, of = short(opinion.statement.key), short(opinion.told[0].key)
     belief, day = opinion.belief, opinion.updated
     yield Line(f"- **{decimal(belief.shown)}** {_told(opinion.statement, context)}", (opinion.statement.key,))
-    if len(opinion.told) > 1:
+    if len(opinion.told) > 1 and not is_short:
         own = _worded(opinion.statement, context)
         others = [fact for fact in _newest_of_each(opinion.told, context) if _worded(fact, context) != own]
-        for fact in others[: detail.wordings]:
+        for fact in others[:MAX_WORDINGS]:
             yield Line(f"  - also: {_told(fact, context)}", (fact.key,), of=of)
     if belief.history:
         start = f" from {decimal(shown(belief.prior))}" if shown(belief.prior) != belief.shown else ""
@@ -125,15 +121,14 @@ def entry(opinion: HeldOpinion, context: PageContext, detail: Detail | None = No
         days = [*(day for day, _ in stated[1:]), None]
         told = (f"{decimal(number)} on {long(on, then)}" for (on, number), then in zip(stated, days, strict=True))
         yield Line(f"  - stated {', '.join(told)}", slot=f"stated {name}")
-    for word, facts, most in (
-        (FOR, opinion.supports, detail.supports),
-        (AGAINST, opinion.contradicts, detail.contradicts),
-        ("related", opinion.related, detail.related),
-    ):
-        worded = _newest_of_each(facts, context)
+    bearing = {FOR: opinion.supports, AGAINST: opinion.contradicts, RELATED: opinion.related}
+    for word, facts in bearing.items():
+        worded, most = _newest_of_each(facts, context), MAX_FACTS[word]
+        if is_short:
+            most = 0 if word == RELATED else 1
         for fact in worded[:most]:
             yield Line(f"  - {word}: {_told(fact, context)}", (fact.key,), of=of)
-        if len(worded) > most and word != "related":
+        if len(worded) > most and word != RELATED:
             yield Line(f"  - {word}: {len(worded) - most} more", slot=f"{word} {name}")
 
 

@@ -49,8 +49,7 @@ VERSION = 7
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 OPINIONS_ON_A_PAGE = 5
-IN_SHORT = opinion_page.Detail(1, 1, 0, 0)
-"""What an entity's page tells of an opinion: the newest for and against; bank/opinions.md has the rest."""
+"""An entity's page tells so many opinions, in short; bank/opinions.md has the rest."""
 
 _TARGET = re.compile(r"\[\[([^\[\]|#]+)")
 
@@ -175,7 +174,7 @@ class PageJobs:
         for fact in self.fact_set.facts:
             how = f"{fact.block_id}{provenance.mark(fact.by)}"
             stands = f"{fact.importance} {fact.tokens} {fact.succeeded_by} {how}"
-            days = f"{_ordinal(fact.day)} {_ordinal(fact.when)}"
+            days = " ".join(str(day.toordinal()) if day else "0" for day in (fact.day, fact.when))
             links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ""
             sign = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
             found[id(fact)] = sign.encode("utf-8", "replace")
@@ -191,7 +190,7 @@ class PageJobs:
             if not about or not self._is_touched(about):
                 continue
             opinions = self._opinions_about.get(slug, [])[:OPINIONS_ON_A_PAGE]
-            entries = [line for one in opinions for line in opinion_page.entry(one, self._context, IN_SHORT)]
+            entries = [line for one in opinions for line in opinion_page.entry(one, self._context, is_short=True)]
             told = {fact.key for opinion in opinions for fact in opinion.told}
             told |= {key for line in entries for key in line.keys}
             rest = [fact for fact in about if fact.key not in told]
@@ -481,8 +480,7 @@ class PageJobs:
 
     @cached_property
     def _linked(self) -> frozenset[str]:
-        texts = (fact.text for fact in self.fact_set.facts if "[[" in fact.text)
-        return frozenset(name for text in texts for name in LINKED.findall(text))
+        return frozenset(name for fact in self.fact_set.facts for name in LINKED.findall(fact.text))
 
     @cached_property
     def _context(self) -> PageContext:
@@ -514,7 +512,3 @@ class PageJobs:
     def _shown(self, slug: str) -> str:
         path = self._open_pages.get(slug)
         return self._cite.named(path, link_name(path)) if path else self._name(slug)
-
-
-def _ordinal(day: date | None) -> int:
-    return day.toordinal() if day else 0

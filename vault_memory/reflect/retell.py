@@ -111,11 +111,16 @@ class Retelling:
     def retold(self, draft: Draft, signature: bytes, subject: Subject, present: Block | None) -> tuple[Draft, bytes]:
         """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
         done = self.signature(signature)
-        mark = _mark(self._writer.method, subject.own)
+        # Tiers and opinions move from day to day, and need no new text.
+        said = repr((self._writer.method, sorted((fact.key, fact.path) for fact in subject.own)))
+        mark = Line("", slot=f"{_MARK} {hashlib.blake2b(said.encode('utf-8', 'replace'), digest_size=16).hexdigest()}")
         kept = self._kept(mark, subject, present)
         if kept is not None:
-            return _placed(draft, mark, kept, subject, self._writer.method) or draft, done
-        told = _told(draft, subject)
+            return self._placed(draft, [mark, *kept], subject) or draft, done
+        # Nothing but what the draft tells leaves for the model; nor does what came from outside: it may hold words for
+        # the model, and would lose its mark.
+        keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
+        told = [subject.facts[key] for key in keys if key in subject.facts and subject.facts[key].is_trusted]
         if len(told) < MIN_FACTS or subject.about.sentences < 1:
             return draft, done
         if not self._asks:
@@ -153,29 +158,32 @@ class Retelling:
             _line(one.text.rstrip(".").rstrip(), [told[number - 1] for number in one.facts], subject.cite)
             for one in sentences
         ]
-        placed = _placed(draft, mark, lines, subject, self._writer.method)
+        placed = self._placed(draft, [mark, *lines], subject)
         if placed is None:
             said = f"what {self._writer.method} wrote has no room on its page"
             raise RemoteError(said, "If this goes on, use another model.", "unusable")
         return placed
 
+    def _placed(self, draft: Draft, lines: Sequence[Line], subject: Subject) -> Draft | None:
+        """The draft with a paragraph behind its opening line, within its limit; None where it has no room.
 
-def _mark(method: str, facts: Sequence[Fact]) -> Line:
-    """The line by which a paragraph is known again: tiers and opinions move from day to day, and need no new text."""
-    said = repr((method, sorted((fact.key, fact.path) for fact in facts))).encode("utf-8", "replace")
-    return Line("", slot=f"{_MARK} {hashlib.blake2b(said, digest_size=16).hexdigest()}")
-
-
-def _told(draft: Draft, subject: Subject) -> list[Fact]:
-    """The facts that a draft tells, in its order: nothing else leaves for the model.
-
-    Nor does what came from outside: it may hold words for the model, and would lose its mark.
-    """
-    keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
-    return [subject.facts[key] for key in keys if key in subject.facts and subject.facts[key].is_trusted]
-
-
-# --- on the page -----------------------------------------------------------------------------------------------------
+        Facts at the end of the page fold away for it, or else its last sentences go.
+        """
+        used = _tokens(draft.lines, subject)
+        most = max(subject.tokens, used)
+        for end in range(len(lines), 1, -1):
+            taken = _tokens(lines[:end], subject) + 1
+            if taken > subject.room:
+                continue
+            # A page is mostly shorter than it may be: what is over may be enough to leave free.
+            for free in dict.fromkeys((max(used + taken - most, 0), taken)):
+                if shorter := subject.shorter(free):
+                    # The opening line of a summary is its first.
+                    at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
+                    whole = (*shorter.lines[:at], *lines[:end], *shorter.lines[at:])
+                    if _tokens(whole, subject) <= most:
+                        return shorter._replace(lines=whole, by=self._writer.method)
+        return None
 
 
 def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
@@ -188,27 +196,6 @@ def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
         notes.setdefault(f"{fact.path}#{fact.block_id or ''}", {})[fact.line] = fact
     cited = ", ".join(cite.several([group[line] for line in sorted(group)]) for group in notes.values())
     return Line(f"{text} — {cited}", slot=" ".join((SENTENCE, *dict.fromkeys(short(fact.key) for fact in facts))))
-
-
-def _placed(draft: Draft, mark: Line, lines: Sequence[Line], subject: Subject, method: str) -> Draft | None:
-    """The draft with a paragraph behind its opening line, within its limit: facts at its end fold away, or else the
-    last sentences go; None where none is left."""
-    used = _tokens(draft.lines, subject)
-    most = max(subject.tokens, used)
-    for end in range(len(lines), 0, -1):
-        paragraph = (mark, *lines[:end])
-        taken = _tokens(paragraph, subject) + 1
-        if taken > subject.room:
-            continue
-        # A page is mostly shorter than it may be: what is over may be enough to leave free.
-        for free in dict.fromkeys((max(used + taken - most, 0), taken)):
-            if shorter := subject.shorter(free):
-                # The opening line of a summary is its first.
-                at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
-                whole = (*shorter.lines[:at], *paragraph, *shorter.lines[at:])
-                if _tokens(whole, subject) <= most:
-                    return shorter._replace(lines=whole, by=method)
-    return None
 
 
 def _tokens(lines: Sequence[Line], subject: Subject) -> int:
