@@ -60,42 +60,34 @@ MAX_WORDINGS = 2
 
 
 def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
-    """The block of bank/opinions.md: by whom they are about, those with most opinions first."""
+    """The block of bank/opinions.md: by whom they are about, those with most opinions first.
+
+    Of too many the surest have room, and of those as sure the newest.
+    """
     if not opinions:
         return ()
-    lines = [Line("## As the logs have it")]
-    kept = _fitting(opinions, context, tokens - FRAME_TOKENS)
-    by_subject: dict[str, list[Sequence[Line]]] = defaultdict(list)
-    for opinion in opinions:
-        if id(opinion) in kept:
-            by_subject[_subject(opinion)].append(kept[id(opinion)])
-    for subject, entries in sorted(by_subject.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0])):
-        lines += [Line(""), Line(_title(subject, context)), Line(""), *chain(*entries)]
-    if folded := len(opinions) - len(kept):
-        lines += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
-    return tuple(lines)
-
-
-def _fitting(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int) -> Mapping[int, Sequence[Line]]:
-    """The entries that there is room for, by the opinion's id: the surest, and of those as sure the newest, first."""
-    kept: dict[int, Sequence[Line]] = {}
-    titled: set[str] = set()
-    for one in sorted(opinions, key=lambda one: (-one.belief.shown, -(one.updated or date.min).toordinal())):
-        if tokens < LEAST_TOKENS:
+    room, number = tokens - FRAME_TOKENS, 0
+    by_subject: dict[str, list[tuple[int, Sequence[Line]]]] = defaultdict(list)
+    surest = sorted(
+        enumerate(opinions), key=lambda pair: (-pair[1].belief.shown, -(pair[1].updated or date.min).toordinal())
+    )
+    for place, one in surest:
+        if room < LEAST_TOKENS:
             break
-        lines, subject = tuple(entry(one, context)), _subject(one)
+        lines, subject = tuple(entry(one, context)), next(iter(one.subjects), "")
         cost = context.count("\n".join(line.text for line in lines)) + 1
-        if subject not in titled:
+        if subject not in by_subject:
             cost += context.count(_title(subject, context)) + 3
-        if cost <= tokens:
-            tokens -= cost
-            kept[id(one)] = lines
-            titled.add(subject)
-    return kept
-
-
-def _subject(opinion: HeldOpinion) -> str:
-    return next(iter(opinion.subjects), "")
+        if cost <= room:
+            by_subject[subject].append((place, lines))
+            room, number = room - cost, number + 1
+    found = [Line("## As the logs have it")]
+    for subject, entries in sorted(by_subject.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0])):
+        told = chain.from_iterable(lines for _, lines in sorted(entries, key=lambda entry: entry[0]))
+        found += [Line(""), Line(_title(subject, context)), Line(""), *told]
+    if folded := len(opinions) - number:
+        found += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
+    return tuple(found)
 
 
 def _title(subject: str, context: PageContext) -> str:

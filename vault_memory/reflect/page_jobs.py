@@ -102,11 +102,22 @@ class PageJobs:
 
     def __init__(self, store: View, options: Options, template: str, feedback: Feedback) -> None:
         self.store, self.options, self._template, self._feedback = store, options, template, feedback
-        self._names = Names(store, with_private=False)
-        self._lexicon = Lexicon(store)
+        self._names, self._lexicon = Names(store, with_private=False), Lexicon(store)
+        self._stems = lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
+        self._paths = note_queries.note_paths(store)
+        self._open_paths = note_queries.note_paths(store, with_private=False)
+        """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
         self.unmade: list[str] = []
         """The pages that would be made, had nobody removed them."""
         self.fact_set = fact_set.read(store, options.today, options.entity_days)
+        self._by_key = {fact.key: fact for fact in self.fact_set.facts}
+        self._by_day: dict[date, list[Fact]] = defaultdict(list)
+        self._about: dict[str, list[Fact]] = defaultdict(list)
+        for fact in self.fact_set.facts:
+            if when := fact.when:
+                self._by_day[when].append(fact)
+            for slug in fact.about:
+                self._about[slug].append(fact)
         known = {period.path for period in self._periods}  # of others there is nothing to tell, whatever stands there
         self._made = {link_name(path) for path in self._open_paths if path in known}
 
@@ -322,23 +333,6 @@ class PageJobs:
     # --- what there is -------------------------------------------------------------------------------------------
 
     @cached_property
-    def _paths(self) -> list[str]:
-        return note_queries.note_paths(self.store)
-
-    @cached_property
-    def _open_paths(self) -> list[str]:
-        """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
-        return note_queries.note_paths(self.store, with_private=False)
-
-    @cached_property
-    def _about(self) -> dict[str, list[Fact]]:
-        found: dict[str, list[Fact]] = defaultdict(list)
-        for fact in self.fact_set.facts:
-            for slug in fact.about:
-                found[slug].append(fact)
-        return found
-
-    @cached_property
     def _pages(self) -> dict[str, str]:
         """The page of each entity that has one or is to have one, by slug; a private one is kept up to date, too."""
         paths = sorted({*self._paths}.difference(self._open_paths), reverse=True)
@@ -389,14 +383,6 @@ class PageJobs:
         return found
 
     @cached_property
-    def _by_day(self) -> dict[date, list[Fact]]:
-        found: dict[date, list[Fact]] = defaultdict(list)
-        for fact in self.fact_set.facts:
-            if when := fact.when:
-                found[when].append(fact)
-        return found
-
-    @cached_property
     def opinions(self) -> tuple[beliefs.HeldOpinion, ...]:
         """The opinions held, surest first."""
         return beliefs.held(self.fact_set.facts, self.opinion_inputs)
@@ -439,19 +425,11 @@ class PageJobs:
                 found[slug].append(opinion)
         return found
 
-    @cached_property
-    def _by_key(self) -> dict[int, Fact]:
-        return {fact.key: fact for fact in self.fact_set.facts}
-
     def _newer(self, about: Iterable[Fact]) -> list[Fact]:
         """The facts that took the place of some of these."""
         return [self._by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self._by_key]
 
     # --- how it is told ------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _stems(self) -> Callable[[str], Sequence[str]]:
-        return lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
 
     @cached_property
     def _cite(self) -> Citations:
