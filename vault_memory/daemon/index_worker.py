@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from datetime import time as clock
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -135,24 +135,27 @@ class IndexWorker(threading.Thread):
 
     def knows_everything(self) -> bool:
         """Whether every change since the last look is in the index or among the changes that wait."""
-        return self.looked.is_set() and self.trouble is None and self._watcher.sees_everything()
+        return (
+            self.looked.is_set()
+            and self.trouble is None
+            and self._watcher.reach.is_whole
+            and not self._watcher.is_stale()
+        )
 
     def run(self) -> None:
         self._changes.add_everything()
         while not self._stopping.is_set():
-            batch = self._changes.wait(self._pause_seconds())
+            pause = RECONCILE_SECONDS
+            if self.trouble:
+                pause = self._retry_seconds()
+            elif not self._watcher.reach.is_whole:
+                pause = max(POLL_SECONDS, self._walk_seconds / POLL_SHARE)
+            batch = self._changes.wait(pause)
             if self._stopping.is_set():
                 break
             self.last_sign = time.monotonic()
             self._turn(batch or Batch({}, everything=True))
         self._watcher.stop()
-
-    def _pause_seconds(self) -> float:
-        if self.trouble:
-            return self._retry_seconds()
-        if self._watcher.reach.is_whole:
-            return RECONCILE_SECONDS
-        return max(POLL_SECONDS, self._walk_seconds / POLL_SHARE)
 
     def _retry_seconds(self) -> float:
         return float(min(RETRY_SECONDS[0] * 2 ** max(self._failures - 1, 0), RETRY_SECONDS[1]))
@@ -162,7 +165,13 @@ class IndexWorker(threading.Thread):
         left: frozenset[str] = frozenset(batch.paths)
         try:
             if everything:
-                self._watch_anew()
+                before = self._watcher.reach
+                self._watcher.check()
+                reach = self._watcher.reach
+                if reach != before and reach.is_whole:
+                    log.info("watching every folder")
+                elif reach != before:
+                    log.warning("looking every few seconds, for %s. %s", reach.why, reach.mend)
             report = self._refresh(None if everything else batch)
             left = frozenset(problem.path for problem in report.failed)
             self.unread = left if everything else left | (self.unread - batch.paths.keys())
@@ -181,16 +190,6 @@ class IndexWorker(threading.Thread):
             self.looked.set()
         self._failures = self._failures + 1 if left or self.trouble else 0
         self._changes.done(batch, left, self._retry_seconds())
-
-    def _watch_anew(self) -> None:
-        before = self._watcher.reach
-        self._watcher.check()
-        reach = self._watcher.reach
-        if reach != before:
-            if reach.is_whole:
-                log.info("watching every folder")
-            else:
-                log.warning("looking every few seconds, for %s. %s", reach.why, reach.mend)
 
     def _refresh(self, batch: Batch | None) -> "Report":
         started, keeper = time.monotonic(), self._keeper()
@@ -311,16 +310,16 @@ class Background:
         """Have the vectors of a configured embedder made; each batch is kept as it comes."""
         filled = Federation(self._settings.current()).search.backfill()
         if filled and (filled.embedded or filled.stopped):
-            counts = f"{filled.embedded} embedded, {filled.waiting} waiting"
-            log.info("%s: %s%s", filled.embedder, counts, ", stopped" if filled.stopped else "")
+            counts, stopped = (filled.embedded, filled.waiting), ", stopped" if filled.stopped else ""
+            log.info("%s: %d embedded, %d waiting%s", filled.embedder, *counts, stopped)
             log.debug("stopped: %s", filled.stopped)  # a server may repeat the text it was sent
 
     def _read_sessions(self) -> None:
         """Have agents' transcripts read; what is not remembered of a sweep is written again by the next one."""
         swept = Federation(self._settings.current()).refresh_sessions()
         if swept and (swept.changed or swept.problems):
-            counts = f"{swept.changed} changed, {swept.messages} messages, {len(swept.problems)} problems"
-            log.info("sessions: %s", counts)
+            counts = swept.changed, swept.messages, len(swept.problems)
+            log.info("sessions: %d changed, %d messages, %d problems", *counts)
 
 
 class _Repeated:
@@ -365,7 +364,9 @@ class Nightly:
         The first time ever, and with another `at` than before, it waits for the next day. Raises what it raises, which
         is noted as a run, too.
         """
-        day, name = _latest_day(at, now, self._zone), f"{at:%H:%M}"
+        local = now.astimezone(self._zone)
+        # The local day on which the clock last showed this time or a later one; in the gap of a summer time too.
+        day, name = local.date() if local.time() >= at else local.date() - _DAY, f"{at:%H:%M}"
         night = self._night or self._kept.night()
         if night is None or night.at != name or night.seen_to > day + _DAY:  # or the clock was far ahead
             self._note(NightlyRun(name, day, night and night.ran, night and night.ok))
@@ -384,9 +385,3 @@ class Nightly:
     def _note(self, night: NightlyRun) -> None:
         self._kept.note_night(night)
         self._night = night if self._kept.night() != night else None
-
-
-def _latest_day(at: clock, now: datetime, zone: tzinfo | None) -> date:
-    """The local day on which the clock last showed this time or a later one; in the gap of a summer time too."""
-    local = now.astimezone(zone)
-    return local.date() if local.time() >= at else local.date() - _DAY

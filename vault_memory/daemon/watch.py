@@ -266,7 +266,9 @@ class Watcher(FileSystemEventHandler):
             if observer is not None:
                 with contextlib.suppress(RuntimeError):
                     observer.stop()
-            self.reach = _unwatched(error)
+            limits = {errno.ENOSPC: WATCHES, errno.EMFILE: INSTANCES}
+            fix = _raise(limits[error.errno]) if error.errno in limits else "Check that its drive is mounted."
+            self.reach = Reach(f"the vault cannot be watched: {error.strerror or error}", fix)
             return
         self._observer, self._threads = observer, set(threading.enumerate()) - before
         logging.getLogger("watchdog").addHandler(self._overflows)
@@ -282,10 +284,6 @@ class Watcher(FileSystemEventHandler):
             observer, self._observer = self._observer, None
             observer.stop()
             observer.join()
-
-    def sees_everything(self) -> bool:
-        """Whether every change is told of, as far as can be known at the cost of one look at the vault's folder."""
-        return self.reach.is_whole and not self.is_stale()
 
     def is_stale(self) -> bool:
         """Whether something else is watched than what is there, such as another folder at the vault's path."""
@@ -377,10 +375,11 @@ class Watcher(FileSystemEventHandler):
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Note the paths of an event of watchdog's, in its thread."""
         found: list[str] = []
-        for end in (event.src_path, event.dest_path):
-            path = self._relative(os.fsdecode(end)) if end else None
-            if path is None:
+        root = f"{self._root}{os.sep}".replace(os.sep * 2, os.sep)
+        for path in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
+            if not f"{path}{os.sep}".startswith(root):
                 continue
+            path = path[len(root) :].replace(os.sep, "/")
             if path in (MARK, "") and isinstance(event, DirAttribEvent) and (self._meet_mark() or path == MARK):
                 return
             if is_hidden(path):
@@ -395,12 +394,6 @@ class Watcher(FileSystemEventHandler):
             self._lost_folder = True
             self._changes.add_everything()
 
-    def _relative(self, path: str) -> str | None:
-        root = f"{self._root}{os.sep}".replace(os.sep * 2, os.sep)
-        if path + os.sep == root:
-            return ""
-        return path.removeprefix(root).replace(os.sep, "/") if path.startswith(root) else None
-
 
 class _OverflowHandler(logging.Handler):
     """Hears of lost events by watchdog's log."""
@@ -412,12 +405,6 @@ class _OverflowHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if _OVERFLOW in record.getMessage():
             self._tell()
-
-
-def _unwatched(error: OSError) -> Reach:
-    why = f"the vault cannot be watched: {error.strerror or error}"
-    limits = {errno.ENOSPC: WATCHES, errno.EMFILE: INSTANCES}
-    return Reach(why, _raise(limits[error.errno]) if error.errno in limits else "Check that its drive is mounted.")
 
 
 def _raise(limit: str) -> str:
