@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import io
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -57,7 +58,12 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     if agent in settings_paths.AGENTS_WITH_HOOKS:
         _say_of_hooks(shared, agent, scope, config)
     if not dry_run:
-        _say_what_is_next(shared, is_changed)
+        with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
+            if shared.memory().index_file.unusable():
+                shared.note("Next: `memory index` builds the index, without which an agent has core memory at most.")
+        if is_changed and shared.ask_daemon("health", {}) is None:
+            what = "keeps the index up to date in the background, `memory watch` by hand"
+            shared.note(f"`memory service install` {what}.")
     _end(changes)
 
 
@@ -126,15 +132,6 @@ def _vaults(changes: Sequence[FileChange]) -> set[str]:
     return {vault for change in changes if not change.left for vault in change.vaults}
 
 
-def _say_what_is_next(shared: Shared, is_new: bool) -> None:
-    """What is still to be done before an agent finds something, and for it to find what is new."""
-    with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
-        if shared.memory().index_file.unusable():
-            shared.note("Next: `memory index` builds the index, without which an agent has core memory at most.")
-    if is_new and shared.ask_daemon("health", {}) is None:
-        shared.note("`memory service install` keeps the index up to date in the background, `memory watch` by hand.")
-
-
 def _listed(vaults: Iterable[str]) -> str:
     return " and ".join(f"the vault {vault}" for vault in sorted(vaults))
 
@@ -143,7 +140,14 @@ def _say(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[s
     from vault_memory.rendering.common import dump, schema
 
     if shared.json:
-        files = [_file(change) for change in changes]
+        files = [
+            {
+                "path": str(change.file), "action": change.action, "diff": _diff(change), "added": list(change.added),
+                "others": list(change.others), "left": list(change.left),
+            }
+            | ({"why": str(change.refused), "next_step": change.refused.next_step} if change.refused else {})
+            for change in changes
+        ]  # fmt: skip
         shared.say(dump(schema(name) | about | {"vaults": sorted(_vaults(changes)), "files": files}))
         return
     done = [change for change in changes if change.before != change.after]
@@ -163,22 +167,12 @@ def _say(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[s
         shared.note(f"Start {settings_paths.NAMES[about['agent']]} again to have it take effect.")
 
 
-def _file(change: FileChange) -> dict[str, Any]:
-    found = {"path": str(change.file), "action": change.action, "diff": _diff(change)}
-    if change.refused:
-        found |= {"why": str(change.refused), "next_step": change.refused.next_step}
-    return found | {"added": list(change.added), "others": list(change.others), "left": list(change.left)}
-
-
 def _diff(change: FileChange) -> str:
     """The change as a unified diff; a file that was not there, or will not be, is /dev/null in it."""
     if change.before == change.after:
         return ""
     old, new = ((data or b"").decode("utf-8", "replace") for data in (change.before, change.after))
     before, after = ("/dev/null" if data is None else str(change.file) for data in (change.before, change.after))
-    lines = difflib.unified_diff(_lines(old), _lines(new), before, after)
+    before_lines, after_lines = (list(io.StringIO(text, newline="\n")) for text in (old, new))
+    lines = difflib.unified_diff(before_lines, after_lines, before, after)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def _lines(text: str) -> list[str]:
-    return [line + "\n" for line in text.split("\n")[:-1]] + [rest for rest in text.split("\n")[-1:] if rest]

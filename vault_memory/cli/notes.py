@@ -3,7 +3,6 @@
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 
 from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command, say_of_index
 from vault_memory.errors import RefusedError, UsageError, VaultError
+from vault_memory.federation import SESSIONS_OFF
 from vault_memory.rendering.common import clean, dump, schema, seen_document, seen_notes
 from vault_memory.rendering.notes import (
     candidates_document,
@@ -35,8 +35,6 @@ from vault_memory.vault.safe_files import make_private, private
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
     from vault_memory.search.answer import Result
-    from vault_memory.search.get import Excerpt
-    from vault_memory.write.forget import ForgetResult, Removal
 
 
 CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md", "bank/proposals.md")
@@ -98,36 +96,25 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
     """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never from outside the vault."""
     path, span = parse_span(path, lines)
-    excerpt = shared.memory().get(path, span, max_tokens, request.scopes({"scope": scope}))
+    memory = shared.memory()
+    excerpt = memory.get(path, span, max_tokens, request.scopes({"scope": scope}))
     if shared.json:
         shared.say(dump(get_document(excerpt)))
+    elif excerpt.not_found and (memory.vault.root / path).is_dir():  # what leads out was refused before
+        shared.note(f"`{path}` is a folder: name a note inside it.")
     elif excerpt.not_found:
-        shared.note(_missing(shared.memory(), path))
+        is_off = path.startswith("sessions/") and not memory.config.sessions_tools
+        shared.note(f"There is no note `{path}`: {SESSIONS_OFF if is_off else 'give its path within the vault'}.")
     elif excerpt.end_line < excerpt.start_line:
         shared.note(past_the_end(excerpt))
     else:
         shared.say(clean(excerpt.text))
-        if excerpt.truncated:
-            shared.note(_cut(excerpt))
-
-
-def _missing(memory: "Memory", path: str) -> str:
-    """What is said where there is no such note."""
-    from vault_memory.federation import SESSIONS_OFF
-
-    if (memory.vault.root / path).is_dir():  # what leads out was refused before
-        return f"`{path}` is a folder: name a note inside it."
-    if path.startswith("sessions/") and not memory.config.sessions_tools:
-        return f"There is no note `{path}`: {SESSIONS_OFF}."
-    return f"There is no note `{path}`: give its path within the vault."
-
-
-def _cut(excerpt: "Excerpt") -> str:
-    what = unit(excerpt.path)
-    if excerpt.line_cut:
-        return f"Cut within {what} {excerpt.end_line}; use --max-tokens to see more of it."
-    rest = f"memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
-    return f"Cut after {what} {excerpt.end_line}; continue with: {rest}"
+        what = unit(excerpt.path)
+        if excerpt.line_cut:
+            shared.note(f"Cut within {what} {excerpt.end_line}; use --max-tokens to see more of it.")
+        elif excerpt.truncated:
+            rest = f"memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
+            shared.note(f"Cut after {what} {excerpt.end_line}; continue with: {rest}")
 
 
 @command(
@@ -146,6 +133,7 @@ def retain(
     scope: str, day: str | None, dry_run: bool,
 ) -> None:  # fmt: skip
     """Append one fact to that day's `## Retain` section; a missing note is created from its template."""
+    from vault_memory.sessions.redact import kinds
     from vault_memory.write.retain import parse_bullet, parse_day
 
     bullet = parse_bullet(" ".join(text), kind, entity, confidence, scope)
@@ -155,23 +143,13 @@ def retain(
         path = memory.writer.daily_path(when)
         document = schema("retain") | {"path": path, "line": None, "bullet": str(bullet), "dry_run": True}
         shared.say(dump(document) if shared.json else f"{path}\n{clean(str(bullet))}")
-        _warn_of_secrets(shared, str(bullet))
-        return
-    done = memory.retain(" ".join(text), kind=kind, entities=entity, confidence=confidence, day=when, scope=scope)
-    if shared.json:
-        shared.say(dump(retain_document(done) | {"dry_run": False}))
     else:
-        shared.say(f"{done.path}#L{done.line}  {clean(done.bullet)}")
+        done = memory.retain(" ".join(text), kind=kind, entities=entity, confidence=confidence, day=when, scope=scope)
+        document = retain_document(done) | {"dry_run": False}
+        shared.say(dump(document) if shared.json else f"{done.path}#L{done.line}  {clean(done.bullet)}")
         if done.warning:
             shared.note(clean(done.warning))
-    _warn_of_secrets(shared, str(bullet))
-
-
-def _warn_of_secrets(shared: Shared, text: str) -> None:
-    """Say that a text holds what an agent may not store; its owner may."""
-    from vault_memory.sessions.redact import kinds
-
-    if found := kinds(text):
+    if found := kinds(str(bullet)):  # an agent may not store it; its owner may
         shared.note(f"Warning: this looks like a secret ({', '.join(sorted(found))}), and notes are plain text.")
 
 
@@ -265,24 +243,22 @@ def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) ->
     if not shared.json:
         shared.say("\n".join(clean(line) for line in planned.diff.split("\n")))
     wanted = not dry_run and (yes or (_can_ask(shared) and click.confirm("Forget this?", err=True)))
-    _tell(shared, planned, memory.forget(planned) if wanted else None, dry_run or _can_ask(shared))
+    done = memory.forget(planned) if wanted else None
+    if shared.json:
+        shared.say(dump(forget_document(planned, done)))
+    elif done:
+        shared.say(clean(f"Forgotten: {done.removal.source}"))
+        shared.note(f"`memory reflect --undo {done.run}` restores it; the old note is kept in {done.kept_in}.")
+        for warning in done.warnings:
+            shared.note(clean(warning))
+    else:
+        is_known = dry_run or _can_ask(shared)
+        shared.note("Nothing was written." if is_known else "Nothing was written: use --yes to remove it.")
 
 
 def _can_ask(shared: Shared) -> bool:
     """Whether somebody sees the preview and can answer."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not shared.json
-
-
-def _tell(shared: Shared, planned: "Removal", done: "ForgetResult | None", is_known: bool) -> None:
-    if shared.json:
-        shared.say(dump(forget_document(planned, done)))
-    elif done is None:
-        shared.note("Nothing was written." if is_known else "Nothing was written: use --yes to remove it.")
-    else:
-        shared.say(clean(f"Forgotten: {done.removal.source}"))
-        shared.note(f"`memory reflect --undo {done.run}` restores it; the old note is kept in {done.kept_in}.")
-        for warning in done.warnings:
-            shared.note(clean(warning))
 
 
 def _chosen(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Result | None":
@@ -295,7 +271,13 @@ def _chosen(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
             "--yes needs a line, because words may match several facts.",
             "Name it as PATH#L14, or list them without --yes.",
         )
-    found = _candidates(shared, memory, query)
+    from vault_memory.markdown.facts import KINDS
+
+    # Asking for facts to be forgotten is no use of them, and leaves no trace.
+    answer = memory.recall(query, k=8, kinds=tuple(KINDS), journal=False)
+    for note in seen_notes(answer):
+        shared.note(note)
+    found = answer.results
     if shared.json:
         shared.say(dump(candidates_document(found)))
         return None
@@ -308,15 +290,3 @@ def _chosen(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
         return None
     number = click.prompt("Which one? (0 for none)", default=0, type=click.IntRange(0, len(found)), err=True)
     return found[number - 1] if number else None
-
-
-def _candidates(shared: Shared, memory: "Memory", query: str) -> "Sequence[Result]":
-    """The facts a question may mean; asking for them to be forgotten is no use of them, and leaves no trace."""
-    from vault_memory.markdown.facts import KINDS
-
-    asked = request.build({"query": query, "k": 8, "kind": tuple(KINDS)}, memory.config)
-    with Bar(shared) as bar:
-        (answer,) = memory.answers([asked], bar, keep=False)
-    for note in seen_notes(answer):
-        shared.note(note)
-    return answer.results

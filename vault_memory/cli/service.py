@@ -34,10 +34,13 @@ def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> 
     if kind == "cron":
         what = {"install": "Add", "uninstall": "Delete", "status": "Look for"}[action]
         shared.note(f"{what} these lines with `crontab -e`; nothing was changed.")
-    elif action == "install" and not only_print:
-        if any(name.startswith("MEMORY_") and name != "MEMORY_VAULT" for name in os.environ):
-            what = "Settings in environment variables are not seen by a service"
-            shared.note(f"{what}: put them into your own config file.")
+    elif action == "install" and not only_print and _has_settings():
+        what = "Settings in environment variables are not seen by a service"
+        shared.note(f"{what}: put them into your own config file.")
+
+
+def _has_settings() -> bool:
+    return any(name.startswith("MEMORY_") and name != "MEMORY_VAULT" for name in os.environ)
 
 
 def _done(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dict[str, Any], str]:
