@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.markdown import facts, scopes
-from vault_memory.markdown.note import TEXT, split_lines
+from vault_memory.markdown.note import TEXT, decoded_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.sessions import tools, transcript
 from vault_memory.sessions.transcript import Message
@@ -26,7 +26,7 @@ def test_nothing_a_message_says_is_markdown_of_ours(said: list[str], title: str)
     for words in said:
         text += transcript.line(Message("User", words), None)
     note = parse("s.md", text.encode())
-    assert len(split_lines(text)) == transcript.HEAD_LINES + len(said) == len(note.lines)
+    assert len(decoded_lines(text.encode())[0]) == transcript.HEAD_LINES + len(said) == len(note.lines)
     assert all(state == TEXT for state in note.states[transcript.HEAD_LINES :])
     assert not note.headings and not note.owned and not list(facts.facts(note, None, []))
     assert scopes.by_line(note) == {}

@@ -6,7 +6,6 @@ No line holds what was asked. A log that cannot be written is done without.
 import contextlib
 import re
 import sys
-import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -56,12 +55,6 @@ class Log(NamedTuple):
         with contextlib.suppress(OSError):
             now = datetime.now(UTC).isoformat(timespec="seconds")
             safe_files.append(folder(self.environ) / NAME, f"{now} {words}".encode("utf-8", "replace"), MAX_BYTES)
-
-    def write_in_time(self, why: str) -> None:
-        """Tell of a failure where the disk may hang: nobody waits for it long."""
-        writing = threading.Thread(target=self.write, args=(why, True), daemon=True)
-        writing.start()
-        writing.join(0.05)
 
 
 class Failure(NamedTuple):

@@ -4,6 +4,7 @@ A note names a project by a short name that is the same on every device. On one 
 of the same name would see what was kept for the first. Who came first is kept in the user's data folder.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -88,13 +89,10 @@ def _is_first(mine: NamedFolder, config: Config, environ: Mapping[str, str]) -> 
         safe_files.append(_file(environ), json.dumps(mine._asdict()).encode())
         # Read anew: another process may have been faster.
         known = [each for each in _known(config, environ) if each.name == mine.name]
-    first = next(iter(known), None)
-    return first is not None and (first.folder == mine.folder or _has_moved(first, mine))
-
-
-def _has_moved(first: NamedFolder, mine: NamedFolder) -> bool:
-    """Whether the folder that was first is this one, under another path now. Of a drive that is away nobody knows."""
-    return first.inode == mine.inode and not os.path.lexists(first.folder)
+    if not known or known[0].folder == mine.folder:
+        return bool(known)
+    # It may be this one, under another path now; of a drive that is away nobody knows.
+    return known[0].inode == mine.inode and not os.path.lexists(known[0].folder)
 
 
 def _known(config: Config, environ: Mapping[str, str]) -> Iterator[NamedFolder]:
@@ -129,23 +127,20 @@ def checkout(folder: Path) -> Path | None:
 
 
 def git_root(folder: Path) -> Path | None:
-    """The folder of the repository that a folder lies in: of a further worktree, that of the repository itself."""
+    """The folder of the repository that a folder lies in: of a further worktree, that of the repository itself.
+
+    That must know of the worktree: anybody can write such a file.
+    """
     place = checkout(folder)
-    return place and (_of_worktree(place / ".git") or place)
-
-
-def _of_worktree(mark: Path) -> Path | None:
-    """The repository that a worktree says it belongs to, where that knows of it: anybody can write such a file."""
-    try:
-        if not mark.is_file():
-            return None
+    if place is None or not (mark := place / ".git").is_file():
+        return place
+    with contextlib.suppress(OSError, ValueError):  # nothing there, or no path
         said = _POINTS_TO.match(_read(mark))
-        entry = (mark.parent / said[1]).resolve() if said else mark
+        entry = (place / said[1]).resolve() if said else mark
         is_entry = entry.parent.name == "worktrees" and entry.parent.parent.name == ".git"
-        knows_it = is_entry and Path(_read(entry / "gitdir")).resolve() == mark.resolve()
-    except (OSError, ValueError):  # nothing there, or no path
-        return None
-    return entry.parent.parent.parent if knows_it else None
+        if is_entry and Path(_read(entry / "gitdir")).resolve() == mark.resolve():
+            return entry.parent.parent.parent
+    return place
 
 
 def _read(file: Path) -> str:
@@ -180,16 +175,11 @@ def open_scopes(asker: Asker, config: Config, environ: Mapping[str, str]) -> tup
         found.append(project)
     if name := identifier(asker.agent):
         found.append(f"agent:{name}")
-    return tuple(dict.fromkeys((*found, *_scopes_named(environ))))
-
-
-def _scopes_named(environ: Mapping[str, str]) -> list[str]:
-    """The scopes that the environment opens besides."""
-    given = [text.strip() for text in environ.get(SCOPE_VARIABLE, "").split(",")]
-    for text in given:
-        if text and not is_scope(text):
+    for text in filter(None, map(str.strip, environ.get(SCOPE_VARIABLE, "").split(","))):
+        if not is_scope(text):
             raise UsageError(
                 f"${SCOPE_VARIABLE} names `{text}`, which is no scope.",
                 "Write global, agent:<id>, project:<id>, user:<id> or custom:<name>, several with commas between.",
             )
-    return [normal_scope(text) for text in given if text]
+        found.append(normal_scope(text))
+    return tuple(dict.fromkeys(found))

@@ -8,7 +8,6 @@ would open a comment over several lines, or give the item a scope of its own, is
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
@@ -146,18 +145,6 @@ _TOLD_AGAIN = (
 """How messages begin that the tool wrote in the user's name."""
 
 
-class Tag(NamedTuple):
-    """A tag in a text: where it stands, and whether it closes a block, or begins a line; `is_sure` where nobody but a
-    tool has put it there, even if nothing closes it."""
-
-    name: str
-    start: int
-    end: int
-    closes: bool = False
-    begins_line: bool = False
-    is_sure: bool = False
-
-
 def words(text: str) -> str:
     """What somebody said in a message, without what tools, hooks and recall put there, and without secrets; or ""."""
     text, over = text[:MAX_READ_CHARS], text[MAX_READ_CHARS:]
@@ -173,65 +160,39 @@ def words(text: str) -> str:
 
 
 def _without_blocks(text: str, is_cut: bool) -> str:
-    first = len(text) - len(text.lstrip())
-
-    def tag(match: re.Match[str]) -> Tag:
-        start, end = match.start("end") - 1, match.end()
-        # An end may have been cut off; and nobody begins a message with a line that is such a tag.
-        is_sure = is_cut or (start == first and text[end : end + 1] in ("", "\n"))
-        return Tag(match["name"], start, end, bool(match["end"]), is_cut or match["line"] is not None, is_sure)
-
-    kept, at = [], 0
-    for start, end in blocks(map(tag, _TAG.finditer(text)), len(text)):
-        kept.append(text[at:start])
-        at = end
-    return "".join((*kept, text[at:]))
-
-
-def blocks(tags: Iterable[Tag], length: int) -> list[tuple[int, int]]:
-    """Where the outermost blocks begin and end, in order; each tag is looked at once, in a text of that length.
+    """The text without blocks, each tag looked at once; of nested ones the outermost counts.
 
     A block that begins a line and is not closed goes on to the last end of that name, where a block like it was told
-    of inside, and one that is sure to be a block to the end of the text: else somebody only talks of it.
+    of inside. One that is sure to be a block, for nobody begins a message with a line that is such a tag, or its end
+    may have been cut off, goes on to the end of the text. Else somebody only talks of it.
     """
-    open_: list[Tag] = []
+    begin = len(text) - len(text.lstrip())
+    open_: list[re.Match[str]] = []
     found: list[tuple[int, int]] = []
     counts: Counter[str] = Counter()
     ends: dict[str, int] = {}
-    for tag in tags:
-        if not tag.closes:
+    for tag in _TAG.finditer(text):
+        name = tag["name"]
+        if not tag["end"]:
             open_.append(tag)
-            counts[tag.name] += 1
-        elif counts[tag.name]:
-            ends[tag.name] = tag.end
-            while (begun := open_.pop()).name != tag.name:
-                counts[begun.name] -= 1
-            counts[tag.name] -= 1
-            _add(found, begun.start, tag.end)
+            counts[name] += 1
+        elif counts[name]:
+            ends[name] = tag.end()
+            while (begun := open_.pop())["name"] != name:
+                counts[begun["name"]] -= 1
+            counts[name] -= 1
+            found.append((begun.start("end") - 1, tag.end()))
     for tag in open_:
-        end = ends.get(tag.name, 0)
-        if tag.begins_line and end > tag.start:
-            found.append((tag.start, end))
-        elif tag.is_sure:
-            found.append((tag.start, length))
-    return _merged(sorted(found))
-
-
-def _add(found: list[tuple[int, int]], start: int, end: int) -> None:
-    """Add a block in place of those within it, which are the last that were found."""
-    while found and found[-1][0] > start:
-        found.pop()
-    found.append((start, end))
-
-
-def _merged(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, end in found:
-        if merged and start < merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
-        else:
-            merged.append((start, end))
-    return merged
+        start, end = tag.start("end") - 1, ends.get(tag["name"], 0)
+        if (is_cut or tag["line"] is not None) and end > start:
+            found.append((start, end))
+        elif is_cut or (start == begin and text[tag.end() : tag.end() + 1] in ("", "\n")):
+            found.append((start, len(text)))
+    kept, at = [], 0
+    for start, end in sorted(found):
+        kept.append(text[at:start])
+        at = max(at, end)
+    return "".join((*kept, text[at:]))
 
 
 def _typed(command: re.Match[str]) -> str:
