@@ -299,7 +299,8 @@ class _BundleMaker:
             self._leave_out({"over_budget": 1})
             return
         # Room to name the notes of the core that are left out whole, where that is little of what is left.
-        kept = sum(self._sheet.mention_tokens("core", core.pieces[0], core.name_tokens) for core in self._left_out_core)
+        cores = [(core.pieces[0], core.name_tokens) for core in self._left_out_core]
+        kept = sum(self._sheet.cost("core", *each, with_text=False) for each in cores)
         kept = kept if kept <= left // MENTION_PART else 0
         room = left - kept
         answers = self._answers(max(room, AMPLE))

@@ -135,27 +135,16 @@ class Sheet:
         notes.setdefault(piece.path, SheetNote(piece.path, piece.day, [])).pieces.append(piece)
         return True
 
-    def cost(self, section: str, piece: Piece, name_tokens: int) -> int:
-        """The most that putting a piece into a section costs as the sheet is now."""
-        notes = self.sections.get(section)
-        noted = notes and notes.get(piece.path)
-        return (
-            piece_tokens(self._form, piece)
-            + (0 if notes else SECTION_TOKENS)
-            + (0 if noted else note_tokens(self._form, piece, name_tokens))
-        )
-
-    def mention_tokens(self, section: str, piece: Piece, name_tokens: int) -> int:
-        """The most that it costs to name the note of a piece and what is left out of it."""
-        return (
-            note_tokens(self._form, piece, name_tokens)
-            + MORE_TOKENS
-            + (0 if section in self.sections else SECTION_TOKENS)
-        )
+    def cost(self, section: str, piece: Piece, name_tokens: int, with_text: bool = True) -> int:
+        """The most that putting a piece into a section costs as the sheet is now, or only naming its note."""
+        notes = self.sections.get(section, {})
+        cost = 0 if notes else SECTION_TOKENS
+        cost += 0 if piece.path in notes else note_tokens(self._form, piece, name_tokens)
+        return cost + (piece_tokens(self._form, piece) if with_text else MORE_TOKENS)
 
     def mention(self, section: str, piece: Piece, name_tokens: int, more: LeftOut) -> None:
         """Name the note of a piece, none of which is told, if that fits."""
-        cost = self.mention_tokens(section, piece, name_tokens)
+        cost = self.cost(section, piece, name_tokens, with_text=False)
         if cost <= self.left:
             self.tokens += cost
             self.sections.setdefault(section, {})[piece.path] = SheetNote(piece.path, piece.day, [], more)
