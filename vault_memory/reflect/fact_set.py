@@ -167,9 +167,8 @@ def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Ite
     # On how many days it was told, by its wording; from outside it counts for nothing.
     days = {(row.wording, row.day) for row in rows if row.wording and row.day and provenance.is_trusted(row.by)}
     told = Counter(wording for wording, _ in days)
-    known = journal.used_passages(store)
-    words = {row.id: _words(row) for row in rows} if known else {}
-    used = journal.days_of_use(store, {i: key for i, key in words.items() if key in known}, today.toordinal())
+    keys = {row.id: _words(row) for row in rows} if journal.has_uses(store) else {}
+    used = journal.days_of_use(store, keys, today.toordinal())
     for row in rows:
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
         importance = row.importance

@@ -173,7 +173,6 @@ class Finder:
         state = self.store.state()
         if state != self._state:
             self._state, self.totals = state, self.store.totals()
-            self.has_others = note_queries.has_others(self.store)
             self.names = Names(self.store)
             self.search.reset()
             self.lexicon.reset()

@@ -80,7 +80,7 @@ class Recall:
                 unmet.append(("rerank", f"{error}; kept the order of the ranking"))
         return ranking._replace(
             notes=finder.search.notes({ranking.passages[i].note_id for i in ranking.scores}),
-            origins=note_queries.origins(finder.store, ranking.scores) if finder.has_others else {},
+            origins=note_queries.origins(finder.store, ranking.scores),
         )
 
     def _compose(self, finder: Finder, ranking: Ranking) -> Answer:

@@ -332,11 +332,6 @@ def has_uses(store: IndexConnection) -> bool:
     return store.one("SELECT 1 FROM used LIMIT 1") is not None
 
 
-def used_passages(store: IndexConnection) -> frozenset[int]:
-    """All that was ever of use, by the hashes the journal knows it by."""
-    return frozenset(passage for (passage,) in store.rows("SELECT DISTINCT passage FROM used"))
-
-
 def days_of_use(store: IndexConnection, keys: Mapping[int, int], today: int) -> dict[int, tuple[int, ...]]:
     """The days of use of each passage, ascending, by passage id; `keys` holds the hash each is known by.
 

@@ -25,9 +25,6 @@ GROUP BY f.passage_id
 _FACTS = """
 SELECT passage_id, occurred_from, occurred_to, confidence FROM json_each(?) j JOIN fact ON passage_id = j.value
 """
-_HAS_OTHERS = """
-SELECT EXISTS (SELECT 1 FROM passage WHERE origin IS NOT NULL) OR EXISTS (SELECT 1 FROM note WHERE origin <> ?)
-"""
 _ORIGINS = """
 SELECT p.id, coalesce(p.origin, n.origin) AS by FROM json_each(?) j JOIN passage p ON p.id = j.value
   JOIN note n ON n.id = p.note_id WHERE by <> ?
@@ -81,11 +78,6 @@ _PLACES = """
 SELECT p.id, n.path, p.start_line, p.end_line, n.header_tokens FROM json_each(?) j
   JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id
 """
-_FACT_COLUMNS = """
-SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
-  coalesce(p.origin, n.origin)
-FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0 JOIN note n ON n.id = p.note_id
-"""
 _SAME_WORDS = """
 SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind
 FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
@@ -97,8 +89,11 @@ SELECT path, first, count FROM note
 WHERE abs(size - ?1) <= ?2 AND (?3 = '[]' OR scope IN (SELECT value FROM json_each(?3))) ORDER BY path
 """
 _FROM_THE_END = "SELECT text FROM passage WHERE id BETWEEN ?1 AND ?1 + ?2 - 1 ORDER BY id DESC"
-_FACTS_ABOUT = f"""
-{_FACT_COLUMNS} WHERE f.passage_id IN (SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
+_FACTS_ABOUT = """
+SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
+  coalesce(p.origin, n.origin)
+FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0 JOIN note n ON n.id = p.note_id
+WHERE f.passage_id IN (SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
   WHERE name.slug IN (SELECT value FROM json_each(?))) ORDER BY n.day DESC, n.path, p.start_line
 """
 _MENTIONED_WITH = """
@@ -119,11 +114,6 @@ def facts(store: View, ids: Iterable[int]) -> dict[int, tuple[str | None, float 
     """When it occurred (a day, or two with a slash) and how sure it is, for those of these passages that are facts."""
     rows = store.rows(_FACTS, json.dumps(list(ids)))
     return {row[0]: (row[1] if row[1] == row[2] else f"{row[1]}/{row[2]}", row[3]) for row in rows}
-
-
-def has_others(store: View) -> bool:
-    """Whether anything in the index is from somebody else than a person."""
-    return bool(store.one(_HAS_OTHERS, provenance.PERSON))
 
 
 def origins(store: View, ids: Iterable[int]) -> dict[int, str]:
