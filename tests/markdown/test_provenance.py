@@ -64,14 +64,15 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("case", KEPT)
-def test_who_lines_are_from(tmp_path: Path, case: str) -> None:
-    text, expected = KEPT[case]
-    mine = memory(fill(tmp_path, {"a.md": f"## Retain\n{text}"}))
+def test_who_lines_are_from(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, {f"{case}.md": f"## Retain\n{text}" for case, (text, _) in KEPT.items()}))
     mine.index()
-    sql = "SELECT coalesce(p.origin, n.origin) FROM passage p JOIN note n ON n.id = p.note_id WHERE p.section >= 0"
+    sql = "SELECT n.path, coalesce(p.origin, n.origin) FROM passage p JOIN note n ON n.id = p.note_id"
     with opened(mine) as store:
-        assert {by for (by,) in store.rows(sql)} == expected
+        found = list(store.rows(f"{sql} WHERE p.section >= 0"))
+    assert {case: {by for path, by in found if path == f"{case}.md"} for case in KEPT} == {
+        case: expected for case, (_, expected) in KEPT.items()
+    }
 
 
 HEADS = {
@@ -82,12 +83,12 @@ HEADS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("head", HEADS)
-def test_who_a_note_is_from(tmp_path: Path, head: str) -> None:
-    mine = memory(fill(tmp_path, {"a.md": f"{head}Sings.\n"}))
+def test_who_a_note_is_from(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, {f"{n:02}.md": f"{head}Sings.\n" for n, head in enumerate(HEADS)}))
     mine.index()
     with opened(mine) as store:
-        assert store.one("SELECT origin FROM note") == HEADS[head]
+        found = [by for (by,) in store.rows("SELECT origin FROM note ORDER BY path")]
+    assert dict(zip(HEADS, found, strict=True)) == HEADS
 
 
 def test_lint_tells_of_a_slip_where_it_stands(tmp_path: Path) -> None:

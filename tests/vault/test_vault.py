@@ -397,13 +397,13 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
                 except ConflictError:
                     continue
 
-    workers = [threading.Thread(target=append, args=(name, 60)) for name in "abcd"]
+    workers = [threading.Thread(target=append, args=(name, 25)) for name in "abcd"]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
     lines = (tmp_path / "a.md").read_text().split()
-    assert sorted(lines) == sorted(f"{name}{n}" for name in "abcd" for n in range(60))
+    assert sorted(lines) == sorted(f"{name}{n}" for name in "abcd" for n in range(25))
     assert leftovers(vault(tmp_path)) == []
 
 
