@@ -65,7 +65,6 @@ _ARABIC_TAIL = re.compile("(?<=[ء-ي]{2})(?:ها|ان|ات|ون|ين|يه|ه|ي
 _HINDI = re.compile(f"(?<=[\u0904-\u094d]{{2}})(?:[{_HINDI_MARKS}]?\u0902|[{_HINDI_MARKS}])+$")
 _KIND = re.compile("(?P<russian>[\u0400-\u04ff]+)|(?P<arabic>[\u0620-\u06ff]+)|(?P<hindi>[\u0900-\u097f]+)")
 _PRESENTATION = re.compile("[\ufb00-\ufdff\ufe70-\uffef]+")
-_FOREIGN = re.compile("[^\x00-\x7f]+")
 _MARKS_FROM, _MARKS_TO, _PRIVATE = 0x0900, 0x1AFF, 0xE000
 
 
