@@ -384,7 +384,8 @@ def _names_amiss(store: View) -> Iterator[Problem]:
 def _come_back(store: View) -> Iterator[Problem]:
     """Facts that were forgotten and stand in a note again; recall finds them, for the notes are the truth."""
     days = journal.forgotten(store)
-    for path, line, text in note_queries.fact_texts(store) if days else ():
-        if day := days.get(journal.passage_key(text)):
-            what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"
-            yield Problem(path, line, what)
+    if days:
+        for path, line, text in note_queries.fact_texts(store):
+            if day := days.get(journal.passage_key(text)):
+                what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"
+                yield Problem(path, line, what)

@@ -163,9 +163,9 @@ def _figures(jobs: PageJobs) -> Stats:
     summaries = dict.fromkeys(PERIODS, 0)
     for path in note_queries.note_paths(store, SUMMARIES.rstrip("/")):
         name = path.removeprefix(SUMMARIES).removesuffix(".md")
-        span = parse_t(name)  # a page is named after its period: `2025-W48`, `2025-11`, `2025`
-        for kind in PERIODS if span else ():
-            summaries[kind] += bool(span and period_of(span.start, kind).name == name)
+        if span := parse_t(name):  # a page is named after its period: `2025-W48`, `2025-11`, `2025`
+            for kind in PERIODS:
+                summaries[kind] += period_of(span.start, kind).name == name
     return Stats(
         today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.file),
         days=days_of(logged, today),

@@ -128,7 +128,7 @@ def sparklines(stats: "Stats", width: int) -> str:
     weeks, curves = _last_weeks(stats.weeks, min(MAX_WEEKS, width - 16)), stats.opinions.curves
     lines = [f"Notes and facts per week{', ' if weeks else ': '}{_days_of_weeks(weeks)}"]
     for name, values in _by_name(weeks):
-        most = max(values, default=0)
+        most = max(values)
         bars = "".join(_bar(value / most) if value > 0 else NO_BAR for value in values)
         lines.append(f"{name}  {bars}  up to {most:,}")
     lines += ["", f"Confidence in opinions{', ' if curves else ': '}{_days_of_curves(curves)}"]
@@ -151,15 +151,17 @@ def _bar(share: float) -> str:
 
 def _last_weeks(weeks: "Sequence[Week]", most: int) -> "list[Week]":
     """At most so many weeks up to the last one that has anything, the empty ones between them included."""
+    if not weeks:
+        return []
     known = {week.start: week for week in weeks}
-    last = max(known, default=date.min)
-    count = min((last - min(known, default=last)).days // 7 + 1, most)
+    last = max(known)
+    count = min((last - min(known)).days // 7 + 1, most)
     starts = (last - timedelta(weeks=back) for back in reversed(range(count)))
-    return [known.get(start, weeks[0]._replace(start=start, notes=0, facts=0)) for start in starts] if weeks else []
+    return [known.get(start, weeks[0]._replace(start=start, notes=0, facts=0)) for start in starts]
 
 
 def _by_name(weeks: "Sequence[Week]") -> list[tuple[str, list[int]]]:
-    return [("notes", [week.notes for week in weeks]), ("facts", [week.facts for week in weeks])] if weeks else []
+    return [(name, [getattr(week, name) for week in weeks]) for name in ("notes", "facts") if weeks]
 
 
 def _days_of_weeks(weeks: "Sequence[Week]") -> str:
