@@ -118,26 +118,65 @@ class CoolDown:
 
 
 class ModelServer:
-    """One server with one model; `seconds` bound each part of a request."""
+    """One server with one model, asked as OpenAI's are: `POST …/embeddings`, `POST …/chat/completions`.
+
+    `seconds` bound each part of a request.
+    """
+
+    optional: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "response_format": ("response_format", "json_schema"),
+        "max_tokens": ("max_tokens",),
+        "temperature": ("temperature",),
+        "seed": ("seed",),
+    }
+    """Keys of a request that it can do without → the words of a refusal that mean them."""
+    shared: ClassVar[str] = ""
+    """The beginning of a path that an address may have as well."""
 
     def __init__(self, to: Endpoint, key: str, seconds: float) -> None:
         self.endpoint, self.where = to, to.where
         self._key, self._seconds = key, seconds
         self._client: Any = None
+        self._left_out: set[str] = set()
         self._if_away = f"Check `{to.setting}.url`, or {to.without_it}."
         self._if_no_model = f"Check `{to.setting}.model` and `{to.setting}.url`."
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector per text, as the server gives them; raises RemoteError."""
-        raise NotImplementedError
+        body = {"model": self.endpoint.model, "input": list(texts), "encoding_format": "float"}
+        with self.errors():
+            rows = sorted(self._post("/embeddings", body)["data"], key=lambda row: int(row["index"]))
+            return [list(row["embedding"]) for row in rows]
 
     def chat(self, messages: Messages, form: Mapping[str, Any]) -> str:
         """The model's answer, which should be JSON of the schema `form`; raises RemoteError."""
-        raise NotImplementedError
+        schema = {"name": "summary", "strict": True, "schema": dict(form)}
+        body = {
+            "model": self.endpoint.model, "messages": list(messages), "stream": False, "temperature": 0, "seed": 0,
+            "max_tokens": MAX_CHAT_TOKENS, "response_format": {"type": "json_schema", "json_schema": schema},
+        }  # fmt: skip
+        with self.errors():
+            answer = self._post("/chat/completions", body)
+            return str(answer["choices"][0]["message"]["content"] or "")
 
     def look(self) -> ModelInfo:
         """What the server says about its model; raises RemoteError if either is not there."""
-        raise NotImplementedError
+        self.embed(["memory"])  # not every such server lists its models
+        return ModelInfo()
+
+    def _post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON comes
+        """Send a request, again without what it can do without where it was refused for that; from then on, too."""
+        to = self.endpoint.address
+        url = to.url.removesuffix(path).removesuffix(self.shared) + path + (f"?{to.query}" if to.query else "")
+        while True:
+            sent = {key: value for key, value in body.items() if key not in self._left_out}
+            answer = self.connect().post(url, json=sent)
+            meant = {key for key in sent if any(word in answer.text for word in self.optional.get(key, ()))}
+            if answer.status_code not in (400, 422) or not meant:
+                break
+            self._left_out |= meant
+        answer.raise_for_status()
+        return answer.json()
 
     def connect(self) -> Any:  # noqa: ANN401 - each server has another client
         """The client; the first call makes it and imports its package, so that no deadline pays for that."""
@@ -287,60 +326,7 @@ class OllamaServer(ModelServer):
                 raise self._refused(failed.status_code, str(failed.error)) from None
 
 
-class OpenAIServer(ModelServer):
-    """Any server that offers `POST …/embeddings` or `POST …/chat/completions` as OpenAI does."""
-
-    optional: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "response_format": ("response_format", "json_schema"),
-        "max_tokens": ("max_tokens",),
-        "temperature": ("temperature",),
-        "seed": ("seed",),
-    }
-    """Keys of a request that it can do without → the words of a refusal that mean them."""
-    shared: ClassVar[str] = ""
-    """The beginning of a path that an address may have as well."""
-
-    def __init__(self, to: Endpoint, key: str, seconds: float) -> None:
-        super().__init__(to, key, seconds)
-        self._left_out: set[str] = set()
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        body = {"model": self.endpoint.model, "input": list(texts), "encoding_format": "float"}
-        with self.errors():
-            rows = sorted(self._post("/embeddings", body)["data"], key=lambda row: int(row["index"]))
-            return [list(row["embedding"]) for row in rows]
-
-    def chat(self, messages: Messages, form: Mapping[str, Any]) -> str:
-        schema = {"name": "summary", "strict": True, "schema": dict(form)}
-        body = {
-            "model": self.endpoint.model, "messages": list(messages), "stream": False, "temperature": 0, "seed": 0,
-            "max_tokens": MAX_CHAT_TOKENS, "response_format": {"type": "json_schema", "json_schema": schema},
-        }  # fmt: skip
-        with self.errors():
-            answer = self._post("/chat/completions", body)
-            return str(answer["choices"][0]["message"]["content"] or "")
-
-    def look(self) -> ModelInfo:
-        """Embed a word: not every such server lists its models."""
-        self.embed(["memory"])
-        return ModelInfo()
-
-    def _post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON comes
-        """Send a request, again without what it can do without where it was refused for that; from then on, too."""
-        to = self.endpoint.address
-        url = to.url.removesuffix(path).removesuffix(self.shared) + path + (f"?{to.query}" if to.query else "")
-        while True:
-            sent = {key: value for key, value in body.items() if key not in self._left_out}
-            answer = self.connect().post(url, json=sent)
-            meant = {key for key in sent if any(word in answer.text for word in self.optional.get(key, ()))}
-            if answer.status_code not in (400, 422) or not meant:
-                break
-            self._left_out |= meant
-        answer.raise_for_status()
-        return answer.json()
-
-
-class AnthropicServer(OpenAIServer):
+class AnthropicServer(ModelServer):
     """Anthropic's `POST /v1/messages`: the answer is what it hands to a tool that it must use."""
 
     optional: ClassVar = {"temperature": ("temperature",)}
@@ -386,4 +372,4 @@ def server_of(to: Endpoint, key: str, seconds: float, keep_alive: str = "") -> M
     """The server that an endpoint names; nothing is sent yet."""
     if to.provider == "ollama":
         return OllamaServer(to, key, seconds, keep_alive)
-    return AnthropicServer(to, key, seconds) if to.provider == "anthropic" else OpenAIServer(to, key, seconds)
+    return AnthropicServer(to, key, seconds) if to.provider == "anthropic" else ModelServer(to, key, seconds)
