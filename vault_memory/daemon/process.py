@@ -78,14 +78,14 @@ class Daemon:
         self._stop = asyncio.Event()
         self._server = Server(self._handle)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._staying: asyncio.Task[None] | None = None
-        self._unreached = ""
+        self._updated = asyncio.Event()
         self.socket = Path(client.socket_path(self._root))
         self.log_file = user_folder("state", os.environ) / f"{vault_id(self._root)}.log"
 
     def run(self, loud: bool = False) -> None:
         """Serve until SIGTERM, SIGINT or `shutdown`; `loud` shows the log on standard error too."""
-        with _only_one(self._root, self.socket), _logging(self.log_file, loud):
+        with _only_one(self._root, self.socket):
+            _begin_log(self.log_file, loud)
             sys.setswitchinterval(0.001)  # a question must not wait 5 ms each time the index worker has the interpreter
             log.info("vault-memory %s watches %s, process %d", __version__, self._root, os.getpid())
             try:
@@ -105,14 +105,15 @@ class Daemon:
                 signal.SIGHUP, lambda: self._stop.is_set() or self._slow.submit(self._settings.read_again)
             )
         self._worker.start()
-        warming = asyncio.create_task(self._warm_up())
+        beside = [asyncio.create_task(self._warm_up()), asyncio.create_task(self._stay_reachable())]
         try:
             await self._stop.wait()
             log.info("stopping")
         finally:
             self._loop = None
             self._background.stop()
-            warming.cancel()
+            for task in beside:
+                task.cancel()
             await self._server.close()
             if not await asyncio.to_thread(self._worker.stop, STOP_SECONDS):
                 log.warning("the index worker did not end in %d s", STOP_SECONDS)
@@ -128,23 +129,23 @@ class Daemon:
         await asyncio.get_running_loop().run_in_executor(self._answers, self._load)
         self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
 
-    def _stay_reachable(self) -> None:
-        if self._loop and (self._staying is None or self._staying.done()):
-            self._staying = self._loop.create_task(self._stay())
-
-    async def _stay(self) -> None:
+    async def _stay_reachable(self) -> None:
         """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
-        path = Path(client.socket_path(self._root))
-        try:
-            if await self._server.stay(path):
-                log.info("listening anew at %s", path)
-                self.socket = path
-                _write_owner(self._root, path)
-            self._unreached = ""
-        except (VaultMemoryError, OSError) as error:
-            if str(error) != self._unreached:  # it is tried after each run of the index worker
-                log.warning("nobody reaches this process: %s %s", error, getattr(error, "next_step", ""))
-            self._unreached = str(error)
+        unreached = ""
+        while True:
+            await self._updated.wait()
+            self._updated.clear()
+            path = Path(client.socket_path(self._root))
+            try:
+                if await self._server.stay(path):
+                    log.info("listening anew at %s", path)
+                    self.socket = path
+                    _write_owner(self._root, path)
+                unreached = ""
+            except (VaultMemoryError, OSError) as error:
+                if str(error) != unreached:  # it is tried after each run of the index worker
+                    log.warning("nobody reaches this process: %s %s", error, getattr(error, "next_step", ""))
+                unreached = str(error)
 
     async def _handle(self, name: str, params: dict[str, Any]) -> Any:  # noqa: ANN401
         if name == "health":
@@ -197,7 +198,7 @@ class Daemon:
         self._background.index_was_updated(changed)
         if loop := self._loop:
             with contextlib.suppress(RuntimeError):  # it has ended meanwhile
-                loop.call_soon_threadsafe(self._stay_reachable)
+                loop.call_soon_threadsafe(self._updated.set)
 
     def _do(self, method: str, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         config = self._settings.current()
@@ -301,27 +302,15 @@ class _PrivateLog(RotatingFileHandler):
         return open(handle, "a", encoding=self.encoding)
 
 
-@contextmanager
-def _logging(file: Path, loud: bool) -> Iterator[None]:
+def _begin_log(file: Path, loud: bool) -> None:
     """Write what happens into a file that does not grow for ever; nothing of a note's text is in it."""
-    handlers: list[logging.Handler] = []
+    handlers: list[logging.Handler] = [logging.StreamHandler()] if loud else []
     with contextlib.suppress(OSError):  # a full or read-only disk stops no daemon
         make_private(file.parent)
         handlers.append(_PrivateLog(file, maxBytes=LOG_BYTES, backupCount=LOGS, encoding="utf-8"))
-    if loud:
-        handlers.append(logging.StreamHandler())
-    names, before = ("vault_memory", "watchdog"), logging.raiseExceptions
     logging.raiseExceptions = False  # a line that cannot be written is lost, and said nowhere else
     for handler in handlers:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
-        for name in names:
+        for name in ("vault_memory", "watchdog"):
             logging.getLogger(name).addHandler(handler)
     log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logging.raiseExceptions = before
-        for handler in handlers:
-            for name in names:
-                logging.getLogger(name).removeHandler(handler)
-            handler.close()
