@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -15,7 +16,7 @@ from model_server import ModelServer, model_server
 from vaults import fill, memory
 
 from vault_memory.config import Config
-from vault_memory.daemon.index_worker import Background, IndexWorker, Nightly, QuestionGate
+from vault_memory.daemon.index_worker import Background, IndexWorker, Nightly
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import ChangeQueue, Watcher
 from vault_memory.indexing.index_file import IndexFile
@@ -75,7 +76,9 @@ class Faulty(IndexFile):
 
 def test_what_a_fault_says_is_told_when_asked_and_not_logged(root: Path, caplog: pytest.LogCaptureFixture) -> None:
     changes, mine = ChangeQueue(), memory(root)
-    worker = IndexWorker(lambda: Faulty(mine.config), changes, Watcher(mine.vault.root, changes, dict), QuestionGate())
+    worker = IndexWorker(
+        lambda: Faulty(mine.config), changes, Watcher(mine.vault.root, changes, dict), threading.Lock()
+    )
     caplog.set_level(logging.INFO, "vault_memory")
     worker.start()
     try:

@@ -18,7 +18,7 @@ import pytest
 from vaults import fill, index_digest, memory, opened, paths, put
 
 from vault_memory.daemon import watch
-from vault_memory.daemon.index_worker import IndexWorker, QuestionGate
+from vault_memory.daemon.index_worker import IndexWorker
 from vault_memory.daemon.watch import ChangeQueue, Watcher
 from vault_memory.memory import Memory
 from vault_memory.vault import locations
@@ -42,7 +42,7 @@ class WatchedVault:
         self.changes = ChangeQueue()
         self.index_file = self.memory.index_file
         self.watcher = Watcher(self.memory.vault.root, self.changes, lambda: self.index_file.links)
-        self.worker = IndexWorker(lambda: self.index_file, self.changes, self.watcher, QuestionGate())
+        self.worker = IndexWorker(lambda: self.index_file, self.changes, self.watcher, threading.Lock())
         self.worker.start()
         assert self.worker.looked.wait(PATIENCE_SECONDS)
         self.until(lambda: self.changes.count == 0)
@@ -369,7 +369,7 @@ def test_a_stop_ends_a_run_between_two_notes(tmp_path: Path) -> None:
     fill(root, {f"{n}.md": f"heron {n}\n" * 30 for n in range(250)})
     changes, kept = ChangeQueue(), memory(root)
     watcher = Watcher(kept.vault.root, changes, dict)
-    worker = IndexWorker(lambda: kept.index_file, changes, watcher, QuestionGate())
+    worker = IndexWorker(lambda: kept.index_file, changes, watcher, threading.Lock())
     worker.start()
     while worker.progress[0] < 3:
         time.sleep(0.001)

@@ -17,9 +17,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, tzinfo
 from datetime import time as clock
 from pathlib import Path
@@ -69,31 +68,6 @@ class Trouble(NamedTuple):
     mend: str
 
 
-class QuestionGate:
-    """Lets questions go before indexing: both are Python, and would take turns in mid-work."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._inside = 0
-
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """Whoever answers a question is in here."""
-        with self._changed:
-            self._inside += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._inside -= 1
-                self._changed.notify_all()
-
-    def give_way(self) -> None:
-        """Wait a moment while a question is being answered."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._inside, GIVE_WAY_SECONDS)
-
-
 class _StoppedError(Exception):
     """Ends a run between two notes."""
 
@@ -101,16 +75,18 @@ class _StoppedError(Exception):
 class IndexWorker(threading.Thread):
     """Keeps one index up to date until it is stopped.
 
-    `keeper` gives the index file of the settings as they stand; `after` is called after each run that changed something
-    or looked at everything, and told which.
+    `keeper` gives the index file of the settings as they stand; `answering` is held by whoever answers a question, and
+    indexing lets them go before: both are Python, and would take turns in mid-work. `after` is called after each run
+    that changed something or looked at everything, and told which.
     """
 
     def __init__(
-        self, keeper: "Callable[[], IndexFile]", changes: ChangeQueue, watcher: Watcher, gate: QuestionGate,
+        self, keeper: "Callable[[], IndexFile]", changes: ChangeQueue, watcher: Watcher, answering: threading.Lock,
         after: Callable[[bool], None] = lambda changed: None,
     ) -> None:  # fmt: skip
         super().__init__(name="index", daemon=True)
-        self._keeper, self._changes, self._watcher, self._gate, self._after = keeper, changes, watcher, gate, after
+        self._keeper, self._changes, self._watcher = keeper, changes, watcher
+        self._answering, self._after = answering, after
         self._stopping = threading.Event()
         self._failures = 0
         self._logged: set[tuple[str, str]] = set()
@@ -218,7 +194,8 @@ class IndexWorker(threading.Thread):
             raise _StoppedError
         self.progress = (done, total)
         if time.monotonic() - self._gave_way > WORK_SECONDS:
-            self._gate.give_way()
+            if self._answering.acquire(timeout=GIVE_WAY_SECONDS):
+                self._answering.release()
             self._gave_way = time.monotonic()
 
     def _fail(self, trouble: Trouble, level: int = 0) -> None:

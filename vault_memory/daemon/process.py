@@ -13,6 +13,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +25,7 @@ from typing import Any
 
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import client, methods
-from vault_memory.daemon.index_worker import Background, IndexWorker, QuestionGate, Trouble
+from vault_memory.daemon.index_worker import Background, IndexWorker, Trouble
 from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import FEW_PATHS, ChangeQueue, Watcher
@@ -65,7 +66,7 @@ class Daemon:
         self._changes = ChangeQueue()
         self._settings = LiveSettings(config, self._changes.add_everything)
         self._kept: IndexFile | None = None
-        self._gate = QuestionGate()
+        self._answering = threading.Lock()
         self._root = IndexFile(config).vault.root
         self._watcher = Watcher(self._root, self._changes, self._links)
         self._warm: Federation | None = None
@@ -73,7 +74,7 @@ class Daemon:
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
         self._background = Background(self._root, self._settings, self._slow)
-        self._worker = IndexWorker(self._keeper, self._changes, self._watcher, self._gate, self._index_was_updated)
+        self._worker = IndexWorker(self._keeper, self._changes, self._watcher, self._answering, self._index_was_updated)
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
         self._server = Server(self._handle)
@@ -216,9 +217,9 @@ class Daemon:
 
             return methods.call(method, Federation(config), params, unless_stopping)
         self._has_all_events = self._watcher.wait_for_events(EVENTS_SECONDS)
-        # Before the gate: the index worker waits for whoever is in it.
+        # Before the lock: the index worker waits for whoever holds it.
         self._changes.settle(EVENTS_SECONDS if params.get("patience") == 0 else SETTLE_SECONDS)
-        with self._gate.asking():
+        with self._answering:
             return methods.call(method, self._warm_memory(config), params)
 
     def _warm_memory(self, config: Config) -> Federation:
