@@ -475,7 +475,7 @@ def test_only_its_own_unfinished_builds_are_swept(tmp_path: Path) -> None:
 def test_an_index_that_cannot_be_opened_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, NOTES))
     mine.index_file.path.mkdir(parents=True)
-    with pytest.raises(IndexUnusableError, match="cannot be opened") as caught:
+    with pytest.raises(IndexUnusableError, match="cannot be used") as caught:
         mine.index()
     assert caught.value.next_step
 

@@ -212,27 +212,24 @@ class IndexFile:
         if not self.path.exists():
             return None, "there was none"
         try:
-            store = Store.open(self.path)
-            store.check_words()
-            if self.config.index_path and store.meta("vault") not in (None, vault_id(self.vault.root)):
-                store.close()
-                raise RefusedError(
-                    f"The index {self.path} belongs to another vault.",
-                    "Let index.path name a folder: each vault then has its own index in it.",
-                )
-            if store.meta("fingerprint") == self.fingerprint():
-                return store, ""
-            store.close()
-            return None, "it was made by another version or with other settings"
+            with schema.mapped_errors(self.path):
+                store = Store.open(self.path)
+                store.check_words()
+                whose, made_by = store.meta("vault"), store.meta("fingerprint")
         except schema.DAMAGED as error:
             return None, f"it was damaged ({error})"
         except schema.NOT_AN_INDEX:
             return None, "it was not an index of this program"
-        except schema.CANNOT_OPEN as error:
-            raise IndexUnusableError(
-                f"The index {self.path} cannot be opened: {error}.",
-                "Check its permissions, or delete it: it is derived.",
-            ) from error
+        if self.config.index_path and whose not in (None, vault_id(self.vault.root)):
+            store.close()
+            raise RefusedError(
+                f"The index {self.path} belongs to another vault.",
+                "Let index.path name a folder: each vault then has its own index in it.",
+            )
+        if made_by == self.fingerprint():
+            return store, ""
+        store.close()
+        return None, "it was made by another version or with other settings"
 
     def refuse_foreign(self) -> None:
         """Refuse to replace a file that is not ours: `index.path` may name any file by mistake."""

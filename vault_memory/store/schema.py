@@ -127,7 +127,7 @@ DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 UNREADABLE = (apsw.Error, UnicodeDecodeError)
 """Whatever is raised by an index that cannot be read, or not by this program."""
 
-NOT_AN_INDEX, CANNOT_OPEN = apsw.SQLError, apsw.CantOpenError
+NOT_AN_INDEX = apsw.SQLError
 
 BUSY = (apsw.BusyError, apsw.LockedError)
 """What is raised while another program writes."""
