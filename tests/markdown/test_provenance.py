@@ -163,8 +163,7 @@ def test_no_poisoned_note_reaches_the_core(tmp_path: Path) -> None:
         reflected(root)
         proposed = (root / "bank/proposals.md").read_text("utf-8")
         assert "hazelnuts" in proposed and "invoices" not in proposed
-    page = root / "bank/proposals.md"
-    page.write_text(proposed.replace("[ ]", "[x]"), "utf-8")
+    put(root, "bank/proposals.md", proposed.replace("[ ]", "[x]"))
     reflected(root, apply_core=True)
     core = (root / "memory.md").read_text("utf-8")
     assert "hazelnuts" in core and "invoices" not in core

@@ -157,7 +157,7 @@ def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
         ) from error
     deadline = time.monotonic() + wait_seconds
     try:
-        while not _is_locked(handle):
+        while not _try_lock(handle):
             if time.monotonic() >= deadline:
                 raise BusyError("Another process is writing this index.", "Try again in a moment.")
             time.sleep(0.02)
@@ -166,8 +166,8 @@ def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
         handle.close()
 
 
-def _is_locked(handle: IO[bytes]) -> bool:
-    """Try to lock a file; whether it worked."""
+def _try_lock(handle: IO[bytes]) -> bool:
+    """Lock a file where nobody else holds it; whether that worked."""
     try:
         if sys.platform == "win32":
             import msvcrt
