@@ -128,8 +128,9 @@ _VARIABLE = _must_be(  # a key pasted here by mistake would be shown wherever th
 # --- the settings ----------------------------------------------------------------------------------------------------
 
 
-def _setting(key: str, check: Check, default: object = None, users_own: bool = False) -> Any:  # noqa: ANN401
-    """A setting: its key in a file, its check, and whether only the user may set it, in their file or environment."""
+def _setting(check: Check, default: object = None, key: str = "", users_own: bool = False) -> Any:  # noqa: ANN401
+    """A setting: its check, its key in a file where that is not the field's name with a dot for the first `_`, and
+    whether only the user may set it, in their own file or by a variable."""
     return field(default=default, metadata={"key": key, "check": check, "users_own": users_own})
 
 
@@ -144,50 +145,50 @@ class Config:
     that is no setting; `sources` the files that were read.
     """
 
-    vault: Path = _own("vault", _PATH, MISSING)  # noqa: RUF009 - a field
-    index_path: Path | None = _own("index.path", _PATH)  # noqa: RUF009 - a field
-    daily_folder: str | None = _setting("vault.daily_folder", _TEXT)
-    daily_format: str | None = _setting("vault.daily_format", _TEXT)
-    ignore: tuple[str, ...] = _setting("vault.ignore", _TEXTS, ())
-    chunk_tokens: int = _setting("chunk.tokens", _number(50, 8000), 400)
-    chunk_overlap: int = _setting("chunk.overlap", _number(0, 4000), 80)
-    recall_k: int = _setting("recall.k", _number(1, 1000), 8)
-    recall_budget: int = _setting("recall.budget", _number(1, 1_000_000), 2000)
-    recall_preset: str = _setting("recall.preset", _one_of(*PRESETS), "tuned")
-    journal: bool = _setting("recall.journal", _FLAG, True)
-    core_files: tuple[str, ...] = _setting("core.files", _NOTES, ())
-    embedding_provider: str = _own("embedding.provider", _one_of("builtin", "ollama", "openai"), "builtin")
-    embedding_model: str = _own("embedding.model", _TEXT, "")
-    embedding_url: str = _own("embedding.url", _ADDRESS, "")
-    embedding_key_env: str = _own("embedding.key_env", _VARIABLE, "")
-    embedding_batch: int = _own("embedding.batch", _number(1, 2048), 32)
-    embedding_timeout_seconds: float = _own("embedding.timeout_seconds", _number(0.1, 3600), 60.0)
-    embedding_query_deadline_seconds: float = _own("embedding.query_deadline_seconds", _number(0.01, 60), 0.5)
-    embedding_keep_alive: str = _own("embedding.keep_alive", _TEXT, "30m")
-    embedding_query_prefix: str | None = _own("embedding.query_prefix", _PREFIX)
-    embedding_document_prefix: str | None = _own("embedding.document_prefix", _PREFIX)
-    embedding_context_tokens: int = _own("embedding.context_tokens", _number(16, 1_000_000), 0)
-    rerank_provider: str = _own("rerank.provider", _one_of("off", "ollama"), "off")
-    rerank_model: str = _own("rerank.model", _TEXT, "")
-    rerank_url: str = _own("rerank.url", _ADDRESS, "")
-    rerank_deadline_seconds: float = _own("rerank.deadline_seconds", _number(0.1, 600), 5.0)
-    reflect_at: str = _setting("reflect.at", _TIME, "03:30")
-    reflect_entity_days: int = _setting("reflect.entity_days", _number(1, 365), 2)
-    reflect_provider: str = _own("reflect.provider", _one_of("off", "ollama", "openai", "anthropic"), "off")
-    reflect_model: str = _own("reflect.model", _TEXT, "")
-    reflect_url: str = _own("reflect.url", _ADDRESS, "")
-    reflect_key_env: str = _own("reflect.key_env", _VARIABLE, "")
-    reflect_deadline_seconds: float = _own("reflect.deadline_seconds", _number(0.1, 3600), 60.0)
-    reflect_run_deadline_seconds: float = _own("reflect.run_deadline_seconds", _number(0.1, 86_400), 600.0)
-    mcp_edit: bool = _own("mcp.edit", _FLAG, False)
-    hooks_seconds: float = _own("hooks.seconds", _number(0.1, 60), 2.0)
-    hooks_budget: int = _own("hooks.budget", _number(1, 1_000_000), 2000)
-    sessions_tools: tuple[str, ...] = _own("sessions.tools", _tools, ())
-    sessions_claude_code: Path | None = _own("sessions.claude_code", _PATH)  # noqa: RUF009 - a field
-    sessions_opencode: Path | None = _own("sessions.opencode", _PATH)  # noqa: RUF009 - a field
-    sessions_openclaw: Path | None = _own("sessions.openclaw", _PATH)  # noqa: RUF009 - a field
-    roots: tuple[tuple[Path, str], ...] = _own("roots.vaults", _roots, ())
-    roots_under: tuple[Path, ...] = _own("roots.under", _PATHS, ())
+    vault: Path = _own(_PATH, MISSING)  # noqa: RUF009 - a field
+    index_path: Path | None = _own(_PATH)  # noqa: RUF009 - a field
+    daily_folder: str | None = _setting(_TEXT, key="vault.daily_folder")
+    daily_format: str | None = _setting(_TEXT, key="vault.daily_format")
+    ignore: tuple[str, ...] = _setting(_TEXTS, (), key="vault.ignore")
+    chunk_tokens: int = _setting(_number(50, 8000), 400)
+    chunk_overlap: int = _setting(_number(0, 4000), 80)
+    recall_k: int = _setting(_number(1, 1000), 8)
+    recall_budget: int = _setting(_number(1, 1_000_000), 2000)
+    recall_preset: str = _setting(_one_of(*PRESETS), "tuned")
+    journal: bool = _setting(_FLAG, True, key="recall.journal")
+    core_files: tuple[str, ...] = _setting(_NOTES, ())
+    embedding_provider: str = _own(_one_of("builtin", "ollama", "openai"), "builtin")
+    embedding_model: str = _own(_TEXT, "")
+    embedding_url: str = _own(_ADDRESS, "")
+    embedding_key_env: str = _own(_VARIABLE, "")
+    embedding_batch: int = _own(_number(1, 2048), 32)
+    embedding_timeout_seconds: float = _own(_number(0.1, 3600), 60.0)
+    embedding_query_deadline_seconds: float = _own(_number(0.01, 60), 0.5)
+    embedding_keep_alive: str = _own(_TEXT, "30m")
+    embedding_query_prefix: str | None = _own(_PREFIX)
+    embedding_document_prefix: str | None = _own(_PREFIX)
+    embedding_context_tokens: int = _own(_number(16, 1_000_000), 0)
+    rerank_provider: str = _own(_one_of("off", "ollama"), "off")
+    rerank_model: str = _own(_TEXT, "")
+    rerank_url: str = _own(_ADDRESS, "")
+    rerank_deadline_seconds: float = _own(_number(0.1, 600), 5.0)
+    reflect_at: str = _setting(_TIME, "03:30")
+    reflect_entity_days: int = _setting(_number(1, 365), 2)
+    reflect_provider: str = _own(_one_of("off", "ollama", "openai", "anthropic"), "off")
+    reflect_model: str = _own(_TEXT, "")
+    reflect_url: str = _own(_ADDRESS, "")
+    reflect_key_env: str = _own(_VARIABLE, "")
+    reflect_deadline_seconds: float = _own(_number(0.1, 3600), 60.0)
+    reflect_run_deadline_seconds: float = _own(_number(0.1, 86_400), 600.0)
+    mcp_edit: bool = _own(_FLAG, False)
+    hooks_seconds: float = _own(_number(0.1, 60), 2.0)
+    hooks_budget: int = _own(_number(1, 1_000_000), 2000)
+    sessions_tools: tuple[str, ...] = _own(_tools, ())
+    sessions_claude_code: Path | None = _own(_PATH)  # noqa: RUF009 - a field
+    sessions_opencode: Path | None = _own(_PATH)  # noqa: RUF009 - a field
+    sessions_openclaw: Path | None = _own(_PATH)  # noqa: RUF009 - a field
+    roots: tuple[tuple[Path, str], ...] = _own(_roots, (), key="roots.vaults")
+    roots_under: tuple[Path, ...] = _own(_PATHS, ())
     folder_scopes: Folders = ()
     """The table `[scopes]`: folders of the vault (scope_syntax.folder_key) and the scope of what lies in them."""
     projects: tuple[tuple[str, str], ...] = ()
@@ -197,7 +198,7 @@ class Config:
     sources: tuple[str, ...] = field(default=(), compare=False)
 
 
-SETTINGS = {each.metadata["key"]: each for each in fields(Config) if each.metadata}
+SETTINGS = {each.metadata["key"] or each.name.replace("_", ".", 1): each for each in fields(Config) if each.metadata}
 """Key → field, the key as it stands in a settings file."""
 SETTINGS["vault.path"] = SETTINGS["vault"]  # beside a table [vault] the vault itself cannot be called `vault`
 

@@ -1,7 +1,7 @@
 """Which lines of a note are private: by list items that name a scope, however badly, and by folders. Pure.
 
-A well-formed fact's own scope is retain.py's business; here a slip must never widen access. Who list items say they
-are from is found in the same way.
+A well-formed fact's own scope is read in facts.py; here a slip must never widen access. Who list items say they are
+from is found in the same way.
 """
 
 import re
