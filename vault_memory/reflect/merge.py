@@ -359,18 +359,15 @@ class _Layout:
         above = range(first - 1, -1, -1)
         heading = next((place for place in above if heading_level(self._texts[place])), None)
         section = self._found(heading) if heading is not None else None
+        following = range(section + 1 if section is not None else 0, len(self._kept))
+        end = next((at for at in following if heading_level(self._kept[at][0].text)), len(self._kept))
         for place in above:
             found = self._found(place)
             if found is None:
                 continue
-            if section is None or place == self._parents[first] or section <= found < self._section_end(section):
+            if section is None or place == self._parents[first] or section <= found < end:
                 return found
         return -1
-
-    def _section_end(self, heading: int) -> int:
-        """Where the next heading is among the lines kept."""
-        below = range(heading + 1, len(self._kept))
-        return next((at for at in below if heading_level(self._kept[at][0].text)), len(self._kept))
 
     def _found(self, place: int) -> int | None:
         """Where a line of the block as it stands is among those kept."""

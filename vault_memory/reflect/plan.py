@@ -184,13 +184,6 @@ def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: 
     return Plan(tuple(edits), tuple(skipped), tuple(unchanged), orphaned=tuple(orphaned))
 
 
-def retracted(path: str, name: str, block: Block, past: PageHistory) -> Draft:
-    """The draft of a page that no facts make any more: of its block what still rests on facts, and nothing else."""
-    lines = standing(block, past.last(block.sha))
-    kept = tuple(line for line in lines if line.keys and all(fact in past.facts for fact in line.facts))
-    return Draft(path, name, kept or (NOTHING_LEFT,), "", "")
-
-
 def skip(path: str, error: VaultMemoryError) -> SkippedPage:
     """A page that an error keeps from being written; the run is done all the same, so a bad disk is no bad vault."""
     exit_code = error.exit_code if isinstance(error, ConflictError | RefusedError) else 1

@@ -29,8 +29,8 @@ from vault_memory.reflect.plan import (
     SkippedPage,
     edit,
     planned,
-    retracted,
     skip,
+    standing,
 )
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
@@ -200,10 +200,14 @@ class RunPlanner:
             block = None if draft.path in asked else self._block(draft.path, draft.block)
             if block is None or block.lines == tuple(line.text for line in draft.lines):
                 continue
-            if not self.jobs.is_beside(draft.path):
-                yield self._drafted(draft)
-            elif any(fact not in self._past.facts for fact in block.cites):
-                yield self._drafted(retracted(draft.path, draft.block, block, self._past))
+            if self.jobs.is_beside(draft.path):
+                facts = self._past.facts
+                if all(fact in facts for fact in block.cites):
+                    continue
+                lines = standing(block, self._ledger.last(block.sha))
+                kept = tuple(line for line in lines if line.keys and all(fact in facts for fact in line.facts))
+                draft = draft._replace(lines=kept or draft.lines)
+            yield self._drafted(draft)
 
     def _removed(self) -> frozenset[str]:
         """The pages that are not made again, for a person removed them; none where that is asked for.
@@ -215,8 +219,10 @@ class RunPlanner:
         missing = {link_name(path): path for path in stood if path not in there}
         notes = note_queries.note_paths(self._store) if missing else ()
         moved = {missing[name] for path in notes if (name := link_name(path)) in missing}
-        user_feedback.hear_pages(self.feedback, there)
         removed = self.feedback.removed
+        for path in sorted(removed & there):
+            removed.discard(path)
+            self.feedback.new.append(user_feedback.FeedbackNote("removed", path, 0.0))
         stood = [path for path in stood if path not in removed]
         gone = frozenset(stood) - there
         self.gone = gone - moved
@@ -296,7 +302,9 @@ class RunPlanner:
         passed, settled = proposals.PassedOver(), self._answers.settled
         if self._options.only_core:
             texts = block.lines if block else ()
-            lines = proposals.left(last or [Line(text, slot=proposals.name_of(text)) for text in texts], settled)
+            there = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
+            lines = tuple(line for line in there if proposals.name_of(line.text) not in settled)
+            lines = lines if any(proposals.name_of(line.text) for line in lines) else proposals.NOTHING
             stated = filter(None, map(proposals.stated, texts))
             open_ = [(one.what, one.quoted) for one in stated if one.name not in settled]
             is_wanted = bool(settled)

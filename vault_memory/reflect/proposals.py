@@ -9,7 +9,7 @@ what is sure: a small core is worth more than a full one.
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -182,12 +182,6 @@ def name_of(line: str) -> str:
     """The name of the proposal that a line of the page states, or ""."""
     match = _LINE.match(line)
     return match["name"] if match else ""
-
-
-def left(lines: Iterable[Line], settled: Collection[str]) -> tuple[Line, ...]:
-    """The lines of the page without those that are settled."""
-    kept = tuple(line for line in lines if name_of(line.text) not in settled)
-    return kept if any(name_of(line.text) for line in kept) else NOTHING
 
 
 # --- what a person answered ------------------------------------------------------------------------------------------

@@ -70,9 +70,8 @@ class RunLog:
         try:
             kept = self._read()["jobs"][REFLECT]
             ran = datetime.fromisoformat(kept["ran"]) if kept["ran"] else None
-            if ran is not None and ran.tzinfo is None:
-                return None
-            return NightlyRun(str(kept["at"]), date.fromisoformat(kept["seen_to"]), ran, kept["ok"] if ran else None)
+            night = NightlyRun(str(kept["at"]), date.fromisoformat(kept["seen_to"]), ran, kept["ok"] if ran else None)
+            return night if ran is None or ran.tzinfo else None
         except (KeyError, TypeError, ValueError):
             return None
 
@@ -85,13 +84,8 @@ class RunLog:
         """How the last reflect ended; None where none is known of."""
         try:
             kept = self._read()["reflected"]
-            at, waiting = datetime.fromisoformat(kept["at"]), kept["proposals"]
-            if at.tzinfo is None:
-                return None
-            return ReflectEnd(
-                at, int(kept["pages"]), int(kept["skipped"]), str(kept["why"]), str(kept["next_step"]),
-                None if waiting is None else int(waiting), str(kept["run"]), bool(kept["ok"]),
-            )  # fmt: skip
+            end = ReflectEnd(**(kept | {"at": datetime.fromisoformat(kept["at"])}))
+            return end if end.at.tzinfo else None
         except (KeyError, TypeError, ValueError):
             return None
 

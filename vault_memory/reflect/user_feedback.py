@@ -5,7 +5,7 @@ The journal remembers it, with the proposals they ticked or refused (proposals.p
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -91,13 +91,6 @@ def read(store: View, today: date) -> Feedback:
         rests={line: frozenset(facts) for line, facts in rests.items()},
         forgotten=frozenset(map(journal.digits, journal.tombstones(store))),
     )
-
-
-def hear_pages(feedback: Feedback, there: Collection[str]) -> None:
-    """Take in which of the pages that a person removed are there again."""
-    for path in sorted(feedback.removed.intersection(there)):
-        feedback.removed.discard(path)
-        feedback.new.append(FeedbackNote("removed", path, 0.0))
 
 
 def refuse_lost(stood: Iterable[str], gone: Iterable[str]) -> None:
