@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from reflecting import reflected
-from vaults import fill, memory, put, run
+from sample import call
+from vaults import fill, memory, put
 
 from vault_memory.reflect.plan_run import WRITTEN_SECONDS
 from vault_memory.vault import undo_history
@@ -58,7 +59,7 @@ def nights(root: Path, first: int, last: int) -> None:
 
 def test_what_was_forgotten_is_in_no_page_and_no_index_after_the_next_run(root: Path) -> None:
     assert {LOG, "bank/entities/Nora.md", ".memory/index.sqlite"} <= holding(root)
-    assert run(root, "forget", f"{LOG}#L2", "--yes").returncode == 0
+    assert call("--vault", str(root), "forget", f"{LOG}#L2", "--yes").code == 0
     reflected(root, "2025-01-03")
     assert {path for path in holding(root) if not path.startswith(".memory/history/")} == set()
     assert any(path.startswith(".memory/history/written/") for path in holding(root)), "the guide says so"
@@ -77,7 +78,7 @@ def test_what_notes_do_not_say_any_more_is_not_legible_in_the_index(tmp_path: Pa
 
 
 def test_what_runs_kept_goes_after_its_time(root: Path) -> None:
-    assert run(root, "forget", f"{LOG}#L2", "--yes").returncode == 0
+    assert call("--vault", str(root), "forget", f"{LOG}#L2", "--yes").code == 0
     nights(root, 0, undo_history.KEPT_RUNS + 3)
     assert holding(root)
     aged(root, undo_history.KEPT_DAYS)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from reflecting import NORA, reflect, rewrite, small_vault, texts
+from sample import call
 from vaults import age, fill, memory, obeying_permissions, put, run, snapshot
 
 from vault_memory.reflect import blocks
@@ -241,9 +242,9 @@ def test_a_page_behind_a_link_out_of_the_vault_is_neither_read_nor_written(tmp_p
     secret = put(tmp_path, "secret.md", "# Secret words\n")
     (root / NORA).symlink_to(secret)
     for arguments in (("--dry-run",), ()):
-        ended = run(root, "reflect", "--now", "2025-12-10", *arguments)
-        assert ended.returncode == 6
-        assert ("leads out of the vault" in ended.stdout, "Secret words" in ended.stdout) == (True, False)
+        ended = call("--vault", str(root), "reflect", "--now", "2025-12-10", *arguments)
+        assert ended.code == 6
+        assert ("leads out of the vault" in ended.out, "Secret words" in ended.out) == (True, False)
     assert secret.read_text() == "# Secret words\n"
     assert (root / "bank/entities/Kallö.md").exists()
 

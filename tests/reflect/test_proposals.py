@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page_checker import problems
 from reflecting import reflected, rewrite, texts
-from vaults import age, fill, memory, put, run
+from sample import call
+from vaults import age, fill, memory, put
 
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import core, proposals
@@ -232,8 +233,8 @@ def test_undo_puts_back_core_and_page(root: Path) -> None:
 
 
 def forget(root: Path, place: str) -> None:
-    ended = run(root, "forget", place, "--yes")
-    assert ended.returncode == 0, ended.stderr
+    ended = call("--vault", str(root), "forget", place, "--yes")
+    assert ended.code == 0, ended.err
     for path in root.rglob("*.md"):
         age(path, 60)
 
@@ -458,8 +459,8 @@ def test_a_line_put_there_for_a_fact_that_was_forgotten_is_to_go(root: Path) -> 
     mark(root, "x", LETTERS)
     reflected(root)
     assert removals(root) == {}
-    ended = run(root, "forget", "memory/2025-11-03.md#L3", "--yes")
-    assert ended.returncode == 0, ended.stderr
+    ended = call("--vault", str(root), "forget", "memory/2025-11-03.md#L3", "--yes")
+    assert ended.code == 0, ended.err
     for file in (root / ".memory").glob("index.sqlite*"):
         file.unlink()
     reflected(root)
@@ -533,15 +534,15 @@ def test_a_change_touches_its_line_and_no_other(lines: list[str], end: str, is_e
 
 
 def test_proposals_on_the_command_line(root: Path) -> None:
-    assert run(root, "reflect", "--now", "2025-12-10").returncode == 0
+    assert call("--vault", str(root), "reflect", "--now", "2025-12-10").code == 0
     mark(root, "x", LETTERS)
-    ended = run(root, "reflect", "--now", "2025-12-10", "--apply-core")
-    assert ended.returncode == 0, ended.stderr
+    ended = call("--vault", str(root), "reflect", "--now", "2025-12-10", "--apply-core")
+    assert ended.code == 0, ended.err
     assert LETTERS in plain((root / "memory.md").read_text())
     assert core.HEADING in (root / "memory.md").read_text()
-    assert "1 proposal for memory.md: tick it in bank/proposals.md." in ended.stdout
+    assert "1 proposal for memory.md: tick it in bank/proposals.md." in ended.out
     mark(root, "x", NUTS)
-    ended = run(root, "reflect", "--now", "2025-12-10", "--apply-core")
-    assert "proposed for memory.md because" not in ended.stdout
-    ended = run(root, "reflect", "--now", "2025-12-10", "--apply-core")
-    assert ended.stdout == "Nothing is ticked in bank/proposals.md.\n"
+    ended = call("--vault", str(root), "reflect", "--now", "2025-12-10", "--apply-core")
+    assert "proposed for memory.md because" not in ended.out
+    ended = call("--vault", str(root), "reflect", "--now", "2025-12-10", "--apply-core")
+    assert ended.out == "Nothing is ticked in bank/proposals.md.\n"

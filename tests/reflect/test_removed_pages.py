@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from page_checker import problems
 from reflecting import NORA, ODD, reflect, reflected, small_vault, texts
-from vaults import age, memory, put, run
+from sample import call
+from vaults import age, memory, put
 
 from vault_memory.reflect import job
 from vault_memory.reflect.job import ReflectReport
@@ -53,9 +54,9 @@ def test_it_is_not_made_again_whatever_is_told_and_whatever_becomes_of_the_index
 
 def test_it_is_told_with_how_to_have_it_back(root: Path) -> None:
     (root / NORA).unlink()
-    ended = run(root, "reflect", "--now", "2025-12-10")
-    assert ended.returncode == 0
-    assert f"Not recreated, because you removed it: {NORA}." in " ".join(ended.stdout.split())
+    ended = call("--vault", str(root), "reflect", "--now", "2025-12-10")
+    assert ended.code == 0
+    assert f"Not recreated, because you removed it: {NORA}." in " ".join(ended.out.split())
     assert reflect(root)["removed"] == [NORA]
     assert "removed them: a, b, c, d and e." in reflect_text(ReflectReport((), removed=tuple("abcde")), verbose=True)
 
@@ -92,9 +93,9 @@ def test_many_gone_at_once_are_lost_and_nothing_is_written(root: Path, arguments
     shutil.rmtree(root / "bank/entities")
     put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora @Kallö: Has a new boat.\n")
     before = texts(root)
-    ended = run(root, "reflect", "--now", "2025-12-10", *arguments)
-    assert (ended.returncode, texts(root), noted(root)) == (6, before, [])
-    said = " ".join(ended.stderr.split())
+    ended = call("--vault", str(root), "reflect", "--now", "2025-12-10", *arguments)
+    assert (ended.code, texts(root), noted(root)) == (6, before, [])
+    said = " ".join(ended.err.split())
     assert "3 of 3 pages of bank/entities are gone since the last run: nothing was written." in said
     assert "synced and mounted; `memory reflect --force` makes them anew" in said
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from reflecting import HAND_MADE, NORA, ODD, reflect, reflected, rewrite, small_vault, texts
+from sample import call
 from vaults import memory, obeying_permissions, opened, put, run
 
 from vault_memory.health.doctor import lint
@@ -35,9 +36,9 @@ def test_a_dry_run_says_what_would_be_put_back_and_deleted_and_does_nothing(root
     would = reflect(root, "--undo", "--dry-run")
     assert (would["dry_run"], would["undone"], texts(root)) == (True, None, before)
     assert not UndoHistory(root).runs()[0].is_undone
-    said = run(root, "reflect", "--undo", "--dry-run")
-    assert (said.returncode, texts(root)) == (0, before)
-    assert "nothing was written" in said.stdout and f"  - {NORA}" in said.stdout and f"  ~ {ODD}" in said.stdout
+    said = call("--vault", str(root), "reflect", "--undo", "--dry-run")
+    assert (said.code, texts(root)) == (0, before)
+    assert "nothing was written" in said.out and f"  - {NORA}" in said.out and f"  ~ {ODD}" in said.out
     done = reflect(root, "--undo")
     assert (done["dry_run"], done["undone"], done["run"]) == (False, would["run"], would["run"])
     assert actions(done) == actions(would)
@@ -53,8 +54,8 @@ def test_an_option_that_does_not_go_with_undo_is_an_error_and_nothing_is_undone(
     root: Path, option: tuple[str, ...]
 ) -> None:
     before = texts(root)
-    said = run(root, "reflect", "--undo", *option)
-    assert (said.returncode, option[0] in said.stderr, "memory reflect --undo" in said.stderr) == (2, True, True)
+    said = call("--vault", str(root), "reflect", "--undo", *option)
+    assert (said.code, option[0] in said.err, "memory reflect --undo" in said.err) == (2, True, True)
     assert texts(root) == before
 
 
@@ -75,7 +76,7 @@ def test_one_that_fails_keeps_no_other_from_its_place_and_a_second_undo_goes_on(
     (root / ODD).chmod(0o644)
     done = reflect(root, "--undo")
     assert (actions(done), texts(root)) == ({ODD: "restored"}, before)
-    assert run(root, "reflect", "--undo").returncode == 2
+    assert call("--vault", str(root), "reflect", "--undo").code == 2
 
 
 # --- what a person did stays -----------------------------------------------------------------------------------------
@@ -90,8 +91,8 @@ def test_a_fact_that_is_put_back_is_not_forgotten_any_more(root: Path, line: str
     before, mine = note.read_bytes(), memory(root)
     done = mine.forget(mine.plan_forget("memory/2025-12-04.md", 3, 3))
     assert reflected(root).left_out.get("forgotten", 0) == 0
-    said = run(root, "reflect", "--undo", done.run)
-    assert (said.returncode, note.read_bytes()) == (0, before), said.stderr
+    said = call("--vault", str(root), "reflect", "--undo", done.run)
+    assert (said.code, note.read_bytes()) == (0, before), said.err
     with opened(mine) as store:
         journal.read_new_lines(store, root)
         assert journal.tombstones(store) == set()
@@ -110,7 +111,7 @@ def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> No
     done = mine.forget(mine.plan_forget("memory/2025-12-04.md", 2, 2))
     put(root, "memory/2025-12-04.md", note.read_bytes() + b"mine\n")
     for arguments in (("--dry-run",), ()):
-        assert run(root, "reflect", "--undo", done.run, *arguments).returncode == 5
+        assert call("--vault", str(root), "reflect", "--undo", done.run, *arguments).code == 5
     mine.index()
     with opened(mine) as store:
         journal.read_new_lines(store, root)
@@ -147,8 +148,8 @@ def test_with_force_all_is_put_back_but_what_was_changed_since(root: Path) -> No
     assert reflect(root, "--undo", code=5)["error"]["exit_code"] == 5
     would = reflect(root, "--undo", "--force", "--dry-run")
     assert would["kept"] == [NORA] and NORA not in actions(would)
-    said = run(root, "reflect", "--undo", "--force")
-    assert (said.returncode, f"  = {NORA}: changed since" in said.stdout) == (0, True)
+    said = call("--vault", str(root), "reflect", "--undo", "--force")
+    assert (said.code, f"  = {NORA}: changed since" in said.out) == (0, True)
     assert (root / NORA).read_bytes() == mine
     assert (root / ODD).read_bytes() == HAND_MADE[ODD] and not (root / KALLO).exists()
-    assert run(root, "reflect", "--undo", "--force").returncode == 2, "nothing is left to undo"
+    assert call("--vault", str(root), "reflect", "--undo", "--force").code == 2, "nothing is left to undo"

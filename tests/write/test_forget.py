@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sample import call
 from vaults import command, fill, memory, obeying_permissions, opened, put, run, run_killer, snapshot
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
@@ -156,15 +157,15 @@ def standing(of: Memory) -> set[int]:
 def test_a_fact_goes_with_its_lines_and_leaves_a_tombstone(root: Path) -> None:
     mine = memory(root)
     mine.index()
-    done = run(root, "forget", f"{NOTE}#L5", "--yes")
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"Forgotten: {NOTE}#L5-L6")
-    assert "-- O(c=0.8) @Nora: Prefers trains\n-  to planes.\n" in done.stdout
+    done = call("--vault", str(root), "forget", f"{NOTE}#L5", "--yes")
+    assert (done.code, done.out.splitlines()[-1]) == (0, f"Forgotten: {NOTE}#L5-L6")
+    assert "-- O(c=0.8) @Nora: Prefers trains\n-  to planes.\n" in done.out
     assert (root / NOTE).read_text() == TEXT.replace("- O(c=0.8) @Nora: Prefers trains\n  to planes.\n", "")
     key = journal.passage_key("- O(c=0.8) @Nora: Prefers trains\n  to planes.")
     assert standing(mine) == {key}
     (file,) = journal.files(root).values()
     assert b"trains" not in file.read_bytes()
-    assert "Prefers trains" not in run(root, "recall", "what does Nora prefer?").stdout
+    assert "Prefers trains" not in call("--vault", str(root), "recall", "what does Nora prefer?").out
     assert mine.index_file.check()[0] == mine.index_file.check()[1]
     mine.index(rebuild=True)
     assert standing(mine) == {key}
@@ -184,17 +185,17 @@ def test_it_is_undone_from_the_pre_images(root: Path) -> None:
 @pytest.mark.parametrize("arguments", [[], ["--dry-run"], ["--dry-run", "--yes"], ["--json"], ["--json", "--dry-run"]])
 def test_a_preview_writes_nothing_at_all(root: Path, arguments: list[str]) -> None:
     before, times = everything(root), snapshot(root)
-    done = run(root, "forget", f"{NOTE}#L4", *arguments)
-    assert (done.returncode, "Keeps bees" in done.stdout) == (0, True)
+    done = call("--vault", str(root), "forget", f"{NOTE}#L4", *arguments)
+    assert (done.code, "Keeps bees" in done.out) == (0, True)
     assert (everything(root), snapshot(root)) == (before, times)
     if "--json" in arguments:
-        assert json.loads(done.stdout)["written"] is False
+        assert json.loads(done.out)["written"] is False
     else:
-        assert ("--yes" in done.stderr, "Nothing was written" in done.stderr) == ("--dry-run" not in arguments, True)
+        assert ("--yes" in done.err, "Nothing was written" in done.err) == ("--dry-run" not in arguments, True)
 
 
 def test_the_document(root: Path) -> None:
-    said = json.loads(run(root, "forget", f"{NOTE}#L4", "--yes", "--json").stdout)
+    said = json.loads(call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes", "--json").out)
     (known,) = UndoHistory(root).runs("forget")
     assert said == {
         "schema": "vault-memory/forget@1", "path": NOTE, "line": 4, "end_line": 4, "source": f"{NOTE}#L4",
@@ -207,27 +208,27 @@ def test_the_document(root: Path) -> None:
 def test_what_else_there_is_to_know_is_said(root: Path) -> None:
     put(root, "other.md", "## Retain\n- W(i=0.9) @Nora: Keeps bees.\n")
     memory(root).index()
-    done = run(root, "forget", f"{NOTE}#L4", "--yes")
-    assert "The same words still stand at other.md#L2." in done.stderr
-    assert "Links to ^bees lead nowhere now: a.md#L1." in done.stderr
+    done = call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes")
+    assert "The same words still stand at other.md#L2." in done.err
+    assert "Links to ^bees lead nowhere now: a.md#L1." in done.err
 
 
 def test_a_question_lists_the_facts_it_may_mean(root: Path) -> None:
-    done = run(root, "forget", "does", "Nora", "keep", "bees")
-    assert (done.returncode, done.stdout.splitlines()[:2]) == (
+    done = call("--vault", str(root), "forget", "does", "Nora", "keep", "bees")
+    assert (done.code, done.out.splitlines()[:2]) == (
         0, [f"1. {NOTE}#L4", "   - W @Nora: Keeps bees. ^bees"],
     )  # fmt: skip
-    assert f'memory forget "{NOTE}#L4"' in done.stderr
+    assert f'memory forget "{NOTE}#L4"' in done.err
     assert journal.files(root) == {}
-    said = json.loads(run(root, "forget", "bees", "--json").stdout)
+    said = json.loads(call("--vault", str(root), "forget", "bees", "--json").out)
     assert (said["path"], said["written"], said["candidates"][0]["source"]) == (None, False, f"{NOTE}#L4")
     assert (root / NOTE).read_text() == TEXT
 
 
 @pytest.mark.parametrize("arguments", [["--yes"], ["--yes", "--json"]])
 def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> None:
-    done = run(root, "forget", "bees", *arguments)
-    assert (done.returncode, "needs a line" in done.stderr) == (2, True)
+    done = call("--vault", str(root), "forget", "bees", *arguments)
+    assert (done.code, "needs a line" in done.err) == (2, True)
     assert (root / NOTE).read_text() == TEXT
 
 
@@ -237,8 +238,8 @@ def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> 
      (".memory/config.toml#L1", 2), ("/etc/passwd#L1", 6)],
 )  # fmt: skip
 def test_what_cannot_be_forgotten_says_why_and_what_to_do(root: Path, named: str, code: int) -> None:
-    done = run(root, "forget", named, "--yes")
-    assert (done.returncode, "Traceback" in done.stderr, len(done.stderr.splitlines())) == (code, False, 2)
+    done = call("--vault", str(root), "forget", named, "--yes")
+    assert (done.code, "Traceback" in done.err, len(done.err.splitlines())) == (code, False, 2)
     assert not (root / ".memory").exists()
 
 
@@ -380,8 +381,8 @@ def test_a_link_out_of_the_vault_is_refused(tmp_path: Path, how: str) -> None:
     else:
         (inside / "memory").mkdir()
         (inside / NOTE).symlink_to(outside)
-    done = run(inside, "forget", f"{NOTE}#L4", "--yes")
-    assert (done.returncode, "Traceback" in done.stderr, outside.read_text()) == (6, False, TEXT)
+    done = call("--vault", str(inside), "forget", f"{NOTE}#L4", "--yes")
+    assert (done.code, "Traceback" in done.err, outside.read_text()) == (6, False, TEXT)
 
 
 @pytest.mark.parametrize("name", ["history", "journal"])
@@ -430,5 +431,5 @@ def test_lint_tells_of_what_has_come_back(root: Path, text: str) -> None:
     assert problem.message == (
         f"forgotten on {date.today()}, and here again: delete it, or `memory retain` it to keep it"
     )
-    assert run(root, "lint").returncode == 1
-    assert "bees" in run(root, "recall", "bees", "--k", "1").stdout
+    assert call("--vault", str(root), "lint").code == 1
+    assert "bees" in call("--vault", str(root), "recall", "bees", "--k", "1").out

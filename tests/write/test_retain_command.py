@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vaults import age, fill, memory, opened, put, run, snapshot, start
+from sample import call
+from vaults import age, fill, memory, opened, put, snapshot, start
 
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError
@@ -125,8 +126,8 @@ def test_where_a_bullet_goes(tmp_path: Path, before: str, after: str, mark: byte
 def test_a_note_that_would_swallow_the_bullet_is_left_alone(tmp_path: Path, data: bytes) -> None:
     put(tmp_path, NOTE, data)
     before = snapshot(tmp_path)
-    ended = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
-    assert (ended.returncode, "nothing was written" in ended.stderr, "Traceback" in ended.stderr) == (5, True, False)
+    ended = call("--vault", str(tmp_path), "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
+    assert (ended.code, "nothing was written" in ended.err, "Traceback" in ended.err) == (5, True, False)
     assert snapshot(tmp_path) == before
 
 
@@ -175,8 +176,8 @@ def test_a_day_outside_the_vault_is_refused(tmp_path: Path, how: str) -> None:
         (root / NOTE).symlink_to(outside)
     else:
         put(root, ".obsidian/daily-notes.json", '{"folder": "../out"}')
-    ended = run(root, "retain", "x", "--date", "2025-11-27")
-    assert (ended.returncode, "Traceback" in ended.stderr) == (6, False)
+    ended = call("--vault", str(root), "retain", "x", "--date", "2025-11-27")
+    assert (ended.code, "Traceback" in ended.err) == (6, False)
     assert outside.read_text() == "## Retain\n"
 
 
@@ -185,14 +186,14 @@ def test_a_day_outside_the_vault_is_refused(tmp_path: Path, how: str) -> None:
 
 def test_a_fact_is_found_right_after(tmp_path: Path) -> None:
     fill(tmp_path, {"a.md": "The heron stood by the weir.\n"})
-    made = run(tmp_path, "retain", "Prefers", "trains to planes", "--kind", "opinion", "--entity", "@Nora",
-               "--entity", "Alva Ek", "--confidence", "0.8", "--date", "2025-11-27")  # fmt: skip
-    assert (made.returncode, made.stdout) == (
+    made = call("--vault", str(tmp_path), "retain", "Prefers", "trains to planes", "--kind", "opinion",
+                "--entity", "@Nora", "--entity", "Alva Ek", "--confidence", "0.8", "--date", "2025-11-27")  # fmt: skip
+    assert (made.code, made.out) == (
         0,
         f"{NOTE}#L9  - O(c=0.8) @Nora @[[Alva Ek]]: Prefers trains to planes\n",
     )
-    found = run(tmp_path, "recall", "what does Nora prefer?", "--entity", "Alva Ek", "--kind", "O")
-    assert "Prefers trains to planes" in found.stdout
+    found = call("--vault", str(tmp_path), "recall", "what does Nora prefer?", "--entity", "Alva Ek", "--kind", "O")
+    assert "Prefers trains to planes" in found.out
     mine = memory(tmp_path)
     assert mine.index_file.check()[0] == mine.index_file.check()[1]
     assert list((tmp_path / ".memory").glob("tmp/*")) == []
@@ -200,22 +201,24 @@ def test_a_fact_is_found_right_after(tmp_path: Path) -> None:
 
 def test_a_fact_may_be_for_one_scope(tmp_path: Path) -> None:
     asked = ("retain", "Deploys on Fridays", "--date", "2025-11-27", "--scope")
-    made = run(tmp_path, *asked, "project:Tern")
-    assert (made.returncode, made.stdout.split("  ")[1]) == (0, "- W(scope=project:Tern): Deploys on Fridays\n")
+    made = call("--vault", str(tmp_path), *asked, "project:Tern")
+    assert (made.code, made.out.split("  ")[1]) == (0, "- W(scope=project:Tern): Deploys on Fridays\n")
     for scope, sees in (("project:tern", True), ("global", False)):
-        assert ("Deploys" in run(tmp_path, "recall", "when does it deploy?", "--scope", scope).stdout) is sees
-    refused = run(tmp_path, *asked, "private")
-    assert refused.returncode == 2 and "`private` is no scope" in refused.stderr
+        told = call("--vault", str(tmp_path), "recall", "when does it deploy?", "--scope", scope)
+        assert ("Deploys" in told.out) is sees
+    refused = call("--vault", str(tmp_path), *asked, "private")
+    assert refused.code == 2 and "`private` is no scope" in refused.err
 
 
 def test_a_secret_is_stored_with_a_warning(tmp_path: Path) -> None:
     said = "Warning: this looks like a secret (password), and notes are plain text."
     asked = "retain", "The router's password is hunter2", "--date", "2025-11-27"
-    assert said in run(tmp_path, *asked, "--dry-run").stderr and not (tmp_path / NOTE).exists()
-    done = run(tmp_path, *asked)
-    assert (done.returncode, facts(tmp_path)[0][2]) == (0, "The router's password is hunter2") and said in done.stderr
-    assert run(tmp_path, "--json", *asked).stdout.count("\n") == 1
-    assert said not in run(tmp_path, "retain", "The password is in the safe", "--date", "2025-11-27").stderr
+    assert said in call("--vault", str(tmp_path), *asked, "--dry-run").err and not (tmp_path / NOTE).exists()
+    done = call("--vault", str(tmp_path), *asked)
+    assert (done.code, facts(tmp_path)[0][2]) == (0, "The router's password is hunter2") and said in done.err
+    assert call("--vault", str(tmp_path), "--json", *asked).out.count("\n") == 1
+    safe = "retain", "The password is in the safe", "--date", "2025-11-27"
+    assert said not in call("--vault", str(tmp_path), *safe).err
 
 
 def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) -> None:
@@ -225,8 +228,8 @@ def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) ->
         assert "cannot be recalled" in mine.writer.retain(FACT, DAY).warning
         age(tmp_path / NOTE, 60)
     assert len(facts(tmp_path)) == 2
-    said = run(tmp_path, "retain", "Another fact.", "--date", "2025-11-27")
-    assert (said.returncode, "left out of the index" in said.stderr) == (0, True)
+    said = call("--vault", str(tmp_path), "retain", "Another fact.", "--date", "2025-11-27")
+    assert (said.code, "left out of the index" in said.err) == (0, True)
 
 
 @pytest.mark.parametrize("index", ["a folder", pytest.param("busy", marks=pytest.mark.slow)])
@@ -234,13 +237,13 @@ def test_a_fact_that_was_written_is_never_reported_as_failed(tmp_path: Path, ind
     mine = memory(fill(tmp_path, {"a.md": "x"}))
     if index == "a folder":
         mine.index_file.path.mkdir(parents=True)
-        said = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
+        said = call("--vault", str(tmp_path), "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
     else:
         mine.index()
         with opened(mine) as store, store.writing():
-            said = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
-    assert (said.returncode, "Traceback" in said.stderr, "not searchable yet" in said.stderr) == (0, False, True)
-    assert said.stdout.startswith(NOTE)
+            said = call("--vault", str(tmp_path), "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
+    assert (said.code, "Traceback" in said.err, "not searchable yet" in said.err) == (0, False, True)
+    assert said.out.startswith(NOTE)
     assert len(facts(tmp_path)) == 1
 
 
