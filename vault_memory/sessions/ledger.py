@@ -42,8 +42,6 @@ class TranscriptState(NamedTuple):
     """Its last line has no end: it is being written, or was cut off."""
     title: str = ""
     """What its tool called it when the head of the derived file was written."""
-    glance: str = ""
-    """As the stamp, for a question that waits."""
 
     @property
     def last_day(self) -> date | None:
@@ -118,7 +116,9 @@ def load(file: Path) -> dict[str, TranscriptState]:
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         found = json.loads(file.read_bytes())
         if found["version"] == VERSION:
-            return {key: TranscriptState(*row) for key, row in found["transcripts"].items()}
+            # An earlier version had one field more.
+            fields = len(TranscriptState._fields)
+            return {key: TranscriptState(*row[:fields]) for key, row in found["transcripts"].items()}
     return {}
 
 

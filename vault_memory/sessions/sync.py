@@ -124,24 +124,19 @@ def _behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState],
         if time.monotonic() > until:
             return count + len(sources) - done
         with contextlib.suppress(OSError):
-            count += not _is_read(source, known.get(source.key), home, at_a_glance=True)
+            count += not _is_read(source, known.get(source.key), home)
     return count
 
 
-def _is_read(source: Transcript, before: TranscriptState | None, home: Path, at_a_glance: bool) -> bool:
-    """Whether all there is was read and written, as far as a glance shows; raises OSError."""
-    if before is None:
-        return False
-    is_same = before.glance == source.glance if at_a_glance else before.stamp == source.stamp
-    return is_same and bool(before.stamp) and _is_whole(before, home)
+def _is_read(source: Transcript, before: TranscriptState | None, home: Path) -> bool:
+    """Whether all there is was read and written; raises OSError."""
+    return before is not None and before.stamp == source.stamp and _is_whole(before, home)
 
 
 def _is_whole(before: TranscriptState, home: Path) -> bool:
     """Whether the derived file still holds all that was written to it; it is ours, but anybody may delete it."""
-    if not before.messages:
-        return True
     with contextlib.suppress(OSError):
-        return os.stat(home / before.path).st_size >= before.size
+        return not before.messages or os.stat(home / before.path).st_size >= before.size
     return False
 
 
@@ -217,11 +212,10 @@ class _ToolSync:
     def _take(self, source: Transcript, deadline: float) -> None:
         before = self._known.get(source.key)
         try:
-            if before and _is_read(source, before, self._home, at_a_glance=deadline < float("inf")):
+            if before and _is_read(source, before, self._home):
                 if before.is_gone:  # it is back
                     self._known[source.key], self._is_changed = before._replace(is_gone=False), True
                 return
-            glance = source.glance  # before it is listed: what comes between the two is seen the next time
             reading = source.read(self._mark(source, before))
             if before is None or not (reading.is_anew and before.messages):  # else what was said would be away a while
                 reading.deadline = deadline
@@ -232,7 +226,7 @@ class _ToolSync:
             return
         self._report.bytes_read += reading.bytes_read
         self._report.pending += reading.is_cut
-        after = after._replace(stamp=stamp, glance=glance, is_gone=False)
+        after = after._replace(stamp=stamp, is_gone=False)
         if after != before:
             self._known[source.key], self._is_changed = after, True
         if time.monotonic() - self._saved > SAVE_SECONDS:

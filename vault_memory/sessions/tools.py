@@ -222,11 +222,6 @@ class JsonlFile:
         """What changes whenever the transcript does; found without reading it."""
         return f"{self.size}.{self.time_ns}"
 
-    @property
-    def glance(self) -> str:
-        """What changes whenever something is appended; found in no time, for a question that waits."""
-        return self.stamp
-
     def read(self, mark: str) -> Reading:
         """Read on from where a reading with that mark ended, all of it where the file is another; raises OSError."""
         handle = open(self.file, "rb")  # noqa: SIM115 - closed when the last record was given
@@ -408,10 +403,6 @@ class DatabaseSession:
     @property
     def stamp(self) -> str:
         return _digest(self.listed, self.title)
-
-    @property
-    def glance(self) -> str:
-        return _digest(self.database.messages(self.key), self.title)
 
     def read(self, mark: str) -> Reading:
         """Read the messages behind those that the mark stands for."""
