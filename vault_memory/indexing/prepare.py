@@ -222,8 +222,6 @@ LARGEST_BYTES = 1_000_000
 
 MOST_WORKERS = 4
 
-Reply = list[PreparedNote | None]
-
 
 def prepare_in_workers(vault: Vault, embedder: str, files: list[File]) -> Iterator[PreparedNote | None]:
     """Yield each file made ready, in order, or None for one the parent must do; ends early when a worker is lost."""
@@ -263,15 +261,17 @@ class _Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
-        self._send(vault.config)
+        self.ask(vault.config)
 
-    def ask(self, files: list[File]) -> None:
-        self._send(files)
+    def ask(self, message: Config | list[File]) -> None:
+        assert self._process.stdin is not None
+        pickle.dump(message, self._process.stdin)
+        self._process.stdin.flush()
 
-    def answer(self) -> Reply:
+    def answer(self) -> list[PreparedNote | None]:
         assert self._process.stdout is not None
-        reply: Reply = pickle.load(self._process.stdout)  # our own child wrote it
-        return reply
+        notes: list[PreparedNote | None] = pickle.load(self._process.stdout)  # our own child wrote it
+        return notes
 
     def close(self) -> None:
         for stream in (self._process.stdin, self._process.stdout):
@@ -280,11 +280,6 @@ class _Worker:
                     stream.close()
         self._process.kill()
         self._process.wait()
-
-    def _send(self, message: object) -> None:
-        assert self._process.stdin is not None
-        pickle.dump(message, self._process.stdin)
-        self._process.stdin.flush()
 
 
 def main() -> None:

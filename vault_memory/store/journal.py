@@ -1,12 +1,10 @@
 """The journal: append-only text under `.memory/journal/`, one file per device, one JSON object a line.
 
-It notes what no note can hold: recalls that someone asked for (query hash, passages, day), what was only injected
-(`shown`), which is never evidence of use, and what was forgotten or taken back (by its hash alone: forgotten words
-must not live on here). Two devices never write the same file, so a synced vault has no conflicts
-here; all their files are read. A line that is damaged or half written is passed over and counted.
+It notes what no note can hold: recalls that someone asked for, what was only injected (`shown`), which is never
+evidence of use, and what was forgotten or taken back, by its hash alone: forgotten words must not live on here. Two
+devices never write the same file, so a synced vault has no conflicts. A damaged line is passed over and counted.
 
-The journal is the truth and the index only caches it (law 1): each file is read once, from where it was left. A
-question counts on the first day it was asked, and of what was forgotten and taken back the latest counts, so the order
+The journal is the truth and the index only caches it (law 1): each file is read once, from where it was left. The order
 of lines and files does not matter, and neither does reading a line twice.
 """
 

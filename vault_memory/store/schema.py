@@ -19,9 +19,8 @@ from vault_memory.vault.vault import DailySettings
 VERSIONS = {"schema": 14, "notes": 16, "chunks": 6, "terms": 4}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
-`schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py, turns.py, reflect/infer.py and
-what they read by, scopes.py, provenance.py and same.py,
-`chunks` chunk.py, `terms` terms.py.
+`schema` is the tables below, `notes` what `markdown/` and `text/` read out of a note, `chunks` how
+markdown/passages.py cuts it, `terms` text/terms.py.
 """
 
 BUSY_TIMEOUT_MS = 2000
