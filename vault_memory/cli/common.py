@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -35,8 +36,6 @@ class Shared:
 
     def ask_daemon(self, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         """What the vault's daemon answers; None where none runs that can be asked."""
-        import os
-
         from vault_memory import startup
         from vault_memory.daemon import client
 
@@ -64,8 +63,6 @@ class Shared:
         except BrokenPipeError:
             raise  # a reader that went away is no fault: click ends the program quietly
         except OSError as error:
-            import os
-
             # What is left in standard output's buffer goes nowhere: Python would try, and complain, at its end again.
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -75,7 +72,8 @@ class Shared:
     def note(self, text: str) -> None:
         """Print what a person should know beside the result, on standard error."""
         if not self.quiet and not self.json:
-            click.echo(click.style(text, dim=True) if colour(sys.stderr) else text, err=True)
+            is_plain = os.environ.get("NO_COLOR") or not sys.stderr.isatty()  # https://no-color.org
+            click.echo(text if is_plain else click.style(text, dim=True), err=True)
 
 
 def say_of_index(shared: Shared, memory: "Federation") -> None:
@@ -84,13 +82,6 @@ def say_of_index(shared: Shared, memory: "Federation") -> None:
 
     for note in seen_notes(memory.index_state):
         shared.note(note)
-
-
-def colour(stream: Any) -> bool:  # noqa: ANN401
-    """Whether a stream is a terminal that wants colour (https://no-color.org)."""
-    import os
-
-    return not os.environ.get("NO_COLOR") and bool(stream.isatty())
 
 
 def shared_options(wanted: Callable[..., Any]) -> Callable[..., Any]:

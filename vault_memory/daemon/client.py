@@ -8,7 +8,6 @@ import contextlib
 import os
 import stat
 import sys
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -51,8 +50,6 @@ LONGEST_PATH_BYTES = 103
 
 LOOPBACK = ".port"
 """The ending of an address that is no socket but a file with a loopback port and a token (Windows)."""
-
-_CHUNK_BYTES = 1 << 18
 
 _UID = 0 if sys.platform == "win32" else os.getuid()
 _TEMPORARY = f"{APP}-{_UID}"
@@ -113,8 +110,7 @@ class Client:
 
     def __init__(self, path: StrPath, connection: "socket.socket") -> None:
         self._path = path
-        self._socket = connection
-        self._read = bytearray()
+        self._socket, self._lines = connection, connection.makefile("rb")
         self._last_id = 0
 
     def call(self, method: str, params: Mapping[str, Any] | None = None, wait_seconds: float = 60.0) -> Any:  # noqa: ANN401
@@ -148,6 +144,7 @@ class Client:
 
     def close(self) -> None:
         """End the connection."""
+        self._lines.close()
         self._socket.close()
 
     def __enter__(self) -> Self:
@@ -175,32 +172,18 @@ class Client:
         import json
 
         try:
-            answer = json.loads(self._line(time.monotonic() + wait_seconds))
+            self._socket.settimeout(wait_seconds)
+            line = self._lines.readline()
+            answer = json.loads(line)
             if isinstance(answer, dict) and answer.get("id") == number:
                 return answer
             why = "what it answered is no answer to what it was asked"
-        except (OSError, EOFError) as error:
+        except OSError as error:
             why = "it did not answer in time" if isinstance(error, TimeoutError) else "the connection ended"
         except (ValueError, RecursionError):
-            why = "its answer is not JSON"
+            why = "its answer is not JSON" if line.endswith(b"\n") else "the connection ended"
         self.close()  # what may still come would be taken for the answer to another call
         raise LostError(f"The daemon's answer was lost: {why}.", "`memory status` tells whether it runs; try again.")
-
-    def _line(self, until: float) -> bytes:
-        searched = 0
-        while (end := self._read.find(b"\n", searched)) < 0:
-            searched = len(self._read)
-            left = until - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            self._socket.settimeout(left)
-            data = self._socket.recv(_CHUNK_BYTES)
-            if not data:
-                raise EOFError
-            self._read += data
-        line = bytes(self._read[:end])
-        del self._read[: end + 1]
-        return line
 
 
 def _not_running(path: StrPath) -> NotRunningError:
