@@ -1,4 +1,4 @@
-"""The `service` command."""
+"""The commands that keep a vault looked after: `watch`, and `service`, which has it started at login."""
 
 import os
 import shutil
@@ -12,6 +12,18 @@ from vault_memory.daemon import service as services
 from vault_memory.daemon.service import State, Supervisor
 from vault_memory.errors import VaultError
 from vault_memory.rendering.common import clean, dump, schema
+
+
+@command("memory watch", short_help="Keep the index up to date and recall fast, until stopped.")
+def watch(shared: Shared) -> None:
+    """Watch the vault: a saved note is searchable at once, and `memory recall` is answered by this process.
+
+    It runs until stopped (Ctrl-C); `memory service install` starts it automatically.
+    """
+    from vault_memory.config import load
+    from vault_memory.daemon.process import Daemon
+
+    Daemon(load(shared.vault), shared.note).run(loud=shared.verbose)
 
 
 @command("memory service install", short_help="Have the vault looked after by itself: at login and at night.")
