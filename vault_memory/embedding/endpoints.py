@@ -79,9 +79,8 @@ class Endpoint(NamedTuple):
         # Another address than Anthropic's own may be a gateway on this computer that wants no key.
         is_wanted = bool(self.key_env) or self.address.url.startswith(ANTHROPIC_URL)
         if is_wanted and not key:
-            raise RemoteError(
-                f"${variable}, which should hold the key of {self.where}, is not set", f"Set ${variable}."
-            )
+            unset = f"${variable}, which should hold the key of {self.where}, is not set"
+            raise RemoteError(unset, f"Set ${variable}.")
         return key
 
 

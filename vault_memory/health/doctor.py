@@ -105,15 +105,13 @@ def _scopes(config: "Config", walk: Walk) -> Iterator[Check]:
 
 
 def _place(memory: "Federation") -> Check:
-    if not locations.is_writable(memory.index_file.path):
-        level, what = (
-            ("warning", "it cannot be updated") if memory.index_file.path.exists() else ("error", "there can be none")
-        )
-        cannot = f"the index folder {memory.index_file.path.parent} cannot be written: {what}"
-        return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
-    if memory.index_file.place == "vault":
-        return Check("place", "ok", f"the index is in the vault: {memory.index_file.path}")
-    return Check("place", "ok", f"the index is at {memory.index_file.path}: {memory.index_file.place}")
+    path, why = memory.index_file.path, memory.index_file.place
+    if locations.is_writable(path):
+        where = f"in the vault: {path}" if why == "vault" else f"at {path}: {why}"
+        return Check("place", "ok", f"the index is {where}")
+    level, what = ("warning", "it cannot be updated") if path.exists() else ("error", "there can be none")
+    cannot = f"the index folder {path.parent} cannot be written: {what}"
+    return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
 
 
 def _index(memory: "Federation", may_run: bool) -> Check:
@@ -131,9 +129,8 @@ def _index(memory: "Federation", may_run: bool) -> Check:
         with closing(Store.open(memory.index_file.path)) as store:
             verdict = damage(store)
     except BusyError:
-        return Check(
-            "index", "notice", "another program is writing the index, so it was not checked", "Try again in a moment."
-        )
+        busy = "another program is writing the index, so it was not checked"
+        return Check("index", "notice", busy, "Try again in a moment.")
     except schema.UNREADABLE as error:
         verdict = str(error)
     if verdict:
@@ -174,9 +171,8 @@ def _parts(memory: "Federation") -> Iterator[Check]:
     except VaultMemoryError as error:
         yield Check("sqlite-vec", "error", str(error), "Reinstall vault-memory.")
     try:
-        yield Check(
-            "embedder", "ok", f"{memory.index_file.embedder.id}, {memory.index_file.embedder.dimensions} dimensions"
-        )
+        embedder = memory.index_file.embedder
+        yield Check("embedder", "ok", f"{embedder.id}, {embedder.dimensions} dimensions")
     except VaultMemoryError as error:
         yield Check("embedder", "error", str(error), error.next_step)
     whole = hashlib.sha256(VOCABULARY.read_bytes()).hexdigest() == VOCABULARY_SHA256
@@ -339,9 +335,8 @@ def _further(memory: "Federation") -> Iterator[Check]:
     """The further vaults of the settings: there and indexed, or not."""
     for each in state_of.further(memory):
         if each.why_not:
-            yield Check(
-                "roots", "warning", f"{each.name} cannot be searched: {each.why_not}", "Correct `roots`, or mount it."
-            )
+            why = f"{each.name} cannot be searched: {each.why_not}"
+            yield Check("roots", "warning", why, "Correct `roots`, or mount it.")
         elif each.pending or not each.fresh:
             behind = f"is {_counted_as(each.pending, 'note')} behind" if each.pending else "has no index yet"
             yield Check("roots", "notice", f"{each.name} ({each.path}) {behind}", "Run `memory index`.")
