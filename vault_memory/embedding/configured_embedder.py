@@ -173,7 +173,7 @@ class RemoteEmbedder:
             middle = len(texts) // 2
             if is_slow:
                 self.batch = min(self.batch, middle)
-            halves = [*self._vectors(ask, texts[:middle], prefix, may_halve)]
+            halves = self._vectors(ask, texts[:middle], prefix, may_halve)
             halves += self._vectors(ask, texts[middle:], prefix, may_halve)
             if not any(one.cut or one.refused or not one.dimensions for one in halves):
                 self.batch = min(self.batch, middle)
