@@ -1,4 +1,4 @@
-"""preimages.py: what a run changed is put back byte for byte, or nothing is."""
+"""undo_history.py: what a run changed is put back byte for byte, or nothing is."""
 
 import json
 import os

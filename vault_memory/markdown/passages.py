@@ -149,7 +149,7 @@ def _breaks(note: Note, number: int, window: list[int]) -> bool:
 
 
 def _is_no_text(note: Note, number: int) -> bool:
-    """Whether a line is a fence of frontmatter, or the head of a session's text, which nobody said (derived.py)."""
+    """Whether a line is a fence of frontmatter, or the head of a session's text, which nobody said."""
     if note.states[number - 1] != FRONT:
         return False
     return note.lines[number - 1].rstrip() == "---" or note.path.startswith(f"{note.properties.get('session')}/")
@@ -174,13 +174,9 @@ def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterato
         return
     part = 0
     for number in range(start, end + 1):
-        line = note.lines[number - 1]
-        aside = note.states[number - 1] in (FRONT, COMMENT)
-        if not _is_long(line):
-            yield Passage(number, number, kind, line, fact=fact, part=part, is_aside=aside)
-            part += 1
-            continue
-        for begin, stop in pieces(line):
+        line, aside = note.lines[number - 1], note.states[number - 1] in (FRONT, COMMENT)
+        spans: Iterable[tuple[int | None, int | None]] = pieces(line) if _is_long(line) else ((None, None),)
+        for begin, stop in spans:
             yield Passage(number, number, kind, line[begin:stop], begin, stop, fact, part, is_aside=aside)
             part += 1
 

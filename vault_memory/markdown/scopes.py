@@ -160,7 +160,7 @@ def origin_of_lines(found: dict[int, str], start: int, end: int) -> str | None:
 
 
 def of_note(properties: Mapping[str, object], path: str, folders: Folders) -> str:
-    """The scope of a whole note: its own, however the property is called (properties.guarded), else its folder's."""
+    """The scope of a whole note: its own, however the property is called (frontmatter.guarded), else its folder's."""
     said = _said(properties)
     return normal_scope(said) if said else of_folder(path, folders)
 
