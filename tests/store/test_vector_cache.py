@@ -33,11 +33,12 @@ def vector(seed: int) -> bytes:
 def fill(store: Store, ids: range, space: int = 1) -> None:
     """Embeddings whose vector follows from their number, and where it was made."""
     rows = [(i, space, i, vector(i * 7 + space)) for i in ids]
-    store.connection.executemany("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
-    placed = [(space, i, i) for i in ids]
-    store.connection.executemany("INSERT INTO placed VALUES(?, ?, ?)", placed)
-    codes = ((i, space, bit_code(found)) for i, _, _, found in rows)
-    store.connection.executemany("INSERT INTO embedding_code VALUES(?, ?, ?)", codes)
+    with store.connection:
+        store.connection.executemany("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
+        placed = [(space, i, i) for i in ids]
+        store.connection.executemany("INSERT INTO placed VALUES(?, ?, ?)", placed)
+        codes = ((i, space, bit_code(found)) for i, _, _, found in rows)
+        store.connection.executemany("INSERT INTO embedding_code VALUES(?, ?, ?)", codes)
 
 
 def remove(store: Store, where: str) -> None:
@@ -139,7 +140,7 @@ def test_many_small_changes_leave_what_a_scan_finds(store: Store) -> None:
     """New vectors are read beside those that are held, and what has gone is left out."""
     held, chance, following = earned(store), random.Random(5), LEAST_HELD + 500
     held.nearest(FIRST, vector(-1), 10, 5)
-    for turn in range(60):
+    for turn in range(20):
         more = chance.randrange(200)
         fill(store, range(following, following + more))
         following += more
