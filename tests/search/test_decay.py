@@ -71,7 +71,11 @@ def every(gap: int, count: int, last: int = TODAY) -> tuple[int, ...]:
         (Trace(TODAY - 90, every(3, 10), importance=0.8, confidence=0.1), "working"),  # 0.4 + 0.247 + 0.024: under 0.7
         (Trace(TODAY - 900, every(3, 12, TODAY - 30), importance=0.9), "core"),
         (Trace(TODAY - 900, every(3, 12, TODAY - 800), importance=0.9), "core"),  # worth 0.27·0.9 + 0.26: still 0.5
-        (Trace(TODAY - 9000, every(3, 12, TODAY - 8000), importance=0.8, confidence=0.0), "working"),
+        (Trace(TODAY - 900, every(3, 12, TODAY - 30), importance=0.8, confidence=0.3), "core"),  # 0.4 + 0.26 + 0.07
+        (
+            Trace(TODAY - 900, every(3, 12, TODAY - 800), importance=0.8, confidence=0.3),
+            "working",
+        ),  # 0.33, long unasked
     ],
 )
 def test_tier(trace: Trace, tier: str) -> None:

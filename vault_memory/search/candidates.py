@@ -30,6 +30,7 @@ from vault_memory.store.search_queries import (
     TermCounts,
 )
 from vault_memory.store.view import Candidate, NoteFacts, State, Totals, View
+from vault_memory.text.dates import Window
 from vault_memory.text.spans import Span, plus
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class Finder:
         temporal: Sequence[int] = ()
         beyond, mode, degraded = 0, query.request.mode, list[tuple[str, str]]()
         if query.window:
-            query, temporal, beyond = self._in_time(query)
+            query, temporal, beyond = self._in_time(query, query.window)
         with_words = mode != "semantic"
         known = note_queries.known_slugs(self.store, query.entity_slugs)
         entities = list(dict.fromkeys(map(self.names.canonical, known)))
@@ -377,18 +378,18 @@ class Finder:
             note_rarity={p: math.log(1 + (total - n + 0.5) / (n + 0.5)) for p, n in held_by.items()},
             stems=stems,
             hits=hits,
-            days=self._fits(found) if query.window else {},
+            days=self._fits(found, query.window) if query.window else {},
             order=self._ordinals(found) if query.wants_latest or query.wants_earliest else {},
         )
 
     # --- time --------------------------------------------------------------------------------------------------------
 
-    def _in_time(self, query: Query) -> tuple[Query, Sequence[int], int]:
+    def _in_time(self, query: Query, window: Window) -> tuple[Query, Sequence[int], int]:
         """The question by what lies in its time; the passages that lie there, and how many more."""
         pool = max(OTHER_POOL, query.request.wanted)
-        passages, beyond, is_known = self._within(query, pool)
+        passages, beyond, is_known = self._within(query, window, pool)
         for other in query.others() if not is_known else ():
-            found = self._within(other, pool)
+            found = self._within(other, other.window or window, pool)
             if found[-1]:
                 query, (passages, beyond, _) = other, found
                 break
@@ -397,38 +398,32 @@ class Finder:
             query = query._replace(phrases=(*query.phrases, *query.otherwise))
         return query, passages, beyond
 
-    def _within(self, query: Query, pool: int) -> tuple[list[int], int, bool]:
+    def _within(self, query: Query, window: Window, pool: int) -> tuple[list[int], int, bool]:
         """Passages of the question's days in the order in which they tell of them, how many more there are, and whether
         anything is known of that time."""
-        if not query.window:
-            return [], 0, False
-        lying, total = self.search.within(query.window.span, pool)
-        order = spread(lying, query.window.middle)[:pool]
-        naming = self._naming(query, query.window.span.start)
+        lying, total = self.search.within(window.span, pool)
+        order = spread(lying, window.middle)[:pool]
+        naming: dict[
+            int, date | None
+        ] = {}  # what names the day or month, with its own day; without a year, the nearest
+        if query.named:
+            named = dict(self.search.lexical(query.named, NAMING_POOL))
+            start = window.span.start
+            days = {i: d for i, d, _ in self.search.days(named) if not d or abs((d - start).days) <= HALF_A_YEAR}
+            by_path = self.search.passages(days)  # equal scores in the same order in every index
+            naming = {i: days[i] for i in sorted(by_path, key=lambda i: -named[i])}
         # A note without a day that names one ("rent is due on the 7th of November") may mean that of any year, or
         # what is to come; it does not tell that anything is known of a day that is past.
-        is_ahead = query.window.span.end > query.request.today
+        is_ahead = window.span.end > query.request.today
         is_known = bool(order) or any(is_ahead or day for day in naming.values())
         return order + [i for i in naming if i not in set(order)], total - len(order), is_known
 
-    def _naming(self, query: Query, start: date) -> dict[int, date | None]:
-        """Passages that name the question's day or month, each with its own day; without a year, of the nearest."""
-        if not query.named:
-            return {}
-        naming = dict(self.search.lexical(query.named, NAMING_POOL))
-        days = {i: day for i, day, _ in self.search.days(naming) if not day or abs((day - start).days) <= HALF_A_YEAR}
-        by_path = self.search.passages(days)  # equal scores in the same order in every index
-        return {i: days[i] for i in sorted(by_path, key=lambda i: -naming[i])}
-
-    def _fits(self, found: Candidates) -> dict[int, float]:
+    def _fits(self, found: Candidates, window: Window) -> dict[int, float]:
         """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
 
         "Around" a day prefers the day itself to the edges of its window. Where nothing else is asked, the order in
         which they tell of the window decides, and what lies outside comes last.
         """
-        window = found.query.window
-        if not window:
-            return {}
         start, end = window.span
         soft = timedelta(days=max((end - start).days, 3))
         if window.middle:
