@@ -120,7 +120,7 @@ def last_reflect(memory: "Memory") -> ReflectEnd | None:
     log = RunLog(memory.vault.root)
     last, night = log.last(), log.night()
     if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
-        why = "it ended before its time"
+        why = "it was stopped before it had finished"
         return ReflectEnd(night.ran, why=why, next_step="Run `memory reflect` to see why.", ok=False)
     if last is None or not last.run:
         return last
