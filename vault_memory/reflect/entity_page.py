@@ -55,7 +55,7 @@ FACT_TOKENS = 44
 CITATION_TOKENS = 14
 
 WEIGHED = 800
-"""So many facts are looked at closely; of more only the weightiest of each month are, and the newest."""
+"""So many facts are looked at closely; of more only the weightiest of each month are."""
 
 _LASTING = re.compile(
     r"\b(?:since|as of|starting|every|each|daily|weekly|monthly|yearly|annual(?:ly)?|birthday|born|now)\b"

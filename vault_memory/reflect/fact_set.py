@@ -180,21 +180,13 @@ def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Ite
         sure = 1.0 if row.confidence is None else row.confidence
         trace = decay.Trace(day.toordinal() if day else None, used.get(row.id, ()), importance, sure)
         tier = decay.tier_of(trace, today.toordinal())
+        tokens = row.tokens if row.speaker is None or "\n" not in row.whole else 0  # of a line among others
         # By place, for by name each of so many would take twice as long.
         yield Fact(
             row.key, kind, row.text, row.path, row.line, day, occurred, about, subjects,
             row.end_line - row.line, row.scope, row.confidence, importance, tier, row.block_id,
-            row.speaker is not None, by=row.by, tokens=_tokens(row),
+            row.speaker is not None, by=row.by, tokens=tokens,
         )  # fmt: skip
-
-
-def _tokens(row: FactRow) -> int:
-    """What a fact costs where it stands: its bullet with all marks, or the line it was read from."""
-    if row.speaker is None or "\n" not in row.whole:
-        return row.tokens
-    lines = row.whole.split("\n")
-    line = lines[row.line - row.first_line] if row.line - row.first_line < len(lines) else row.text
-    return max(row.tokens * len(line) // len(row.whole), 1)
 
 
 def _words(row: FactRow) -> int:

@@ -33,8 +33,6 @@ NAMED = 3
 """How many entities the opening line names; one on a short page, where the room is for facts."""
 
 _LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*\)")
-_BROKEN = re.compile(r"[.;!?]\s|[!?…]$")
-"""What would read badly with another fact behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +172,11 @@ class Body:
 
     def _joined(self, one: Fact, other: Fact, section: str) -> Line | None:
         """Two facts on one line, under one citation, which can be taken apart; None where they stand apart."""
-        if one.path != other.path or one.when != other.when or one.block_id or other.block_id:
+        if (one.path, one.when, one.is_trusted) != (other.path, other.when, other.is_trusted):
             return None
-        if self.thread(one) != self.thread(other) or self._lead(one, section) != self._lead(other, section):
+        if one.block_id or other.block_id or self.thread(one) != self.thread(other):
             return None
-        if _BROKEN.search(self.text(one)) or one.is_trusted != other.is_trusted:
+        if self._lead(one, section) != self._lead(other, section):
             return None
         text = f"{self._told(one, section)}; {self.text(other)}{self._until(other)}"
         if self.context.count(text) > self.most or any(
