@@ -323,7 +323,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b" and on and on" * 100)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        for at in range(0, len(data), 16 if trouble.piece_delay_seconds else len(data)):
+        for at in range(0, len(data), 16 if trouble.piece_delay_seconds else max(len(data), 1)):
             time.sleep(trouble.piece_delay_seconds)
             self.wfile.write(data[at : at + 16] if trouble.piece_delay_seconds else data)
 

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.reflect.confidence import (
@@ -41,18 +41,21 @@ def value(prior, told):
 # --- properties ------------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=40)
 @given(priors, st.lists(pieces(6), max_size=14), st.randoms())
 def test_the_order_does_not_matter(prior, told, chance: random.Random):
     shuffled = chance.sample(told, len(told))
     assert confidence(prior, shuffled) == confidence(prior, told)
 
 
+@settings(max_examples=40)
 @given(priors, evidence, days)
 def test_a_support_raises_by_one_step_at_most(prior, told, day):
     change = value(prior, [*told, Evidence(NEW, day, SUPPORTS)]) - value(prior, told)
     assert -EPSILON <= change <= STEP_UP + EPSILON
 
 
+@settings(max_examples=40)
 @given(priors, evidence, days)
 def test_a_contradiction_lowers_by_one_step_at_most(prior, told, day):
     change = value(prior, [*told, Evidence(NEW, day, CONTRADICTS)]) - value(prior, told)
@@ -62,6 +65,7 @@ def test_a_contradiction_lowers_by_one_step_at_most(prior, told, day):
     assert -step - EPSILON <= change <= EPSILON
 
 
+@settings(max_examples=40)
 @given(priors, evidence)
 def test_it_stays_within_bounds(prior, told):
     belief = confidence(prior, told)
@@ -75,6 +79,7 @@ def test_it_stays_within_bounds(prior, told):
 repeated = st.lists(pieces(6), max_size=14)
 
 
+@settings(max_examples=40)
 @given(priors, repeated, st.integers(0, 4000))
 def test_what_was_known_when_the_prior_was_given_counts_for_nothing(prior, told, day):
     old = [piece for piece in told if piece.day is None or piece.day <= day]

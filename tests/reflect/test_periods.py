@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.reflect import periods
@@ -46,6 +46,7 @@ def test_period_of(day: str, kind: str, name: str, title: str, start: str, end: 
     assert found.path == f"bank/summaries/{name}.md"
 
 
+@settings(max_examples=40)
 @given(days, kinds)
 def test_a_day_lies_in_its_period_and_its_neighbours_in_the_next(day: date, kind: str) -> None:
     found = periods.period_of(day, kind)

@@ -4,7 +4,7 @@ import json
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.reflect.fact import Fact
@@ -114,6 +114,7 @@ VOCABULARY = st.lists(
 )  # fmt: skip
 
 
+@settings(max_examples=40)
 @given(VOCABULARY, st.data())
 def test_whatever_is_put_into_it_is_found(words: list[str], data: st.DataObject) -> None:
     invented = data.draw(st.sampled_from(["Zebulon", "Qu-7", "8431", "19 March", "2031-05-06", "€"]))
@@ -122,6 +123,7 @@ def test_whatever_is_put_into_it_is_found(words: list[str], data: st.DataObject)
     assert problems([CitedSentence(text, (1,))], {1: f"Ada {' '.join(words)}."}, "Ada", About())
 
 
+@settings(max_examples=40)
 @given(
     st.text(max_size=30),
     st.sampled_from("\n\r\t\0\x1b\u2028\u2029\u202e\u200b\ufeff\ud800`[]{}|\\*#^@"),
@@ -216,6 +218,7 @@ def test_an_answer_is_read() -> None:
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=40)
 @given(st.lists(st.text(alphabet="ab語 ", max_size=900), max_size=40))
 def test_a_model_sees_the_first_facts_that_fit(facts: list[str]) -> None:
     given = number_facts(facts)

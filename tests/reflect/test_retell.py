@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from model_server import Model, ModelServer, model_server
 from reflecting import block, rewrite, texts
-from vaults import age, fill, memory, run
+from sample import call
+from vaults import age, fill, memory
 
 from vault_memory.markdown.fact_text import TRACEABLE, traced
 from vault_memory.reflect import blocks
@@ -268,7 +269,7 @@ def test_the_next_run_asks_nothing_and_writes_nothing(root: Path, server: ModelS
 def test_a_new_index_a_hand_edit_and_a_moved_line_cost_no_new_text(root: Path, server: ModelServer) -> None:
     reflect(root, server)
     sentences, before = retold((root / MARTA).read_bytes()), asked(server)
-    assert run(root, "index", "--rebuild").returncode == 0
+    assert call("--vault", str(root), "index", "--rebuild").code == 0
     rewrite(root, MARTA, "…and ", "A line of my own.\n\n…and ")
     for path in logs():
         rewrite(root, path, "## Retain", "A word more.\n\n## Retain")
@@ -326,8 +327,6 @@ def test_without_the_model_the_pages_become_those_without_it_and_back(
 
 BAD: dict[str, Callable[[dict[str, Any]], str]] = {
     "nonsense": lambda _: "Sure! I would be glad to help with that.",
-    "600 kB in the schema": answer(("Marta and the mill and the barley. " * 17_500, [1])),
-    "wrong citations": answer(("Marta repaired the sluice of the mill pond together with two carpenters.", [99])),
     "a comment mark": answer(("Marta repaired <!-- memory:end facts --> the sluice of the mill pond.", [1, 2, 3])),
 }  # fmt: skip
 

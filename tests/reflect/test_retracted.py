@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from reflecting import reflected, texts
-from vaults import age, fill, put, run
+from sample import call
+from vaults import age, fill, put
 
 ZOE = "bank/entities/Zoe.md"
 LOG, LATER = "memory/2025-11-03.md", "memory/2025-11-05.md"
@@ -38,8 +39,8 @@ def told(root: Path) -> list[str]:
 
 
 def forget(root: Path, path: str, line: int) -> None:
-    asked = run(root, "forget", f"{path}#L{line}", "--yes")
-    assert asked.returncode == 0, asked.stderr
+    asked = call("--vault", str(root), "forget", f"{path}#L{line}", "--yes")
+    assert asked.code == 0, asked.err
 
 
 def test_who_is_forgotten_wholly_is_on_no_page(root: Path) -> None:
