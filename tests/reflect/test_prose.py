@@ -173,13 +173,13 @@ def test_what_is_no_plain_sentence_is_refused(text: str, said: str) -> None:
 
 
 def test_lengths_have_their_limits() -> None:
-    about = About(sentences=2)
+    about = About(sentences=2, characters=30)
     given = {1: "Mended seven oars there, with the lamps of the ferry, and painted the boathouse green."}
     fits = [CitedSentence("Mended seven oars there.", (1,)), CitedSentence("Painted the boathouse.", (1,))]
     assert problems(fits, given, "Oars", about) == []
     assert problems([], given, "Oars", about) == ["there is no sentence"]
     assert "there are 3 sentences" in problems([*fits, fits[0]], given, "Oars", about)[0]
-    assert "over 280" in problems([CitedSentence("Painted " * 40, (1,))], given, "Oars", about)[0]
+    assert "over 30" in problems([CitedSentence("Painted " * 5, (1,))], given, "Oars", about)[0]
     longer = [CitedSentence(f"{word} " * (MAX_CHARACTERS // 18), (1,)) for word in ("Oar", "Sea", "Ice", "Air", "Ink")]
     assert "all sentences together" in problems(longer, given, "Oars", About())[0]
 

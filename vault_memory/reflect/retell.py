@@ -14,7 +14,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.model_writer import MAX_SENTENCES, About, ModelWriter, fact_line
+from vault_memory.reflect.model_writer import MAX_SENTENCES, SENTENCE_CHARACTERS, About, ModelWriter, fact_line
 from vault_memory.reflect.plan import Draft
 
 MIN_FACTS = 4
@@ -25,6 +25,9 @@ PARAGRAPH_SHARE = 1 / 3
 
 SENTENCE_TOKENS = 50
 """What a sentence with its citations comes to, to know how many to ask for; what is too many is dropped."""
+
+CITED_TOKENS, TOKEN_CHARACTERS = 20, 4
+"""What of that the citations are, and the characters of a token of plain prose."""
 
 OPENING = "opening"
 
@@ -54,8 +57,9 @@ class Subject:
 
     @property
     def about(self) -> About:
-        """What the model is told of it: about as many sentences as have room."""
-        return About(self.what, self.aliases, min(MAX_SENTENCES, self.room // SENTENCE_TOKENS))
+        """What the model is told of it: about as many sentences as have room, and none that has none by itself."""
+        sentences, characters = self.room // SENTENCE_TOKENS, TOKEN_CHARACTERS * (self.room - CITED_TOKENS)
+        return About(self.what, self.aliases, min(sentences, MAX_SENTENCES), min(characters, SENTENCE_CHARACTERS))
 
     @property
     def room(self) -> int:
