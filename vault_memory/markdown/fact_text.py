@@ -5,13 +5,10 @@ Pure, and it never adds a word: what it leaves out shows as `…`, and the citat
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
-from datetime import date
 from functools import cached_property
 from typing import NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.markdown.entities import link_name
-from vault_memory.text.daily_notes import name_day
 from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES
 
@@ -159,12 +156,6 @@ def sources(text: str) -> frozenset[EvidenceSource]:
         EvidenceSource((one["note"] or one["day"]).strip().removesuffix(".md").casefold(), one["block"])
         for one in targets
     )
-
-
-def newest_source(text: str) -> date | None:
-    """The newest day whose note a statement cites: it was not written before."""
-    days = (name_day(link_name(source.note)) for source in sources(text))
-    return max((day for day in days if day), default=None)
 
 
 LONGEST_NAME_WORDS = 4

@@ -9,8 +9,6 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.markdown import entities
-
 STATES, CHANGES, REPLACES, ENDS = "states", "changes", "replaces", "ends"
 """How a claim is made: plainly, with a word of change ("now"), "now … instead" of the only one, or as over."""
 
@@ -59,11 +57,6 @@ COUNTRIES = frozenset(
 
 _RIVAL_SLOTS = ("live", "work", "prefer", ANY)
 """Claims of other values in one of these may take each other's place."""
-
-
-def naming_slots(path: str, block_id: str) -> tuple[str, str]:
-    """The slots under which other facts may name the one with a block id: from anywhere, and from its own note."""
-    return f"^{entities.link_name(path)}#{block_id}".casefold(), f"^#{block_id}".casefold()
 
 
 def supersedes(newer: Claim, older: Claim) -> bool:

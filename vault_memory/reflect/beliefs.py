@@ -19,7 +19,7 @@ from itertools import islice
 
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.entities import link_name
-from vault_memory.markdown.fact_text import EvidenceSource, newest_source, sources, without_evidence
+from vault_memory.markdown.fact_text import EvidenceSource, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import short
@@ -27,6 +27,7 @@ from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confiden
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.stance import CONTRADICTS, RELATED, RELATIONS, SUPPORTS, Sentence, sentence
+from vault_memory.text.daily_notes import name_day
 
 OPINION = "opinion"
 
@@ -114,7 +115,8 @@ def is_doubt(fact: Fact) -> bool:
 
 def stated_on(fact: Fact) -> date | None:
     """The day of a fact, no older than what it cites: a list of opinions has none of its own."""
-    return max((day for day in (fact.day, newest_source(fact.text)) if day), default=None)
+    cited = (name_day(link_name(source.note)) for source in sources(fact.text))
+    return max((day for day in (fact.day, *cited) if day), default=None)
 
 
 def held(facts: Iterable[Fact], inputs: OpinionInputs, about_whom: str | None = None) -> tuple[HeldOpinion, ...]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, naming_slots, successors
+from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, successors
 from vault_memory.store import note_queries
 from vault_memory.store.view import Filters, View
 
@@ -143,11 +143,11 @@ def superseded(
     """
     given = set(ids)
     asked = note_queries.claimed_slots(store, given)
-    # The facts with a block id, under the slots by which others may name them.
+    # The facts with a block id, under the slots by which others may name them, from anywhere and in their own notes.
     named: list[note_queries.ClaimRow] = [
         (key, "", slot, "", STATES, 1, day, since, path, line, origin)
         for key, block_id, day, since, path, line, origin in note_queries.facts_with_block_ids(store, given)
-        for slot in naming_slots(path, block_id)
+        for slot in (f"^{entities.link_name(path)}#{block_id}".casefold(), f"^#{block_id}".casefold())
     ]
     if not asked and not named:
         return {}
