@@ -172,17 +172,12 @@ def checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     if missing:
         raise UsageError(f"{tool.name} needs `{missing[0]}`.", "")
     found = {name: _value(name, value, tool.parameters[name]) for name, value in arguments.items()}
-    if not tool.only_reads:
-        _refuse_control_characters(found)
-    return found
-
-
-def _refuse_control_characters(arguments: Mapping[str, Any]) -> None:
-    """Raise UsageError for text that would make a note binary to git and grep; `old` only names what stands there."""
-    for name, value in arguments.items():
+    # Such text would make a note binary to git and grep; `old` only names what stands there.
+    for name, value in () if tool.only_reads else found.items():
         texts = value if isinstance(value, list) else [value]
         if name != "old" and any(isinstance(text, str) and _CONTROL.search(text) for text in texts):
             raise UsageError(f"`{name}` holds a control character.", "Leave it out: notes are plain text.")
+    return found
 
 
 def _value(name: str, value: Any, schema: Schema) -> Any:  # noqa: ANN401 - JSON can be anything

@@ -296,11 +296,9 @@ class _ToolSync:
                 self._report.removed += known.messages > 0
             elif not known.is_gone:
                 self._known[key], self._is_changed = known._replace(is_gone=True), True
-        if not (self._report.pending or found.unreadable):
-            self._take_orphans_in()
-
-    def _take_orphans_in(self) -> None:
-        """Know of derived files again of which nothing is known: that was lost, and their transcripts are gone."""
+        if self._report.pending or found.unreadable:
+            return
+        # Derived files of which nothing is known: that was lost, and their transcripts are gone.
         mine = {each.path for each in self._known.values()}
         for file in (self._home / self._tool).glob("*.md"):
             path = f"{self._tool}/{file.name}"

@@ -182,18 +182,11 @@ Parse = Callable[[Mapping[str, Any]], Record]
 """A record -> what it says."""
 
 
-class RawLine(NamedTuple):
-    """A line, how long it is, and where it ends in the file; `data` is None if it is too long."""
+def read_lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int]]:
+    """Each whole line from here on, None for one that is too long, and how long it is.
 
-    data: bytes | None
-    size: int
-    end: int
-
-
-def read_lines(file: BinaryIO, start: int) -> Iterator[RawLine]:
-    """Each whole line from the offset `start` on; what follows the last line's end is left for another time."""
-    file.seek(start)
-    at = start
+    What follows the last line's end is left for another time.
+    """
     while piece := file.readline(MAX_LINE_BYTES):
         size, data = len(piece), piece
         while not piece.endswith(b"\n"):
@@ -201,8 +194,7 @@ def read_lines(file: BinaryIO, start: int) -> Iterator[RawLine]:
             if not piece:
                 return
             size += len(piece)
-        at += size
-        yield RawLine(data if size == len(data) else None, size, at)
+        yield data if size == len(data) else None, size
 
 
 @dataclass(frozen=True)
@@ -240,15 +232,16 @@ class JsonlFile:
     def _records(self, handle: BinaryIO, offset: int, reading: Reading) -> Iterator[Record]:
         end = offset
         with handle:
-            for line in read_lines(handle, offset):
+            handle.seek(offset)
+            for line, size in read_lines(handle):
                 if time.monotonic() > reading.deadline:
                     reading.is_cut = True
                     break
-                end = line.end
-                if line.data is None:
-                    yield Record(_output_note(line.size), outputs=1)
-                elif line.data.strip():
-                    record = _json(line.data)
+                end += size
+                if line is None:
+                    yield Record(_output_note(size), outputs=1)
+                elif line.strip():
+                    record = _json(line)
                     if isinstance(record, dict):
                         yield self.parse(record)
                     else:
@@ -333,107 +326,73 @@ _PARTS = (
 )
 
 
-class StoredMessage(NamedTuple):
-    """One message as it is stored: its id, what changes whenever it does, and when it last did (seconds since 1970)."""
-
-    id: str
-    stamp: str
-    time: float
-
-
-class Database:
-    """The tables `message` and `part`, each row's JSON in `data`; opened only to be read."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self.bytes_read = 0
-
-    def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
-        """The rows of a query; raises OSError."""
-        try:
-            with closing(apsw.Connection(str(self._file), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-                connection.set_busy_timeout(2000)
-                return list(connection.execute(statement, values))
-        except apsw.Error as error:
-            raise OSError(f"{self._file}: {error}") from error
-
-    def messages(self, session: str) -> list[StoredMessage]:
-        """The messages of a session, oldest first."""
-        rows = self.rows(_MESSAGES, session)
-        return [StoredMessage(str(id), f"{updated}.{size}", (updated or 0) / 1000) for id, updated, size in rows]
-
-    def message(self, id: str) -> Any:  # noqa: ANN401
-        """One message's JSON; None where it is corrupt."""
-        return self._read(next((row[0] for row in self.rows(_MESSAGE, id)), None))
-
-    def parts(self, message: str) -> Iterator[Any]:
-        """The JSON of a message's parts in order; None where it is corrupt."""
-        for data, size, head in self.rows(_PARTS, message, MAX_PART_BYTES):
-            if data is not None:
-                yield self._read(data)
-            else:  # SQLite hands over a text whole or not at all
-                kind = "tool" if '"tool"' in head else "text"
-                yield {"type": kind, "size": size, "text": f"[{kilobytes(size)} left out]"}
-
-    def _read(self, data: str | bytes | None) -> Any:  # noqa: ANN401
-        text = data.encode() if isinstance(data, str) else data or b""
-        self.bytes_read += len(text)
-        return _json(text)
+def _rows(file: Path | str, statement: str, *values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
+    """The rows of a query to opencode's database, which is only read; raises OSError."""
+    try:
+        with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            connection.set_busy_timeout(2000)
+            return list(connection.execute(statement, values))
+    except apsw.Error as error:
+        raise OSError(f"{file}: {error}") from error
 
 
 @dataclass
 class DatabaseSession:
-    """One session of opencode's; its id is its name. It answers what a `JsonlFile` does."""
+    """One session of opencode's, known by its id: rows of `message` and `part`, JSON in `data`.
+
+    It answers what a `JsonlFile` does.
+    """
 
     key: str
     title: str
     folder: str
     file: str
-    database: Database
 
     @property
     def name(self) -> str:
         return self.key
 
     @cached_property
-    def listed(self) -> list[StoredMessage]:
-        """Its messages, as they were when it was first asked for them."""
-        return self.database.messages(self.key)
+    def listed(self) -> list[tuple[Any, ...]]:
+        """Id, time of the last change (ms) and length of its messages, oldest first, as when it was first asked."""
+        return _rows(self.file, _MESSAGES, self.key)
 
     @property
     def stamp(self) -> str:
-        return _digest(self.listed, self.title)
+        return self._digest(len(self.listed), self.title)
 
     def read(self, mark: str) -> Reading:
         """Read the messages behind those that the mark stands for."""
         count, _, digest = mark.partition(" ")
         known = int(count) if count.isdigit() else 0
-        holds = bool(mark) and known <= len(self.listed) and _digest(self.listed[:known]) == digest
+        holds = bool(mark) and known <= len(self.listed) and self._digest(known) == digest
         reading = Reading(iter(()), not holds, mark)
         reading.records = self._records(known if holds else 0, reading)
         return reading
 
+    def _digest(self, count: int, title: str = "") -> str:
+        text = "\n".join((title, *(f"{id} {updated}.{size}" for id, updated, size in self.listed[:count])))
+        return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
     def _records(self, start: int, reading: Reading) -> Iterator[Record]:
-        before = self.database.bytes_read
         yield Record(title=self.title, folder=self.folder)
         done = start
-        for at in range(start, len(self.listed)):
+        for id, updated, _ in self.listed[start:]:
             if time.monotonic() > reading.deadline:
                 reading.is_cut = True
                 break
-            stored = self.listed[at]
-            message = self.database.message(stored.id)
+            (data,) = next(iter(_rows(self.file, _MESSAGE, id)), (None,))
+            message = _stored(data, reading)
             waits = STILL_WRITTEN_SECONDS if _is_being_written(message) else SETTLE_SECONDS
-            if at == len(self.listed) - 1 and time.time() - stored.time < waits:
+            if done == len(self.listed) - 1 and time.time() - (updated or 0) / 1000 < waits:
                 reading.waits = True
                 break
-            done = at + 1
+            done += 1
             if isinstance(message, dict):
-                yield self._record(message, stored.id, reading)
+                yield self._record(message, id, reading)
             else:
                 reading.skipped += 1
-        reading.mark = f"{done} {_digest(self.listed[:done])}"
-        reading.bytes_read += self.database.bytes_read - before
+        reading.mark = f"{done} {self._digest(done)}"
 
     def _record(self, message: Mapping[str, Any], id: str, reading: Reading) -> Record:
         times = message.get("time")
@@ -442,12 +401,16 @@ class DatabaseSession:
         found: list[Message] = []
         texts: list[str] = []
         outputs = 0
-        for part in self.database.parts(id):
+        for data, size, head in _rows(self.file, _PARTS, id, MAX_PART_BYTES):
+            if data is None:  # SQLite hands over a text whole or not at all
+                part = {"type": "tool" if '"tool"' in head else "text", "text": f"[{kilobytes(size)} left out]"}
+            else:
+                part, size = _stored(data, reading), 0
             if not isinstance(part, dict):
                 reading.skipped += 1
             elif part.get("type") == "tool":
                 state = part.get("state")
-                size = part.get("size") or (_size(state.get("output")) if isinstance(state, dict) else 0)
+                size = size or (_size(state.get("output")) if isinstance(state, dict) else 0)
                 outputs += size > 0
                 found += _output_note(size, day)
             elif part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored")):
@@ -455,6 +418,13 @@ class DatabaseSession:
         if speaker and any(texts) and message.get("summary") is not True:
             found.append(Message(speaker, "\n".join(texts), day))
         return Record(found, outputs=outputs)
+
+
+def _stored(data: str | bytes | None, reading: Reading) -> Any:  # noqa: ANN401
+    """The JSON of a row; None where it is corrupt."""
+    text = data.encode() if isinstance(data, str) else data or b""
+    reading.bytes_read += len(text)
+    return _json(text)
 
 
 def _is_being_written(message: Any) -> bool:  # noqa: ANN401
@@ -469,25 +439,19 @@ def _is_being_written(message: Any) -> bool:  # noqa: ANN401
 Transcript = JsonlFile | DatabaseSession
 
 
-def _digest(stored: Sequence[StoredMessage], title: str = "") -> str:
-    text = "\n".join((title, *(f"{each.id} {each.stamp}" for each in stored)))
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
-
-
 def _list_sessions(root: Path) -> Listing:
     """The sessions of opencode's database; subagents' have a parent and are left out."""
     listing, file = Listing(), root / DATABASE
     if not os.path.isfile(file):
         listing.is_gone = True
         return listing
-    database = Database(file)
     try:
-        rows = database.rows(_SESSIONS)
+        rows = _rows(file, _SESSIONS)
     except OSError:
         listing.unreadable.append("")
         return listing
     for id, title, folder, parent in rows:
         if _text(id) and not parent:
             named = "" if _text(title).startswith(_NO_TITLE) else _text(title)
-            listing.sources.append(DatabaseSession(id, named, _text(folder), str(file), database))
+            listing.sources.append(DatabaseSession(id, named, _text(folder), str(file)))
     return listing
