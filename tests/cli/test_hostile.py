@@ -42,8 +42,7 @@ DERIVED = (
 )  # fmt: skip
 COMMANDS = (
     ["recall", "hello"], ["index"], ["index", "--rebuild"], ["index", "--check"], ["doctor", "--fix"],
-    ["retain", "A fact about the keeper.", "--date", "2025-11-01"], ["status"], ["lint"],
-    ["forget", "c.md#L1", "--yes"],
+    ["retain", "A fact about the keeper.", "--date", "2025-11-01"], ["forget", "c.md#L1", "--yes"],
 )  # fmt: skip
 
 

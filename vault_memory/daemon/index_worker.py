@@ -226,7 +226,7 @@ class Background:
     def __init__(self, root: Path, settings: LiveSettings, slow: ThreadPoolExecutor) -> None:
         self._settings, self._slow = settings, slow
         self._nightly = Nightly(RunLog(root), self._reflect)
-        self._embedding, self._reading = _Repeated("backfill", self._embed), _Repeated("sessions", self._read_sessions)
+        self._begun: dict[str, tuple[float, threading.Thread]] = {}
         self._last_saved: datetime | None = None
         self._is_stopping = False
         self._is_looking = False
@@ -244,12 +244,33 @@ class Background:
         if changed:
             self._last_saved = datetime.now(UTC)
         if config.embedding_provider != "builtin":
-            self._embedding.start(at_once=changed)
+            self._begin("backfill", self._embed, at_once=changed)
         if config.sessions_tools:
-            self._reading.start(at_once=ledger.marks_file(os.environ).exists())
+            self._begin("sessions", self._read_sessions, at_once=ledger.marks_file(os.environ).exists())
         if not (self._is_looking or self._is_stopping):
             self._is_looking = True
             self._slow.submit(self._run_nightly)
+
+    def _begin(self, name: str, work: Callable[[], None], at_once: bool) -> None:
+        """Begin work that is not under way, every few minutes unless there is cause to (`at_once`).
+
+        Its thread ends with the process: a server may hang.
+        """
+        if name in self._begun:
+            began, thread = self._begun[name]
+            if thread.is_alive() or not (at_once or time.monotonic() - began >= RECONCILE_SECONDS):
+                return
+
+        def run() -> None:
+            try:
+                work()
+            except Exception as error:  # the edge of a thread: it is tried again
+                why = error if isinstance(error, VaultMemoryError) else type(error).__name__
+                log.warning("%s failed: %s", name, why)
+
+        thread = threading.Thread(target=run, name=name, daemon=True)
+        self._begun[name] = time.monotonic(), thread
+        thread.start()
 
     def _run_nightly(self) -> None:
         """Reflect if that is due. It is looked at every few minutes: a timer stands still in a sleeping computer."""
@@ -297,31 +318,6 @@ class Background:
         if swept and (swept.changed or swept.problems):
             counts = swept.changed, swept.messages, len(swept.problems)
             log.info("sessions: %d changed, %d messages, %d problems", *counts)
-
-
-class _Repeated:
-    """Work that is done once at a time, at most every few minutes unless there is cause to."""
-
-    def __init__(self, name: str, work: Callable[[], None]) -> None:
-        self._name, self._work = name, work
-        self._thread: threading.Thread | None = None
-        self._started = -RECONCILE_SECONDS
-
-    def start(self, at_once: bool) -> None:
-        """Begin it where it is due and not under way, in a thread that ends with the process: a server may hang."""
-        is_running = self._thread is not None and self._thread.is_alive()
-        if is_running or not (at_once or time.monotonic() - self._started >= RECONCILE_SECONDS):
-            return
-        self._started = time.monotonic()
-        self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._work()
-        except Exception as error:  # the edge of a thread: it is tried again
-            why = error if isinstance(error, VaultMemoryError) else type(error).__name__
-            log.warning("%s failed: %s", self._name, why)
 
 
 class Nightly:
