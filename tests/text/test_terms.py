@@ -51,6 +51,11 @@ TEXTS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def full() -> apsw.Connection:
+    return table(*TEXTS)
+
+
 @pytest.mark.parametrize(
     ("word", "rows"),
     [
@@ -87,8 +92,8 @@ TEXTS = [
         ("\0", []),
     ],
 )
-def test_a_word_finds_its_texts(word: str, rows: list[int]) -> None:
-    assert hits(table(*TEXTS), word) == rows
+def test_a_word_finds_its_texts(full: apsw.Connection, word: str, rows: list[int]) -> None:
+    assert hits(full, word) == rows
 
 
 @pytest.mark.parametrize(
@@ -130,11 +135,10 @@ WORDS = SIGNS | st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 @given(st.lists(WORDS, max_size=4))
-def test_any_words_are_a_safe_match(words: list[str]) -> None:
-    connection = table(*TEXTS)
+def test_any_words_are_a_safe_match(full: apsw.Connection, words: list[str]) -> None:
     for phrase in [phrase for word in words for phrase in terms.match_terms(word)]:
         for expression in (phrase, f'({phrase}) OR "boats"', f'{phrase} AND "boats"'):
-            list(connection.execute(MATCH, (expression,)))
+            list(full.execute(MATCH, (expression,)))
 
 
 @given(st.text(st.characters(categories=["Ll", "Lu", "Lo", "Nd"]), min_size=1, max_size=8), WORDS)
