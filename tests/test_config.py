@@ -44,12 +44,8 @@ def test_a_vault_sets_what_concerns_its_notes(home: Home) -> None:
         vault='[vault]\ndaily_folder = "log"\ndaily_format = "YYYY/MM/DD"\nignore = ["old/"]\n'
         "[recall]\njournal = false\n"
     )
-    assert (config.daily_folder, config.daily_format, config.ignore, config.journal) == (
-        "log",
-        "YYYY/MM/DD",
-        ("old/",),
-        False,
-    )
+    assert (config.daily_folder, config.daily_format) == ("log", "YYYY/MM/DD")
+    assert (config.ignore, config.journal) == (("old/",), False)
     assert config.sources == (str(home.vault_file),)
 
 

@@ -69,37 +69,10 @@ def test_bytes_become_text_and_what_was_wrong_is_said(data: bytes, text: str, sa
         assert damage[0] == said[0] and damage[1].startswith(said[1])
 
 
-MARKUP = st.lists(
-    st.sampled_from(
-        [
-            "---",
-            "%%",
-            "<!--",
-            "-->",
-            "```",
-            "~~~~",
-            "`",
-            "``",
-            "# A",
-            "### B ##",
-            "- W @X: y",
-            "    ",
-            "\t",
-            "#tag",
-            "[[N|m]]",
-            "<!-- memory:begin facts -->",
-            "<!-- memory:end facts sha=1 -->",
-            "a: &a [*a]",
-            "^id",
-            "word",
-            " ",
-            "\n",
-            "\r\n",
-            "\r",
-        ]
-    ),
-    max_size=40,
-).map("".join)
+BLOCKS = ["---", "```", "~~~~", "# A", "### B ##", "- W @X: y", "    ", "\t", "word", " ", "\n", "\r\n", "\r"]
+INLINE = ["%%", "<!--", "-->", "`", "``", "#tag", "[[N|m]]", "a: &a [*a]", "^id"]
+OWNED = ["<!-- memory:begin facts -->", "<!-- memory:end facts sha=1 -->"]
+MARKUP = st.lists(st.sampled_from(BLOCKS + INLINE + OWNED), max_size=40).map("".join)
 
 
 @settings(deadline=None)

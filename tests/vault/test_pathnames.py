@@ -40,27 +40,8 @@ def test_a_name_in_the_vault_passes(path: str) -> None:
     assert inside(path) == IN[path]
 
 
-PARTS = st.sampled_from(
-    [
-        "..",
-        ".",
-        "a",
-        "/",
-        "\\",
-        "%2e",
-        "%2f",
-        "%5c",
-        "%25",
-        "%c0%ae",
-        "%c0%af",
-        "%e0%80%af",
-        " ",
-        "~",
-        "C:",
-        ".md",
-        "\0",
-    ]
-)
+ESCAPED = ["%2e", "%2f", "%5c", "%25", "%c0%ae", "%c0%af", "%e0%80%af"]
+PARTS = st.sampled_from(["..", ".", "a", "/", "\\", *ESCAPED, " ", "~", "C:", ".md", "\0"])
 
 
 @given(st.one_of(st.text(), st.lists(PARTS, max_size=12).map("".join)))

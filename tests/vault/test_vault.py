@@ -199,25 +199,13 @@ def test_links_are_followed_only_to_notes_inside_that_are_not_seen_already(tmp_p
     (root / "sub/cycle").symlink_to("..")
     walk = vault(root).walk()
     assert sorted(walk.files) == ["note.md", "sub/x.md", "text.md"]
-    reasons = skipped(walk)
-    assert {path for path, reason in reasons.items() if "out of the vault" in reason} == {
-        "out.md",
-        "outfolder",
-        "up",
-        "device.md",
-    }
-    assert {path for path, reason in reasons.items() if "not followed" in reason} >= {
-        "infolder",
-        "self",
-        "sub/cycle",
-        "folder.md",
-    }
-    assert {path for path, reason in reasons.items() if "leads nowhere" in reason} == {
-        "dangling.md",
-        "dangling",
-        "loop",
-        "loop.md",
-    }
+
+    def told(words: str) -> set[str]:
+        return {path for path, reason in skipped(walk).items() if words in reason}
+
+    assert told("out of the vault") == {"out.md", "outfolder", "up", "device.md"}
+    assert told("not followed") >= {"infolder", "self", "sub/cycle", "folder.md"}
+    assert told("leads nowhere") == {"dangling.md", "dangling", "loop", "loop.md"}
 
 
 def test_a_vault_reached_through_a_link_is_the_same_vault(tmp_path: Path) -> None:
