@@ -197,6 +197,12 @@ def test_a_changed_entry_keeps_the_lines_below_it() -> None:
     assert hand.text == [*texts(below(5)), "- mine", *texts(second[1:]), *texts(first)]
 
 
+def test_what_stands_behind_an_entry_goes_behind_the_lines_that_the_entry_gets() -> None:
+    hand = Hand([fact(1), fact(2)]).edit(after(F1, "- mine"))
+    hand.run([*below(1), fact(2)])
+    assert hand.text == [*texts(below(1)), "- mine", F2]
+
+
 # --- a note that has another name ------------------------------------------------------------------------------------
 
 

@@ -471,9 +471,6 @@ def test_a_line_put_there_for_a_fact_that_was_forgotten_is_to_go(root: Path) -> 
     assert removals(root) == {}, "what they wrote since is theirs"
 
 
-# --- who is meant by a plain name ------------------------------------------------------------------------------------
-
-
 # --- the page's lines, read again ------------------------------------------------------------------------------------
 
 

@@ -79,9 +79,6 @@ def test_one_that_fails_keeps_no_other_from_its_place_and_a_second_undo_goes_on(
     assert call("--vault", str(root), "reflect", "--undo").code == 2
 
 
-# --- what a person did stays -----------------------------------------------------------------------------------------
-
-
 # --- an undo of what was forgotten -----------------------------------------------------------------------------------
 
 
@@ -116,9 +113,6 @@ def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> No
     with opened(mine) as store:
         journal.read_new_lines(store, root)
         assert len(journal.tombstones(store)) == 1
-
-
-# --- what is kept how long -------------------------------------------------------------------------------------------
 
 
 # --- how it ends -----------------------------------------------------------------------------------------------------

@@ -343,11 +343,7 @@ class _Layout:
             if below is not None and below >= at:
                 return below
             # Else to the end of the paragraph or list, or up to the next heading.
-            while (
-                0 < at < len(texts)
-                and texts[at].strip()
-                and not heading_level(texts[at]) + heading_level(texts[at - 1])
-            ):
+            while 0 < at < len(texts) and texts[at].strip() and not any(map(heading_level, texts[at - 1 : at + 1])):
                 at += 1
         elif at and not (following.strip() and indent(following) > depth):  # else it was put before such lines
             while at < len(texts) and texts[at].strip() and indent(texts[at]) > depth:

@@ -15,7 +15,7 @@ from vault_memory.markdown.note import CODE, COMMENT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, of_all_lines, of_note
 from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
-from vault_memory.write.rewrite import difference_of_lines
+from vault_memory.write.rewrite import difference_of_lines, utf8
 
 APPEND, REPLACE, INSERT = "append", "replace", "insert"
 ACTIONS = (APPEND, REPLACE, INSERT)
@@ -37,7 +37,7 @@ class EditRequest:
 
 @dataclass(frozen=True)
 class EditResult:
-    """What was done, as a unified diff, and the run of preimages.py that undoes it."""
+    """What was done, as a unified diff, and the run of undo_history.py that undoes it."""
 
     path: str
     diff: str
@@ -71,11 +71,7 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
     person's.
     """
     path, data = wanted.path, before or b""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
-    note = parse(path, data)
+    text, note = utf8(path, data), parse(path, data)
     if opened.scopes and of_note(note.properties, path, opened.folders) not in opened.scopes:
         raise UsageError(f"There is no note `{path}`.", "")  # as where there is none in a folder of theirs
     ending = "\r\n" if "\r\n" in text else "\n"

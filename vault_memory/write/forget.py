@@ -17,7 +17,7 @@ from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import passages
 from vault_memory.store import journal
 from vault_memory.store.rows import wording_hash
-from vault_memory.write.rewrite import difference
+from vault_memory.write.rewrite import difference, utf8
 
 BY_HAND = "Nothing was written. Take it out of the note by hand."
 _ENDS = re.compile(r"(\r\n|\n|\r)")
@@ -59,7 +59,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class ForgetResult:
-    """What was taken out, and where the note as it was is kept (a run of preimages.py)."""
+    """What was taken out, and where the note as it was is kept (a run of undo_history.py)."""
 
     removal: Removal
     run: str
@@ -72,7 +72,8 @@ def removal(path: str, data: bytes, first: int, last: int) -> Removal:
 
     Raises UsageError when they belong to neither, ConflictError when taking it out would change what is left.
     """
-    note = _readable(path, data)
+    utf8(path, data)  # or it is refused
+    note = parse(path, data)
     fact = next((fact for fact in retain.facts(note, None) if fact.start_line <= first <= fact.end_line), None)
     if fact and last <= fact.end_line:
         return _cut(note, data, fact.start_line, fact.end_line)
@@ -102,7 +103,8 @@ def again(planned: Removal, data: bytes | None) -> Removal:
     """
     if data == planned.before:
         return planned
-    note = _readable(planned.path, data or b"")
+    utf8(planned.path, data or b"")  # or it is refused
+    note = parse(planned.path, data or b"")
     lines = planned.text.split("\n")
     starts = [n + 1 for n in range(len(note.lines) - len(lines) + 1) if note.lines[n : n + len(lines)] == lines]
     if len(starts) == 1:
@@ -140,14 +142,6 @@ def key(note: Note, start_line: int) -> int:
         first = next(found for found in passages(note, facts) if found.start_line == start_line)
         return journal.passage_key(first.text)
     return journal.passage_key(note.lines[start_line - 1])
-
-
-def _readable(path: str, data: bytes) -> Note:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
-    return parse(path, data)
 
 
 def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:

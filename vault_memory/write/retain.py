@@ -22,7 +22,7 @@ from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text import daily_notes, dates
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, is_scope, normal_scope
 from vault_memory.vault.vault import Vault
-from vault_memory.write.rewrite import Rewriter, current
+from vault_memory.write.rewrite import Rewriter, current, utf8
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,7 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
 
     Raises ConflictError when the note is not UTF-8 or the bullet would end up in a code fence or comment.
     """
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
+    text = utf8(path, data)
     ending = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     note = parse(path, data)
     sections = [at for at, heading in enumerate(note.headings) if heading.text.casefold() == "retain"]

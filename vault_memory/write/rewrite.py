@@ -83,6 +83,14 @@ def current(vault: Vault, path: str) -> bytes | None:
         raise ConflictError(f"{path} cannot be read: {error.strerror}.", "Nothing was written.") from error
 
 
+def utf8(path: str, data: bytes) -> str:
+    """A note's text; raises ConflictError where it is none."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
+
+
 def difference(path: str, before: bytes | None, after: bytes) -> str:
     """What a rewriting changes, as a unified diff for a person to read; "" when nothing."""
     old, new = (decoded_lines(data)[0] for data in (before or b"", after))
