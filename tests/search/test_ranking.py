@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 from sample import call
 from vaults import fill, memory
 
@@ -57,19 +56,19 @@ def test_who_asks_for_the_old_value_gets_it_first(vault: Memory) -> None:
 
 
 @pytest.mark.parametrize("newer", ["Bo moved to Oslo.", "Bo relocated to Oslo.", "Bo now resides in Oslo."])
-@pytest.mark.parametrize("query", ["where does Bo live", "does Bo still live there", "in which town is Bo living"])
-def test_words_for_what_is_asked_do_not_put_the_older_first(tmp_path: Path, newer: str, query: str) -> None:
+def test_words_for_what_is_asked_do_not_put_the_older_first(tmp_path: Path, newer: str) -> None:
     of = memory(fill(tmp_path, {
         "memory/2026-01-05.md": "## Retain\n- W @Bo: Bo lives in Malmö.\n- W @Bo: Bo has a red boat.\n",
         "memory/2026-03-05.md": f"## Retain\n- W @Bo: {newer}\n",
     }))  # fmt: skip
     now = datetime(2026, 4, 1, tzinfo=UTC)
-    assert list(marks(ask(of, query, now=now)))[:2] == ["memory/2026-03-05.md#L2", "memory/2026-01-05.md#L2"]
-    assert next(iter(marks(ask(of, f"{query}, in Malmö", now=now)))) == "memory/2026-01-05.md#L2"
+    for query in ("where does Bo live", "does Bo still live there", "in which town is Bo living"):
+        assert list(marks(ask(of, query, now=now)))[:2] == ["memory/2026-03-05.md#L2", "memory/2026-01-05.md#L2"]
+        assert next(iter(marks(ask(of, f"{query}, in Malmö", now=now)))) == "memory/2026-01-05.md#L2"
 
 
 def test_a_successor_that_no_lane_found_is_brought_in(tmp_path: Path) -> None:
-    talk = {f"n{n}.md": f"The house of number {n} was sold in spring.\n" for n in range(300)}
+    talk = {f"n{n}.md": f"The house of number {n} was sold in spring.\n" for n in range(180)}
     of = memory(fill(tmp_path, talk | {
         "memory/2025-10-01.md": "## Retain\n- W @Flat: The monthly rent is 900 euro for the house.\n",
         "memory/2025-10-02.md": "## Retain\n- W @Flat: The fee is 12.\n- W @Bo: Bo lives in Malmö.\n",
@@ -192,9 +191,3 @@ def test_the_one_exact_hit_is_never_buried(tmp_path: Path) -> None:
     answer = ask(of, "sextant of the boat")
     assert answer.results[0].content.endswith("The sextant is broken.")
     assert answer.results[0].tier == "peripheral"
-
-
-# --- order -----------------------------------------------------------------------------------------------------------
-
-
-scores = st.dictionaries(st.integers(0, 12), st.floats(-9, 9), min_size=1)
