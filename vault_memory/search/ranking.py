@@ -70,6 +70,7 @@ _PLAIN = re.compile(r"\w+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
+# "Last night" has its "last"; a night alone tells no date. Shorter names of days and months are other words too.
 _TIME_WORDS = frozenset(word for word in CALENDAR_WORDS if len(word) > 3 and word != "night").union(
     ("may", "day", "ago", "last", "next", "since", "recently", "just"), map(str, range(1900, 2100))
 )
