@@ -50,7 +50,7 @@ def test_an_index_made_with_workers_equals_one_made_note_by_note(vault: Path, tm
     assert with_workers.index().added == NOTES + 1
     one_by_one = Memory(Config(vault=vault, index_path=tmp_path / "b" / "index.sqlite"))
     with closing(schema.create(tmp_path / "c.sqlite")) as connection:
-        store = Store(connection, tmp_path / "c.sqlite")
+        store = Store(connection)
         one_by_one.index_file.indexer(store).update(one_by_one.vault.walk())  # an update never asks for workers
         mine = digest(store)
     with closing(Store.open(with_workers.index_file.path)) as store:

@@ -119,23 +119,23 @@ def test_a_failure_undoes_all_of_a_transaction(store: Store) -> None:
 
 
 def test_a_reader_sees_one_moment_and_a_second_writer_is_told(store: Store) -> None:
-    with contextlib.closing(Store.open(store.path)) as other, other.snapshot():
+    with contextlib.closing(Store.open(store.file)) as other, other.snapshot():
         assert note_queries.count_notes(other.view(ALL)) == len(VAULT)
         put(store, "new.md", "New.\n")
         assert note_queries.count_notes(other.view(ALL)) == len(VAULT)
-    with contextlib.closing(Store.open(store.path)) as other, store.writing():
+    with contextlib.closing(Store.open(store.file)) as other, store.writing():
         other.connection.set_busy_timeout(0)
-        with pytest.raises(BusyError), schema.mapped_errors(store.path), other.writing():
+        with pytest.raises(BusyError), schema.mapped_errors(store.file), other.writing():
             pass
 
 
 def test_a_damaged_index_raises_what_is_named(store: Store) -> None:
     store.checkpoint()
     store.close()
-    data = bytearray(store.path.read_bytes())
+    data = bytearray(store.file.read_bytes())
     data[4096:20480] = bytes(16384)
-    store.path.write_bytes(data)
-    with pytest.raises(schema.UNREADABLE), contextlib.closing(Store.open(store.path)) as opened:
+    store.file.write_bytes(data)
+    with pytest.raises(schema.UNREADABLE), contextlib.closing(Store.open(store.file)) as opened:
         assert damage(opened)
         digest(opened)
 

@@ -254,7 +254,7 @@ class IndexFile:
         built = schema.new_name(self.path)
         try:
             with closing(schema.create(built)) as connection:
-                store = Store(connection, built)
+                store = Store(connection)
                 store.set_meta("fingerprint", self.fingerprint())
                 for key in ("generation", "built"):
                     store.set_meta(key, generation + 1)
@@ -264,10 +264,8 @@ class IndexFile:
                 journal.read_new_lines(store, self.vault.root)
                 loss_guard.remember_drives(store, self.vault, walk)
                 # What configured embedders made may have cost hours: all of it that can be read goes over.
-                with suppress(*schema.UNREADABLE):
-                    if self.path.exists():
-                        with closing(Store.open(self.path)) as old, store.writing():
-                            embedding_rows.carry_over(store, old)
+                with suppress(*schema.UNREADABLE), closing(Store.open(self.path)) as old, store.writing():
+                    embedding_rows.carry_over(store, old)
             schema.swap_in(built, self.path)
             locations.remember(self.vault.root, report.added)
         finally:
@@ -321,7 +319,7 @@ class IndexFile:
                 mine = search_digest(store)
             try:
                 with closing(schema.create(built)) as connection:
-                    store = Store(connection, built)
+                    store = Store(connection)
                     self.indexer(store).load(self.vault.walk(), progress)
                     return mine, search_digest(store)
             finally:

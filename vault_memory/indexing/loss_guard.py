@@ -36,10 +36,8 @@ def refuse_empty(index: Path, vault: Vault, walk: Walk) -> None:
     """Refuse a walk that found no notes where the index, or this device, knows of some."""
     if walk.files:
         return
-    with suppress(*schema.UNREADABLE):
-        if index.exists():
-            with closing(Store.open(index)) as store:
-                refuse_loss(count_notes(store.view(ALL)), 0, 0, index)
+    with suppress(*schema.UNREADABLE), closing(Store.open(index)) as store:
+        refuse_loss(count_notes(store.view(ALL)), 0, 0, index)
     refuse_loss(locations.remembered(vault.root), 0, 0, locations.memory_of(vault.root))
 
 
@@ -47,12 +45,10 @@ def refuse_rebuild(index: Path, vault: Vault, walk: Walk, asked_for: bool) -> No
     """Refuse a rebuild that would forget notes only because they cannot be seen now."""
     refuse_empty(index, vault, walk)
     known: list[str] = []
-    with suppress(*schema.UNREADABLE):
-        if index.exists():
-            with closing(Store.open(index)) as store:
-                known = note_paths(store.view(ALL))
-                if not asked_for:
-                    mark_missing_drives(store, vault, walk)
+    with suppress(*schema.UNREADABLE), closing(Store.open(index)) as store:
+        known = note_paths(store.view(ALL))
+        if not asked_for:
+            mark_missing_drives(store, vault, walk)
     unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
     if unseen:
         raise RefusedError(

@@ -1,4 +1,4 @@
-"""Reads an index as somebody with certain scopes may see it: every query runs through a view, and a view needs scopes.
+"""An open index, and what somebody with certain scopes sees of it: queries run through a view, and a view needs scopes.
 
 A view that hides something puts definitions of the same names before each statement, so that its `note`, `passage`,
 `fact`, … hold only what lies in the scopes: a statement cannot forget them. The two tables of words cannot be defined
@@ -203,16 +203,13 @@ class NoteRow(NamedTuple):
 class Store(IndexConnection):
     """One open index. Not safe for use by several threads at once."""
 
-    def __init__(self, connection: apsw.Connection, path: Path) -> None:
-        super().__init__(connection)
-        self.path = path
-        self.outdated: tuple[str, ...] = ()
-        """Notes that are not as they were indexed: their scopes may be others by now."""
+    outdated: tuple[str, ...] = ()
+    """Notes that are not as they were indexed: their scopes may be others by now."""
 
     @classmethod
     def open(cls, path: Path) -> "Store":
         """Open an existing index; raises apsw errors when it is damaged or absent."""
-        return cls(schema.connect(path), path)
+        return cls(schema.connect(path))
 
     def close(self, keep_log: bool = False) -> None:
         """Close it; with `keep_log` without tidying up the write-ahead log, which may be another index's by now."""
