@@ -34,8 +34,10 @@ def remove(root: Path) -> None:
     (root / "a/note.md").unlink()
 
 
-@pytest.mark.parametrize("scopes", [(), ("global",)])
-@pytest.mark.parametrize("swap", [link_note, link_folder, link_hidden, remove])
+SWAPS = (link_note, link_folder, link_hidden, remove)
+
+
+@pytest.mark.parametrize(("swap", "scopes"), [(link_note, ()), *((swap, ("global",)) for swap in SWAPS)])
 def test_a_note_swapped_while_it_is_got(tmp_path: Path, swap: Callable[[Path], None], scopes: tuple[str, ...]) -> None:
     fill(tmp_path / "outside", {"note.md": "secret\n"})
     told = []
