@@ -60,6 +60,7 @@ KEPT = {
     "a key of its item": ("- W(c=7, by=tool) @Mara: Sings.\n  - a line of it\n", {"tool"}),
     "an indented line of it": ("- W(by=web) @Mara: Sings.\n\n  Sings.\n", {"web"}),
     "a slip": ("- W(by=the web) @Mara: Sings.\n", {"unclear"}),
+    "a capital": ("- W(By=web) @Mara: Sings.\n", {"web"}),
     "a plain item": ("- See the paper (by: Smith), and run it with by=hand.\n", {"person"}),
 }
 

@@ -211,6 +211,7 @@ def test_a_comment_that_ends_in_a_bullet_hides_what_it_covers() -> None:
         ("- O(c=2, scope=agent:scribe) @Mara: bad", "agent:scribe"),
         ("* X(scope = diary): bad", "custom:diary"),
         ("- W(SCOPE=agent:scribe): bad", "agent:scribe"),
+        ("- W(SCope=agent:scribe): bad", "agent:scribe"),
         ("- W(scope=): bad", "custom:unreadable"),
         ("- the scope: of it", None),
         ("- W: a narrative with scope=agent:scribe", None),

@@ -36,7 +36,7 @@ class _Key(NamedTuple):
 
 _SCOPE = _Key(
     re.compile(r"\bscopes?[ \t]*=[ \t]*([^\s,()]*)|\([^()]*?\bscopes?[ \t]*::?[ \t]*([^\s,()]*)", re.IGNORECASE),
-    "cope", lambda text: normal_scope(text) if text else UNREADABLE_SCOPE,
+    "scope", lambda text: normal_scope(text) if text else UNREADABLE_SCOPE,
     lambda found: next(iter(found)) if len(found) == 1 else UNREADABLE_SCOPE,
 )  # fmt: skip
 _BY = _Key(
@@ -91,7 +91,7 @@ def origins_by_line(note: Note) -> dict[int, str]:
 
 def _by_line(note: Note, key: _Key) -> dict[int, str]:
     found: dict[int, str] = {}
-    if not any(key.hint in line or key.hint.upper() in line for line in note.lines):
+    if not any(key.hint in line.casefold() for line in note.lines):
         return found  # nearly every note
     items: list[_Item] = []
     after_blank = True
