@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 from itertools import accumulate
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
@@ -464,14 +465,20 @@ def spread(lying: Sequence[DatedPassage], around: date | None = None) -> list[in
     Who asks for nothing but a time ("what happened in 2024?") wants an answer from all of it, so its parts take turns;
     but what matters much comes before another part's trifle.
     """
-    parts: dict[int, list[DatedPassage]] = defaultdict(list)
-    for passage in lying:
-        parts[passage.part if around is None else abs((passage.day - around).days)].append(passage)
+    worth = {passage.id: informativeness(passage) for passage in lying}
+    turns: Counter[tuple[int, float, date]] = Counter()
+    parts: dict[int, list[tuple[float, int, int, int]]] = defaultdict(list)
+    for p in lying:
+        part = p.part if around is None else abs((p.day - around).days)
+        # What tells alike takes turns by day, so that no day speaks for its whole part.
+        turns[part, worth[p.id], p.day] += 1
+        turn = turns[part, worth[p.id], p.day]
+        parts[part].append((-worth[p.id], turn, _scattered(p.day.toordinal()), p.id))
     keys: dict[int, tuple[float, int, int]] = {}
     for part, found in parts.items():
         away = AWAY * part if around else 0.0
-        for turn, passage in enumerate(_by_worth(found)):
-            keys[passage.id] = (round(away + TURN * turn - informativeness(passage), 6), turn, _scattered(part))
+        for turn, (_, _, _, i) in enumerate(sorted(found, key=itemgetter(0, 1, 2))):
+            keys[i] = (round(away + TURN * turn - worth[i], 6), turn, _scattered(part))
     return sorted((passage.id for passage in lying), key=keys.__getitem__)
 
 
@@ -479,17 +486,6 @@ def in_order(order: Sequence[int]) -> dict[int, float]:
     """How well each of an order fits its period: 1 for the first, down to LAST_FIT."""
     step = (1 - LAST_FIT) / max(len(order) - 1, 1)
     return {passage: 1 - step * at for at, passage in enumerate(order)}
-
-
-def _by_worth(found: Sequence[DatedPassage]) -> list[DatedPassage]:
-    """What tells most first; what tells alike takes turns by day, so that no day speaks for its whole part."""
-    turns: Counter[tuple[float, date]] = Counter()
-    keys: dict[int, tuple[float, int, int]] = {}
-    for passage in found:
-        worth = informativeness(passage)
-        turns[worth, passage.day] += 1
-        keys[passage.id] = (-worth, turns[worth, passage.day], _scattered(passage.day.toordinal()))
-    return sorted(found, key=lambda passage: keys[passage.id])
 
 
 def informativeness(passage: DatedPassage) -> float:
