@@ -130,12 +130,13 @@ def test_a_reader_sees_one_moment_and_a_second_writer_is_told(store: Store) -> N
 
 
 def test_a_damaged_index_raises_what_is_named(store: Store) -> None:
+    file = store.file
     store.checkpoint()
     store.close()
-    data = bytearray(store.file.read_bytes())
+    data = bytearray(file.read_bytes())
     data[4096:20480] = bytes(16384)
-    store.file.write_bytes(data)
-    with pytest.raises(schema.UNREADABLE), contextlib.closing(Store.open(store.file)) as opened:
+    file.write_bytes(data)
+    with pytest.raises(schema.UNREADABLE), contextlib.closing(Store.open(file)) as opened:
         assert damage(opened)
         digest(opened)
 
