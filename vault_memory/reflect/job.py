@@ -140,28 +140,29 @@ class Writer:
 
     def _written(self, edit: Edit, again: Callable[[Edit], Edit | None]) -> Edit | None:
         """Write one page; returns what was written, None when somebody else has done so."""
-        made: Edit | None = edit
+        late = edit
 
         def compose(before: bytes | None) -> tuple[bytes, Edit | None]:
-            nonlocal made
+            nonlocal late
             made = edit if before == edit.before else again(edit)
+            late = made or edit
             return (made.after, made) if made else (before or b"", None)
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
             for folder in self._vault.missing_folders(path) if before is None else ():
                 self._run.keep_folder(folder)
-            self._run.keep(path, before, after, made.why if made else "")
-            if made and made.sha:
-                self._ledger.keep(made.sha, made.lines)
-            if made:
-                self._heed(made)
+            self._run.keep(path, before, after, late.why)
+            if late.sha:
+                self._ledger.keep(late.sha, late.lines)
+            self._heed(late)
 
-        Rewriter(self._vault, lambda path, data: self._ours.get(path) == _digest(data), keep=keep).rewrite(
-            edit.path, compose
-        )
+        made = Rewriter(self._vault, self._is_own, keep=keep).rewrite(edit.path, compose)
         if made:
             self._ours[made.path] = _digest(made.after)
         return made
+
+    def _is_own(self, path: str, data: bytes) -> bool:
+        return self._ours.get(path) == _digest(data)
 
 
 def _digest(data: bytes) -> str:

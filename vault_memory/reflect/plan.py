@@ -5,7 +5,6 @@ and draft give the same edit.
 """
 
 import difflib
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import NamedTuple
 from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMemoryError
 from vault_memory.reflect import blocks, merge
 from vault_memory.reflect.blocks import Block, Line, bare, short
+from vault_memory.reflect.sections import counted
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
 """A page does not lose more than this share of its entries in one run, where that is more than so many; of more than
@@ -64,11 +64,8 @@ class FactChanges(NamedTuple):
         """What changed: `2 facts new, 1 retracted`; "" where the facts are the same."""
         names = ("new", "changed", "retracted", "folded away", "taken out by you")
         counts = [(count, name) for count, name in zip(self, names, strict=True) if count]
-        nouns = (" fact" if count == 1 else " facts" for count, _ in counts)
-        return ", ".join(
-            f"{count:,}{noun if not at else ''} {name}"
-            for at, ((count, name), noun) in enumerate(zip(counts, nouns, strict=True))
-        )
+        numbers = [counted(count, "fact") for count, _ in counts[:1]] + [f"{count:,}" for count, _ in counts[1:]]
+        return ", ".join(f"{number} {name}" for number, (_, name) in zip(numbers, counts, strict=True))
 
 
 class Edit(NamedTuple):
@@ -91,21 +88,15 @@ class Edit(NamedTuple):
 
     def diff(self) -> str:
         """The edit as a unified diff that `patch -p1` understands; without a line end at its end."""
-        name = "/dev/null" if self.before is None else _named("a", self.path)
+        tab = "\t" if " " in self.path else ""  # ends a path with spaces
+        name = "/dev/null" if self.before is None else f"a/{self.path}{tab}"
         # Lines as diff and patch see them: with their ends, and no end but the line feed.
         before, after = (
             re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "replace")) for data in (self.before or b"", self.after)
         )
-        found = difflib.unified_diff(before, after, name, _named("b", self.path))
+        found = difflib.unified_diff(before, after, name, f"b/{self.path}{tab}")
         whole = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found)
         return "".join(whole).removesuffix("\n")
-
-
-def _named(side: str, path: str) -> str:
-    """A path in the head of a diff; a tab ends one with spaces, and quotes hold what could be taken for its end."""
-    if re.search(r'[\x00-\x1f\x7f"\\]', path):
-        return json.dumps(f"{side}/{path}", ensure_ascii=False)
-    return f"{side}/{path}\t" if " " in path else f"{side}/{path}"
 
 
 class Orphan(NamedTuple):
