@@ -74,7 +74,7 @@ _IS = (
 )
 """How a sentence goes on, or begins, that says what somebody or something is.
 
-Such a line at the head adds half a point to the share of what is asked that the pages of four conversations hold.
+With such a line at the head the pages of four conversations hold 34.9 % of what is asked about, without 34.5 %.
 """
 
 RELATED = 8

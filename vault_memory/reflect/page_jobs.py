@@ -45,7 +45,7 @@ from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
 
-VERSION = 7
+VERSION = 8
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 OPINIONS_ON_A_PAGE = 5
