@@ -206,9 +206,7 @@ class PageJobs:
             told |= {key for line in entries for key in line.keys}
             rest = [fact for fact in about if fact.key not in told]
             newer = self._newer(rest)
-            days = {(day.year, day.month, 1) for fact in rest if (day := fact.when)}
-            months = {periods.period_of(date(*day), "month").name for day in days} & self._made
-
+            months = {periods.period_of(day, "month").name for fact in rest if (day := fact.when)} & self._made
             newest = max((fact.day for fact in about if fact.day), default=None)
             known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest)
             draft = partial(self._entity, known, path, about)

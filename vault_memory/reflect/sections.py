@@ -20,7 +20,7 @@ from vault_memory.text.spans import MONTH_NAMES, Span
 
 DECIDED, ALSO = "Decided", "Also"
 
-MOST = {"week": 48, "month": 40, "year": 32}
+FACT_TOKENS = {"week": 48, "month": 40, "year": 32}
 """The most tokens of one fact's text, by the kind of the period: the longer ago, the denser."""
 
 LINES = 6
@@ -78,9 +78,9 @@ class Body:
     _texts: dict[int, str] = field(default_factory=dict)
 
     @property
-    def most(self) -> int:
+    def fact_tokens(self) -> int:
         """The most tokens of one fact's text; a first sentence may be somewhat longer."""
-        return min(MOST[self.period.kind], max(self.limit // LINES, 1))
+        return min(FACT_TOKENS[self.period.kind], max(self.limit // LINES, 1))
 
     @property
     def with_headings(self) -> bool:
@@ -114,7 +114,7 @@ class Body:
         found = self._texts.get(id(fact))
         if found is None:
             text = fact_text.readable(fact.text, self.context.exists)
-            found = self._texts[id(fact)] = fact_text.clipped(text, self.most, self.context.count)
+            found = self._texts[id(fact)] = fact_text.clipped(text, self.fact_tokens, self.context.count)
         return found
 
     def thread(self, fact: Fact) -> str:
@@ -179,7 +179,7 @@ class Body:
         if self._lead(one, section) != self._lead(other, section):
             return None
         text = f"{self._told(one, section)}; {self.text(other)}{self._until(other)}"
-        if self.context.count(text) > self.most or any(
+        if self.context.count(text) > self.fact_tokens or any(
             fact_text.surely_traced(text, f.text, 2) < fact_text.TRACEABLE for f in (one, other)
         ):
             return None

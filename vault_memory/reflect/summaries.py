@@ -134,7 +134,7 @@ def _fitting(
 
     def cost(fact: Fact) -> int:
         """Near enough to choose by: whether a line really fits is measured below, with all that stands around it."""
-        return min(count(fact.text), body.most) + CITATION_TOKENS
+        return min(count(fact.text), body.fact_tokens) + CITATION_TOKENS
 
     weigh = Weights(body.context.stems, body.context.rarity, cost, old_before=plus(body.period.end, -OLD_DAYS))
     keys = {fact.key for fact in facts}
