@@ -335,19 +335,31 @@ def get(caller: Caller, given: Arguments) -> str:
         first = given.get("start_line", lines[0] if lines else int(cited[1]) if cited else 1)
         count = given.get("line_count")
         lines = first, first + count - 1 if count else None
-    excerpt = _found(caller, path, lines)
-    return _missing(caller, path) if excerpt.not_found else render_excerpt(excerpt)
+    excerpt, called = _opened(caller, path, lines)
+    if not excerpt.not_found:
+        return render_excerpt(excerpt)
+    if folder := _folder(caller, path):
+        return folder
+    listed = "\n".join(map(place, called[:NAMESAKES]))
+    said = f"There is no note {inline(path)} {_unread(caller, path)}."
+    return f"{said} Called so:\n{frame.framed(listed)}" if called else said
 
 
-def _found(caller: Caller, path: str, lines: Span | None) -> Excerpt:
-    """What a path names, else what a link with these words would open, where that is one note alone."""
-    excerpt = _read(caller, path, lines)
-    target = _target(path)
+def _opened(caller: Caller, path: str, lines: Span | None) -> tuple[Excerpt, list[str]]:
+    """What a path names, else what a link with these words would open, where that is one note alone; and the notes that
+    are called so where none was opened."""
+    excerpt, target = _read(caller, path, lines), path
+    if not path.startswith("sessions/"):  # whose `#m3` is no heading
+        target = re.split(r"[|#]", path.removeprefix("[[").removesuffix("]]"))[0].strip()
     if excerpt.not_found and target not in ("", path):
         excerpt = _read(caller, inside(target), lines)
-    if excerpt.not_found and "/" not in target and len(called := _called(caller, target)) == 1:
-        excerpt = _read(caller, called[0], lines)
-    return excerpt
+    called: list[str] = []
+    if excerpt.not_found and target:
+        with suppress(VaultMemoryError):  # without an index nothing is to be said of names
+            called = caller.vault.indexed().notes_called(target, caller.scopes)
+        if len(called) == 1 and "/" not in target:  # links in notes name no folders
+            excerpt = _read(caller, called[0], lines)
+    return excerpt, called
 
 
 def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:
@@ -360,28 +372,6 @@ def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:
     except (OSError, ValueError) as error:  # no system has such a path, or it may not be read
         why = error.strerror if isinstance(error, OSError) else None
         raise VaultError(f"{path} cannot be read: {why or 'no file has such a name'}.", "") from error
-
-
-def _target(path: str) -> str:
-    """The note that a link names: `a` for `[[a#Heading|shown]]`; a session's messages are no heading."""
-    bare = path.removeprefix("[[").removesuffix("]]")
-    return re.split(r"[|#]", bare)[0].strip() if not path.startswith("sessions/") else path
-
-
-def _called(caller: Caller, name: str) -> list[str]:
-    """Where the notes are that a link with this name would open: links in notes name no folders."""
-    with suppress(VaultMemoryError):  # without an index nothing is to be said of names
-        return caller.vault.indexed().notes_called(name, caller.scopes) if name else []
-    return []
-
-
-def _missing(caller: Caller, path: str) -> str:
-    """That there is no such note, and what there is instead."""
-    if folder := _folder(caller, path):
-        return folder
-    said = f"There is no note {inline(path)} {_unread(caller, path)}."
-    called = "\n".join(map(place, _called(caller, _target(path))[:NAMESAKES]))
-    return f"{said} Called so:\n{frame.framed(called)}" if called else said
 
 
 def _unread(caller: Caller, path: str) -> str:
