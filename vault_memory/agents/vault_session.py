@@ -4,6 +4,7 @@ What is wrong with vault, settings or index is an error of the one question it i
 A questioner is one thread; what writes works on objects of its own, and may run in another.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -39,7 +40,8 @@ class VaultSession:
         self._named, self._folder = vault, folder
         self._settings: LiveSettings | None = None
         self._warm: tuple[Federation, HeldIndex] | None = None
-        self._building: _IndexBuild | None = None
+        self._building: tuple[subprocess.Popen[bytes], IO[bytes]] | None = None
+        """The process that builds the index, and what it says."""
 
     # --- what is asked -------------------------------------------------------------------------------------------
 
@@ -122,45 +124,27 @@ class VaultSession:
         if self._building is None:
             self._build()
         assert self._building is not None
-        ended = self._building.ended_within(WAIT_FOR_INDEX_SECONDS)
-        if ended:
-            building, self._building = self._building, None
-            building.raise_failure()
-        return ended and not held.missing()
-
-    def _build(self) -> None:
-        """Have the index built in a process of its own, which goes on when this one ends."""
-        if self._building is None or self._building.ended_within(0):
-            self._building = _IndexBuild(self.command("index"))
-
-
-class _IndexBuild:
-    """An index being built by another process."""
-
-    def __init__(self, command: list[str]) -> None:
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with this object
-        nowhere = subprocess.DEVNULL
-        self._process = subprocess.Popen(
-            command, stdin=nowhere, stdout=self._said, stderr=nowhere, start_new_session=True
-        )
-
-    def ended_within(self, seconds: float) -> bool:
-        """Whether it ends within so many seconds."""
+        process, said = self._building
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
-        return self._process.returncode is not None
-
-    def raise_failure(self) -> None:
-        """Raise what it ended with, unless the index was built."""
-        import json
-
-        self._said.seek(0)
-        try:
-            error = json.loads(self._said.read() or b"{}").get("error")
-        except ValueError:
-            error = {"message": "The index could not be built.", "exit_code": 1}
-        finally:
-            self._said.close()
+            process.wait(WAIT_FOR_INDEX_SECONDS)
+        if process.returncode is None:
+            return False
+        self._building = None
+        with said:
+            said.seek(0)
+            try:
+                error = json.loads(said.read() or b"{}").get("error")
+            except ValueError:
+                error = {"message": "The index could not be built."}
         if error:
             code, sentence = int(error.get("exit_code", 1)), str(error.get("message", ""))
             raise of_exit_code(code, sentence, str(error.get("next_step", "")))
+        return not held.missing()
+
+    def _build(self) -> None:
+        """Have the index built in a process of its own, which goes on when this one ends."""
+        if self._building is None or self._building[0].poll() is not None:
+            said = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when it was read
+            nowhere, command = subprocess.DEVNULL, self.command("index")
+            process = subprocess.Popen(command, stdin=nowhere, stdout=said, stderr=nowhere, start_new_session=True)
+            self._building = process, said
