@@ -4,7 +4,8 @@ Pure, and it never adds a word: what it leaves out shows as `…`, and the citat
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -109,13 +110,10 @@ def _first_clauses(text: str, most: int, count: Callable[[str], int]) -> str:
 def _first_words(text: str, most: int, count: Callable[[str], int]) -> str:
     """As many words from the beginning as `most` tokens hold, no link and no code cut open; at least one."""
     words = text.split(" ")
-    low, high = 1, len(words)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if count(" ".join(words[:middle])) <= most else (low, middle - 1)
-    while low > 1 and _is_open(" ".join(words[:low])):
-        low -= 1
-    return " ".join(words[:low]).rstrip(",:;–—-( ")
+    kept = max(1, bisect_right(range(1, len(words) + 1), most, key=lambda n: count(" ".join(words[:n]))))
+    while kept > 1 and _is_open(" ".join(words[:kept])):
+        kept -= 1
+    return " ".join(words[:kept]).rstrip(",:;–—-( ")
 
 
 def _is_open(text: str) -> bool:
@@ -167,18 +165,19 @@ _CALENDAR = frozenset(name.casefold() for name in (*WEEKDAY_NAMES, *MONTH_NAMES)
 
 
 class NameIndex:
-    """The names of entities: `forms` pairs each with its slug, `words` gives what is written small somewhere."""
+    """The names of entities: `forms` pairs each with its slug, `texts` gives what is written of them."""
 
-    def __init__(self, forms: Iterable[tuple[str, str]], words: Callable[[], Container[str]]) -> None:
+    def __init__(self, forms: Iterable[tuple[str, str]], texts: Callable[[], Iterable[str]]) -> None:
         self._forms: dict[tuple[str, ...], set[str]] = {}
         for form, slug in forms:
             self._forms.setdefault(tuple(_NAME_WORD.findall(form.casefold())), set()).add(slug)
         self._first = {form[0] for form in self._forms if form}
-        self._ask = words
+        self._texts = texts
 
     @cached_property
-    def _words(self) -> Container[str]:
-        return self._ask()
+    def _small_words(self) -> frozenset[str]:
+        """The words that are written without a capital somewhere."""
+        return frozenset(word for text in self._texts() for word in _NAME_WORD.findall(text) if word[0].islower())
 
     def slugs(self, text: str, canonical: Callable[[str], str]) -> list[str]:
         """Who is mentioned or called by name, each once; a name that two have is nobody's."""
@@ -206,9 +205,4 @@ class NameIndex:
         folded = word[0].casefold()
         if folded in _CALENDAR:
             return False
-        return not _STARTS.search(text[: word.start()]) or folded not in self._words
-
-
-def small_words(texts: Iterable[str]) -> frozenset[str]:
-    """The words that are written without a capital somewhere."""
-    return frozenset(word for text in texts for word in _NAME_WORD.findall(text) if word[0].islower())
+        return not _STARTS.search(text[: word.start()]) or folded not in self._small_words

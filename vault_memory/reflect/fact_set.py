@@ -117,7 +117,7 @@ class _Whom:
         forms += [
             (names.shown(slug) or self.called.get(slug) or slug, slug) for slug in self._to_have_a_page(rows, page_days)
         ]
-        self._called = fact_text.NameIndex(forms, lambda: fact_text.small_words(row.text for row in rows))
+        self._called = fact_text.NameIndex(forms, lambda: (row.text for row in rows))
 
     def of(self, row: FactRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""

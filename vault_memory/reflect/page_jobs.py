@@ -302,7 +302,7 @@ class PageJobs:
         # Who is to have a page is called by its name already now: with the page there, nothing is to change.
         pages = self._open_pages.items() if items else ()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
-        names = fact_text.NameIndex(forms, lambda: fact_text.small_words(fact.text for fact in self.fact_set.facts))
+        names = fact_text.NameIndex(forms, lambda: (fact.text for fact in self.fact_set.facts))
         # As if what came from outside were not there: nothing of it may move a line of the core, nor make one surer.
         own = [fact for fact in self.fact_set.facts if fact.is_trusted]
         grounds = proposals.Grounds(
