@@ -22,10 +22,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, tzinfo
 from datetime import time as clock
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.daemon.watch import Batch, ChangeQueue, Watcher
+from vault_memory.daemon.watch import Batch, ChangeQueue, Trouble, Watcher
 from vault_memory.errors import BusyError, VaultMemoryError, of_exit_code
 from vault_memory.federation import Federation
 from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
@@ -59,13 +59,6 @@ QUIET_SECONDS = 60.0
 _DAY = timedelta(days=1)
 
 log = logging.getLogger(__name__)
-
-
-class Trouble(NamedTuple):
-    """Why the index is not brought up to date, and what to do about it."""
-
-    what: str
-    mend: str
 
 
 class _StoppedError(Exception):
@@ -111,12 +104,8 @@ class IndexWorker(threading.Thread):
 
     def knows_everything(self) -> bool:
         """Whether every change since the last look is in the index or among the changes that wait."""
-        return (
-            self.looked.is_set()
-            and self.trouble is None
-            and self._watcher.reach.is_whole
-            and not self._watcher.is_stale()
-        )
+        is_watched = self._watcher.trouble is None and not self._watcher.is_stale()
+        return is_watched and self.looked.is_set() and self.trouble is None
 
     def run(self) -> None:
         self._changes.add_everything()
@@ -124,7 +113,7 @@ class IndexWorker(threading.Thread):
             pause = RECONCILE_SECONDS
             if self.trouble:
                 pause = self._retry_seconds()
-            elif not self._watcher.reach.is_whole:
+            elif self._watcher.trouble:
                 pause = max(POLL_SECONDS, self._walk_seconds / POLL_SHARE)
             batch = self._changes.wait(pause)
             if self._stopping.is_set():
@@ -141,13 +130,13 @@ class IndexWorker(threading.Thread):
         left: frozenset[str] = frozenset(batch.paths)
         try:
             if everything:
-                before = self._watcher.reach
+                before = self._watcher.trouble
                 self._watcher.check()
-                reach = self._watcher.reach
-                if reach != before and reach.is_whole:
+                trouble = self._watcher.trouble
+                if trouble and trouble != before:
+                    log.warning("looking every few seconds, for %s. %s", trouble.what, trouble.mend)
+                elif trouble != before:
                     log.info("watching every folder")
-                elif reach != before:
-                    log.warning("looking every few seconds, for %s. %s", reach.why, reach.mend)
             report = self._refresh(None if everything else batch)
             left = frozenset(problem.path for problem in report.failed)
             self.unread = left if everything else left | (self.unread - batch.paths.keys())

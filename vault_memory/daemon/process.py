@@ -25,10 +25,10 @@ from typing import Any
 
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import client, methods
-from vault_memory.daemon.index_worker import Background, IndexWorker, Trouble
+from vault_memory.daemon.index_worker import Background, IndexWorker
 from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.daemon.watch import FEW_PATHS, ChangeQueue, Watcher
+from vault_memory.daemon.watch import FEW_PATHS, ChangeQueue, Trouble, Watcher
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
@@ -178,7 +178,7 @@ class Daemon:
 
     def health(self) -> dict[str, Any]:
         """How the daemon is; made without waiting for any thread."""
-        now, reach, trouble = time.monotonic(), self._watcher.reach, self._worker.trouble
+        now, unwatched, trouble = time.monotonic(), self._watcher.trouble, self._worker.trouble
         done, total = self._worker.progress
         oldest = self._changes.oldest_seconds
         if not self._worker.is_alive() and not self._stop.is_set():
@@ -186,7 +186,8 @@ class Daemon:
         return {
             "pid": os.getpid(), "version": __version__, "uptime_seconds": round(now - self._begun, 1),
             "oldest_pending_seconds": None if oldest is None else round(oldest, 3), "pending": self._changes.count,
-            "watching": "native" if reach.is_whole else "polling", "why": reach.why or None, "mend": reach.mend or None,
+            "watching": "polling" if unwatched else "native", "why": unwatched and unwatched.what,
+            "mend": (unwatched and unwatched.mend) or None,
             "heartbeat_seconds": round(now - self._worker.last_sign, 1),
             "indexing": {"done": done, "total": total} if total else None,
             "trouble": trouble and {"what": trouble.what, "mend": trouble.mend},

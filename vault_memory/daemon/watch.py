@@ -213,18 +213,11 @@ class ChangeQueue:
 # --- what the system tells -------------------------------------------------------------------------------------------
 
 
-class Reach(NamedTuple):
-    """How much the system tells: `why` it is not everything, or "", and what would fix that."""
+class Trouble(NamedTuple):
+    """Why something is not done, and what to do about it, or ""."""
 
-    why: str = ""
+    what: str
     mend: str = ""
-
-    @property
-    def is_whole(self) -> bool:
-        return not self.why
-
-
-Identity = tuple[int, int]
 
 
 class Watcher(FileSystemEventHandler):
@@ -236,7 +229,7 @@ class Watcher(FileSystemEventHandler):
     def __init__(self, root: Path, changes: ChangeQueue, links: Callable[[], Collection[str]]) -> None:
         self._root, self._changes, self._links = root, changes, links
         self._observer: BaseObserver | None = None
-        self._identity: Identity | None = None
+        self._identity: tuple[int, int] | None = None
         self._stop_mounts: Callable[[], None] | None = None
         self._lost_folder = False
         self._threads: set[threading.Thread] = set()
@@ -245,12 +238,13 @@ class Watcher(FileSystemEventHandler):
         self._starts = 0
         self._circumstances: tuple[object, ...] = ()
         self._overflows = _OverflowHandler(self._lost)
-        self.reach = Reach("not started")
+        self.trouble: Trouble | None = Trouble("not started")
+        """Why not every change is told of."""
 
     def start(self) -> None:
-        """Begin to watch, in place of what was watched before; `reach` says with what success."""
+        """Begin to watch, in place of what was watched before; `trouble` says with what success."""
         self.stop()
-        self.reach = Reach("the watching has just begun")
+        self.trouble = Trouble("the watching has just begun")
         self._lost_folder = False
         with self._marked:  # a mark that is under way to who watched before comes no more
             self._starts, self._mark_is_out = self._starts + 1, False
@@ -268,11 +262,11 @@ class Watcher(FileSystemEventHandler):
                     observer.stop()
             limits = {errno.ENOSPC: WATCHES, errno.EMFILE: INSTANCES}
             fix = _raise(limits[error.errno]) if error.errno in limits else "Check that its drive is mounted."
-            self.reach = Reach(f"the vault cannot be watched: {error.strerror or error}", fix)
+            self.trouble = Trouble(f"the vault cannot be watched: {error.strerror or error}", fix)
             return
         self._observer, self._threads = observer, set(threading.enumerate()) - before
         logging.getLogger("watchdog").addHandler(self._overflows)
-        self.reach = self._measured()
+        self.trouble = self._measured()
 
     def stop(self) -> None:
         """Watch no longer."""
@@ -331,29 +325,29 @@ class Watcher(FileSystemEventHandler):
         if not alive or self.is_stale():
             self.start()
             return
-        before, known = self.reach, self._circumstances
-        self.reach = self._measured()
+        before, known = self.trouble, self._circumstances
+        self.trouble = self._measured()
         # A folder made in a hurry may be watched at the second attempt; and what stood in the way may be mended.
-        if (before.is_whole and not self.reach.is_whole) or (not before.is_whole and self._circumstances != known):
+        if (self.trouble and not before) or (before and self._circumstances != known):
             self.start()
 
-    def _measured(self) -> Reach:
-        """How much is told, from the kinds of file systems and the number of watches the kernel knows."""
+    def _measured(self) -> Trouble | None:
+        """Why not every change is told of, by the kinds of file systems and the watches that the kernel counts."""
         silent = locations.silent_mounts(self._root)
         readable, unreadable = _folders(self._root)
         self._circumstances = (silent, readable, unreadable, *map(_read_number, (WATCHES, INSTANCES)))
         if silent:
-            return Reach(
+            return Trouble(
                 f"{silent[0].folder} is on a file system ({silent[0].kind}) that does not tell of every change"
             )
         watches = _watches()
         if watches is not None and watches < readable:
             what = f"only {watches:,} of {readable:,} folders are watched: the system's limit is reached"
-            return Reach(what, _raise(WATCHES))
+            return Trouble(what, _raise(WATCHES))
         if watches is not None and unreadable:
             more = f" (and {len(unreadable) - 1} more)" if unreadable[1:] else ""
-            return Reach(f"{unreadable[0]}{more} cannot be watched", "Make it readable, or move it out of the vault.")
-        return Reach()
+            return Trouble(f"{unreadable[0]}{more} cannot be watched", "Make it readable, or move it out of the vault.")
+        return None
 
     def _lost(self) -> None:
         """Events were lost, our own mark perhaps among them."""
