@@ -100,7 +100,8 @@ class Federation(Memory):
         if may_wait:
             given += self._others(request)
         else:
-            if request.source != SESSIONS and self.further:
+            # Even finding the vaults may hang: that is left to the thread that asks them.
+            if request.source != SESSIONS and (self.config.roots or self.config.roots_under):
                 given += _ask_quickly(self, request)
             if request.source != NOTES:
                 given.append((SESSIONS, "sessions are not asked where nothing may be waited for"))

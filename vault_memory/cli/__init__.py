@@ -73,26 +73,22 @@ def main(arguments: list[str] | None = None) -> None:
     except click.Abort:
         click.echo("Stopped.", err=True)
         code = 130
-    except VaultMemoryError as error:
-        code = _report(error, arguments)
     except Exception as error:  # the edge: no traceback unless asked for
-        sentence, next_step = f"Unexpected: {type(error).__name__}: {error}", "Run it with -v, and please report it."
-        code = _report(VaultMemoryError(sentence, next_step), arguments)
+        if "-v" in arguments or "--verbose" in arguments:
+            import traceback
+
+            traceback.print_exc()
+        if not isinstance(error, VaultMemoryError):
+            unexpected = f"Unexpected: {type(error).__name__}: {error}"
+            error = VaultMemoryError(unexpected, "Run it with -v, and please report it.")
+        _as_json(arguments, str(error), error.next_step, error.exit_code)
+        click.echo(f"Error: {error}", err=True)
+        if error.next_step:
+            click.echo(error.next_step, err=True)
+        code = error.exit_code
     if is_whole_process:
         gc.freeze()  # it ends here: Python need not search all that is left for garbage (0.3 s after a large reflect)
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _report(error: VaultMemoryError, arguments: list[str]) -> int:
-    if "-v" in arguments or "--verbose" in arguments:
-        import traceback
-
-        traceback.print_exc()
-    _as_json(arguments, str(error), error.next_step, error.exit_code)
-    click.echo(f"Error: {error}", err=True)
-    if error.next_step:
-        click.echo(error.next_step, err=True)
-    return error.exit_code
 
 
 def _as_json(arguments: list[str], message: str, next_step: str, exit_code: int) -> None:
