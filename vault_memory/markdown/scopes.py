@@ -6,6 +6,7 @@ from is found in the same way.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vault_memory.markdown import facts as retain
@@ -50,13 +51,34 @@ _FIELD = re.compile(
 """A field as Dataview reads it: all of a line or of a list item, or in brackets."""
 
 
+@dataclass
 class _Item:
-    """An open list item: where it began, in how many quotes, how far it is indented, its value, what it names, and
-    whether its head has been read."""
+    """An open list item: where it began, in how many quotes, how far it is indented, its value and what it names."""
 
-    def __init__(self, first: int, quotes: int, indent: int, outer: str | None) -> None:
-        self.first, self.quotes, self.indent, self.value, self.head_read = first, quotes, indent, outer, False
-        self.named: set[str] = set()
+    first: int
+    quotes: int
+    indent: int
+    value: str | None
+    named: set[str] = field(default_factory=set)
+    is_head_read: bool = False
+
+    def holds(self, line: str) -> bool:
+        """Whether a line is indented as a part of the item is."""
+        quotes, text = _unquoted(line, self.quotes)
+        lead = text[: len(text) - len(text.lstrip(" \t"))]
+        return quotes == self.quotes and len(lead.expandtabs(4)) > self.indent
+
+    def read(self, text: str, key: _Key) -> str | None:
+        """The value that the item names in its head, or in any text while no head is seen; None where it names none."""
+        if self.is_head_read:
+            return None
+        head = HEAD.match(text)
+        self.is_head_read = head is not None
+        matches = key.named.finditer(text[: head.start(5)] if head else text)
+        if values := {key.read(match[1] or match[2] or "") for match in matches}:
+            self.named |= values
+            self.value = key.joined(self.named)
+        return self.value if values else None
 
 
 def by_line(note: Note) -> dict[int, str]:
@@ -105,14 +127,18 @@ def _by_line(note: Note, key: _Key) -> dict[int, str]:
         if state == HEADING:
             items.clear()
         # A line right below an item continues it even without an indent.
-        while items and (bullet or after_blank) and not _is_inside(items[-1], line):
+        while items and (bullet or after_blank) and not items[-1].holds(line):
             items.pop()
         after_blank = False
         if bullet:
             indent = len(bullet[1].expandtabs(4))
             items.append(_Item(number, quotes, indent, items[-1].value if items else None))
         if items:
-            _read(items[-1], bullet[2] if bullet else text, (number, key), found)
+            item = items[-1]
+            if named := item.read(bullet[2] if bullet else text, key):
+                found |= dict.fromkeys(range(item.first, number), named)
+            if item.value:
+                found[number] = item.value
     return found
 
 
@@ -122,26 +148,6 @@ def _unquoted(line: str, most: int = -1) -> tuple[int, str]:
     while quotes != most and (match := _QUOTED.match(line)):
         quotes, line = quotes + 1, line[match.end() :]
     return quotes, line
-
-
-def _is_inside(item: _Item, line: str) -> bool:
-    quotes, text = _unquoted(line, item.quotes)
-    return quotes == item.quotes and len(text[: len(text) - len(text.lstrip(" \t"))].expandtabs(4)) > item.indent
-
-
-def _read(item: _Item, text: str, at: tuple[int, _Key], found: dict[int, str]) -> None:
-    """Look for the item's value in its head, in all of the text while no head is seen; it holds from the first line."""
-    number, key = at
-    if not item.head_read:
-        head = HEAD.match(text)
-        item.head_read = head is not None
-        named = key.named.finditer(text[: head.start(5)] if head else text)
-        if values := [key.read(match[1] or match[2] or "") for match in named]:
-            item.named.update(values)
-            item.value = key.joined(item.named)
-            found.update((n, item.value) for n in range(item.first, number))
-    if item.value:
-        found[number] = item.value
 
 
 def of_lines(found: dict[int, str], start: int, end: int) -> str | None:
