@@ -104,23 +104,6 @@ def test_no_socket(path: Path, short_folder: Path) -> None:
             connect(missing)
 
 
-def test_a_folder_that_others_may_enter_is_not_trusted(server: Served) -> None:
-    server.path.parent.chmod(0o777)
-    with pytest.raises(NotRunningError):
-        connect(server.path)
-    server.path.parent.chmod(0o700)
-    with connect(server.path) as client:
-        assert client.call("echo") == {}
-
-
-@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root can give a file away")
-def test_another_users_socket_is_not_connected_to(server: Served) -> None:
-    os.chown(server.path, 65534, 65534)
-    with pytest.raises(NotRunningError):
-        connect(server.path)
-    assert server.connections == 0
-
-
 FOREIGN_DAEMON = """
 import os, socket, sys
 it = socket.socket(socket.AF_UNIX)

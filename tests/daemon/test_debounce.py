@@ -24,13 +24,17 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture
+def pending(clock: Clock) -> ChangeQueue:
+    return ChangeQueue(clock)
+
+
 def taken(pending: ChangeQueue) -> Batch | None:
     """The batch that is due now, without waiting."""
     return pending.wait(0.0)
 
 
-def test_a_lone_save_is_due_shortly_after_its_last_event(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
+def test_a_lone_save_is_due_shortly_after_its_last_event(pending: ChangeQueue, clock: Clock) -> None:
     pending.add(["a.md"])
     clock.now += LONE_SAVE_SECONDS * 0.9
     assert taken(pending) is None
@@ -41,8 +45,7 @@ def test_a_lone_save_is_due_shortly_after_its_last_event(clock: Clock) -> None:
     assert taken(pending) == Batch({"a.md": 100.0})
 
 
-def test_a_burst_is_one_batch_once_it_takes_breath(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
+def test_a_burst_is_one_batch_once_it_takes_breath(pending: ChangeQueue, clock: Clock) -> None:
     for n in range(FEW_PATHS * 3):
         pending.add([f"{n}.md"])
         clock.now += 0.01
@@ -53,8 +56,7 @@ def test_a_burst_is_one_batch_once_it_takes_breath(clock: Clock) -> None:
     assert batch is not None and len(batch.paths) == FEW_PATHS * 3
 
 
-def test_everything_is_due_at_once_with_all_that_waits(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
+def test_everything_is_due_at_once_with_all_that_waits(pending: ChangeQueue, clock: Clock) -> None:
     pending.add(["a.md"])
     pending.add_everything()
     assert pending.count == 2
@@ -62,8 +64,7 @@ def test_everything_is_due_at_once_with_all_that_waits(clock: Clock) -> None:
     assert pending.count == 2  # in hand
 
 
-def test_what_is_in_hand_counts_until_it_is_done(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
+def test_what_is_in_hand_counts_until_it_is_done(pending: ChangeQueue, clock: Clock) -> None:
     pending.add(["a.md"])
     clock.now += 1
     batch = taken(pending)
@@ -74,13 +75,17 @@ def test_what_is_in_hand_counts_until_it_is_done(clock: Clock) -> None:
     assert (pending.count, pending.oldest_seconds) == (0, None)
 
 
-def test_what_failed_waits_and_holds_up_nothing_else(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
+def fail(pending: ChangeQueue, clock: Clock) -> None:
+    """Have a note looked at that cannot be indexed now."""
     pending.add(["bad.md"])
     clock.now += 1
     batch = taken(pending)
     assert batch is not None
     pending.done(batch, left=["bad.md"], pause_seconds=60.0)
+
+
+def test_what_failed_waits_and_holds_up_nothing_else(pending: ChangeQueue, clock: Clock) -> None:
+    fail(pending, clock)
     assert (pending.count, pending.oldest_seconds) == (1, 1.0)
     pending.add(["good.md"])
     clock.now += LONE_SAVE_SECONDS
@@ -92,13 +97,8 @@ def test_what_failed_waits_and_holds_up_nothing_else(clock: Clock) -> None:
     assert taken(pending) == Batch({"bad.md": 100.0})
 
 
-def test_an_event_at_what_failed_makes_it_due_again(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
-    pending.add(["bad.md"])
-    clock.now += 1
-    batch = taken(pending)
-    assert batch is not None
-    pending.done(batch, left=["bad.md"], pause_seconds=60.0)
+def test_an_event_at_what_failed_makes_it_due_again(pending: ChangeQueue, clock: Clock) -> None:
+    fail(pending, clock)
     pending.add(["bad.md"])
     clock.now += LONE_SAVE_SECONDS
     assert taken(pending) == Batch({"bad.md": 100.0})
@@ -124,17 +124,12 @@ def test_whoever_settles_has_a_few_looked_at_now() -> None:
     assert not worker.is_alive()
 
 
-def test_nobody_waits_for_many_or_for_what_failed(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
+def test_nobody_waits_for_many_or_for_what_failed(pending: ChangeQueue, clock: Clock) -> None:
     pending.add(f"{n}.md" for n in range(FEW_PATHS + 1))
     pending.settle(1000.0)
     assert pending.count == FEW_PATHS + 1
     failed = ChangeQueue(clock)
-    failed.add(["bad.md"])
-    clock.now += 1
-    batch = taken(failed)
-    assert batch is not None
-    failed.done(batch, left=["bad.md"], pause_seconds=60.0)
+    fail(failed, clock)
     failed.settle(1000.0)
     assert failed.count == 1
 
