@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).parent / "scripts"
 NOW = "2025-06-20T12:00:00Z"
-HALVES = ("seen", "unseen")
 
 
 class Asked(NamedTuple):

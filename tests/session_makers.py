@@ -108,9 +108,3 @@ def opencode_message(
         db.execute("REPLACE INTO message VALUES(?,?,?,?,?)", row)
         for number, part in enumerate(parts):
             db.execute("REPLACE INTO part VALUES(?,?,?)", (f"{message}p{number}", message, json.dumps(part)))
-
-
-def opencode_title(root: Path, session: str, title: str) -> None:
-    """Give a session another title."""
-    with database(root) as db:
-        db.execute("UPDATE session SET title = ? WHERE id = ?", (title, session))
