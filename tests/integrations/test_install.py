@@ -430,6 +430,25 @@ def test_what_cannot_be_edited_is_not_touched(home: Home, data: bytes) -> None:
     assert home.files() == before  # and nothing went into the other file
 
 
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_what_is_no_json_is_left_and_its_owner_told_what_to_do(home: Home, command: str) -> None:
+    file = home.put(".claude.json", b'{"a" 1}')
+    ended = home.run(command, "claude-code")
+    assert (ended.returncode, file.read_bytes()) == (6, b'{"a" 1}')
+    assert f"{file} cannot be edited: line 1: Expecting ':' delimiter. It was not touched." in ended.stderr
+    assert pasted(ended.stderr)["mcpServers"].keys() == {"vault-memory"}
+
+
+def test_what_a_user_took_out_meanwhile_does_not_come_back(home: Home) -> None:
+    file = home.put(SETTINGS, b'{"hooks": {"PreToolUse": []}, "model": "x"}')
+    home.done("install", "claude-code")
+    document = json.loads(file.read_bytes())
+    del document["hooks"]["PreToolUse"]
+    file.write_text(json.dumps(document))
+    home.done("uninstall", "claude-code")
+    assert json.loads(file.read_bytes()) == {"hooks": {}, "model": "x"}
+
+
 COMMENTED = b'{\n  // why\n  "a": 1\n}'
 
 

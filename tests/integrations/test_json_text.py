@@ -115,6 +115,20 @@ def test_comments_stay_and_are_told() -> None:
         assert remove_child(after, found, len(children) - 1) == COMMENTED
 
 
+@pytest.mark.parametrize(
+    ("text", "index", "left"),
+    [
+        ('{\n  "a": 1, // of a\n  "b": 2\n}', 1, '{\n  "a": 1 // of a\n  \n}'),
+        ('{\n  // of a\n  "a": 1, // and b\n  "b": 2,\n}', 0, '{\n  // of a\n   // and b\n  "b": 2,\n}'),
+        ("[1 /* one */, 2 /* two */, 3]", 1, "[1 /* one */, /* two */ 3]"),
+    ],
+)
+def test_comments_beside_what_goes_stay(text: str, index: int, left: str) -> None:
+    of = parse(text)
+    assert remove_child(of, of.root, index) == left
+    assert parse(left).extension
+
+
 @pytest.mark.parametrize("text", ["", "{} {}", '{"a" 1}', "{'a': 1}", '{"a": 01}', "[" * 5000, "{,}", "[1,,2]"])
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(NotJsonError):
