@@ -286,8 +286,7 @@ class PageJobs:
             names=lambda fact: () if fact.subjects == (slug,) else tuple(map(self._name, fact.subjects)),
             tokens=tokens,
             shorter=shorter,
-            cite=self._cite,
-            count=self._context.count,
+            context=self._context,
         )
 
     @property

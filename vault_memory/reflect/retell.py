@@ -16,6 +16,7 @@ from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.model_writer import MAX_SENTENCES, SENTENCE_CHARACTERS, About, ModelWriter, fact_line
 from vault_memory.reflect.plan import Draft
+from vault_memory.reflect.sections import PageContext
 
 MIN_FACTS = 4
 """Fewer facts are read as fast as what would be said of them."""
@@ -52,8 +53,7 @@ class Subject:
     names: Callable[[Fact], Sequence[str]]
     tokens: int
     shorter: Callable[[int], Draft | None]
-    cite: Citations
-    count: Callable[[str], int]
+    context: PageContext
 
     @property
     def about(self) -> About:
@@ -145,7 +145,7 @@ class Retelling:
             name, *cited = line.slot.split(" ")
             if name == SENTENCE and place not in present.yours and set(cited) <= known.keys():
                 text, dash, _ = line.text.partition(" — [[")
-                found += [_line(text, [known[one] for one in cited], subject.cite)] if dash else []
+                found += [_line(text, [known[one] for one in cited], subject.context.cite)] if dash else []
         return found
 
     def _asked(self, draft: Draft, mark: Line, told: Sequence[Fact], subject: Subject) -> Draft:
@@ -153,7 +153,7 @@ class Retelling:
         shown = [fact_line(fact, subject.names(fact)) for fact in told]
         sentences = self._writer.write(subject.name, shown, subject.about)
         lines = [
-            _line(one.text.rstrip(".").rstrip(), [told[number - 1] for number in one.facts], subject.cite)
+            _line(one.text.rstrip(".").rstrip(), [told[number - 1] for number in one.facts], subject.context.cite)
             for one in sentences
         ]
         placed = self._placed(draft, [mark, *lines], subject)
@@ -197,4 +197,4 @@ def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
 
 
 def _tokens(lines: Sequence[Line], subject: Subject) -> int:
-    return subject.count("\n".join(line.text for line in lines))
+    return subject.context.count("\n".join(line.text for line in lines))

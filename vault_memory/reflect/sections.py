@@ -106,7 +106,7 @@ class Body:
         return unlinked(name) if slug in self.named else name
 
     @cached_property
-    def _by_key(self) -> dict[int, Fact]:
+    def _by_key(self) -> dict[int | None, Fact]:
         return {fact.key: fact for fact in (*self.newer, *self.facts)}
 
     def text(self, fact: Fact) -> str:
@@ -220,7 +220,7 @@ class Body:
 
     def _until(self, fact: Fact) -> str:
         """For a fact that another of the period took the place of: since when."""
-        newer = self._by_key.get(fact.succeeded_by) if fact.succeeded_by is not None else None
+        newer = self._by_key.get(fact.succeeded_by)
         if newer is None or newer is fact:
             return ""
         later = newer.when and fact.when and newer.when > fact.when

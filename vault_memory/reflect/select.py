@@ -177,14 +177,12 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
 
 def _share(fact: Fact, is_superseded: bool, weigh: Weights) -> float:
     """How much of a mention a fact is: what is merely inferred, planned, passed or old covers less."""
-    when, is_old = fact.when, False
-    if when is not None and weigh.old_before is not None:
-        is_old = when < weigh.old_before
+    when = fact.when
     less = (
         (fact.is_inferred, weigh.inferred),
-        (when is not None and fact.day is not None and when > fact.day, weigh.ahead),
+        (when and fact.day and when > fact.day, weigh.ahead),
         (is_superseded, weigh.superseded),
-        (is_old, weigh.old),
+        (when and weigh.old_before and when < weigh.old_before, weigh.old),
     )
     return math.prod(share for applies, share in less if applies)
 

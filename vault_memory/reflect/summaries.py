@@ -120,10 +120,9 @@ def _standing(facts: Sequence[Fact], period: Period) -> list[Fact]:
     What took a fact's place within the period is told before it (select.py); what did so on a day after the period
     ended changes nothing in how the period was.
     """
-    known = {fact.key: fact for fact in facts if fact.day is not None and fact.day <= period.end}
-    inside = [fact for fact in facts if period.holds(fact.when)]
-    newer = [known.get(fact.succeeded_by) if fact.succeeded_by is not None else None for fact in inside]
-    return [one for one, other in zip(inside, newer, strict=True) if other is None or period.holds(other.when)]
+    known: dict[int | None, Fact] = {fact.key: fact for fact in facts if fact.day and fact.day <= period.end}
+    inside = (fact for fact in facts if period.holds(fact.when))
+    return [one for one in inside if (newer := known.get(one.succeeded_by)) is None or period.holds(newer.when)]
 
 
 def _fitting(
