@@ -101,11 +101,10 @@ def _lines(jobs: PageJobs, told: Iterable[Fact]) -> dict[tuple[str, int], FactLi
 
 
 def _line(fact: Fact) -> FactLine:
-    since, until = (fact.occurred.start, fact.occurred.end) if fact.occurred else (None, None)
-    occurred = f"{since}" if since == until else f"{since}/{until}"
+    occurred = fact.occurred.isoformat() if fact.occurred else None
     return FactLine(
         kind=fact.kind, text=fact.text, path=fact.path, start_line=fact.line, end_line=fact.line + fact.more_lines,
-        date=_iso(fact.day), occurred=occurred if since else None, confidence=fact.confidence,
+        date=_iso(fact.day), occurred=occurred, confidence=fact.confidence,
         by=fact.by, trusted=fact.is_trusted,
     )  # fmt: skip
 
