@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from vault_memory.errors import RemoteError
-from vault_memory.markdown.fact_text import EvidenceSource, newest_source, sources, without_evidence
+from vault_memory.markdown.fact_text import EvidenceSource, sources, without_evidence
 from vault_memory.reflect.stance import (
     CONTRADICTS,
     RELATED,
@@ -83,11 +83,6 @@ def test_what_one_statement_says_of_another(one: str, other: str, said: str) -> 
 )
 def test_what_is_cited_as_evidence(text: str, rest: str, found: set[EvidenceSource]) -> None:
     assert (without_evidence(text), sources(text)) == (rest, found)
-
-
-def test_the_newest_day_that_is_cited() -> None:
-    assert str(newest_source("Likes tea. Evidence: [[2025-10-29]], [[2025-11-11]], [[Notes]].")) == "2025-11-11"
-    assert newest_source("Likes tea. Evidence: [[Notes]].") is None
 
 
 # --- what a model says ------------------------------------------------------------------------------------------------
