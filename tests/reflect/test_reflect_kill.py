@@ -173,7 +173,7 @@ def prepare(root: Path) -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks and signals as on Linux")
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_killed_at_every_step(tmp_path: Path, every: int) -> None:
     root = tmp_path / "v"
     prepare(root)
