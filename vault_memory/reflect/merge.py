@@ -86,10 +86,8 @@ def merged(
         edits = edits._replace(yours=edits.yours | lone)
         layout = _Layout(draft, edits, context)
     found = layout.lines()
-    lines, yours = (
-        tuple(line for line, _ in found),
-        frozenset(at for at, (_, is_theirs) in enumerate(found) if is_theirs),
-    )
+    lines = tuple(line for line, _ in found)
+    yours = frozenset(at for at, (_, is_theirs) in enumerate(found) if is_theirs)
     orphaned: list[str] = []
     for line in (lines[place] for place in sorted(yours)):
         rests = [name in context.facts for name in (line.facts if line.keys else line.retold)]

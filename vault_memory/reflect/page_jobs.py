@@ -316,7 +316,8 @@ class PageJobs:
             today=self.options.today,
             is_forgotten=self._feedback.is_forgotten,
             refused=frozenset(self._feedback.refused),
-            done=frozenset(self._feedback.done) | answers.ticked.keys(),
+            # One that stands open there was not done after all: the run was undone, or the core could not be changed.
+            done=frozenset(self._feedback.done - (answers.open - answers.settled)) | answers.ticked.keys(),
             open=frozenset(answers.open),
         )
         open_, passed = proposals.weighed(grounds)

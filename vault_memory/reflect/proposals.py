@@ -244,11 +244,9 @@ def read_answers(
         if one.is_ticked:
             found.ticked[one.name] = asked[one.name] = one.change(written.get(one.name))
             found.settled.add(one.name)
-        elif one.is_open:
-            feedback.done.discard(one.name)  # the run that did it was undone
-            if place in yours and not only_ticks:
-                asked[one.name] = one.change(written.get(one.name))
-        elif not only_ticks:
+        elif one.is_open and place in yours and not only_ticks:
+            asked[one.name] = one.change(written.get(one.name))
+        elif not (one.is_open or only_ticks):
             found.settled.add(one.name)
             feedback.refused.add(one.name)
             feedback.new.append(FeedbackNote("refused", one.name))
