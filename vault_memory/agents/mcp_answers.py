@@ -160,28 +160,34 @@ def store(caller: Caller, given: Arguments) -> str:
             raise UsageError("All of it is what memory itself had answered: nothing is stored.", "")
         raise UsageError("`content` says nothing.", "Give the fact in a sentence.")
     _refuse_secrets("stored", content, given.get("title", ""), *given.get("entities", ()))
-    scope = _scope(caller, given)
-    if "title" in given:
-        return _filed(caller, given, content, scope) + taken_out
-    if len(content) > LONGEST_TEXT:
-        raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
-    content = _one_fact(content)
-    bullet = parse_bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
-    done = caller.vault.memory().writer.retain_once(
-        replace(bullet, by=_by(bullet.text, caller.agent)), datetime.now().date(), _known_to(scope)
-    )
-    if isinstance(done, str):
-        return _stands(done) + taken_out
-    warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
-    return _written("Stored", f"{done.path}#L{done.line}\n{done.bullet}", warning) + taken_out
-
-
-def _scope(caller: Caller, given: Arguments) -> str:
-    """For whom a text is stored; raises UsageError for a scope that the agent does not see."""
     scope = normal_scope(given.get("scope", GLOBAL))
     if scope not in caller.scopes:
         raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
-    return scope
+    return (_filed if "title" in given else _retained)(caller, given, content, scope) + taken_out
+
+
+def _retained(caller: Caller, given: Arguments, content: str, scope: str) -> str:
+    if len(content) > LONGEST_TEXT:
+        raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
+    bullet = parse_bullet(_one_fact(content), given.get("kind", "world"), given.get("entities", ()), scope=scope)
+    bullet = replace(bullet, by=_by(bullet.text, caller.agent))
+    done = caller.vault.memory().writer.retain_once(bullet, datetime.now().date(), _known_to(scope))
+    if isinstance(done, str):
+        return _stands(done)
+    warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
+    return _written("Stored", f"{done.path}#L{done.line}\n{done.bullet}", warning)
+
+
+def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
+    from vault_memory.write.new_note import NewNote
+
+    by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
+    names = tuple(name.lstrip("@") for name in given.get("entities", ()))
+    filing = NewNote(given["title"], content, given.get("kind", "world"), names, by, scope)
+    done = caller.vault.memory().writer.create_once(filing, datetime.now(), _known_to(scope))
+    if isinstance(done, str):
+        return _stands(done)
+    return _written("Stored as a note", done.path, done.warning or _unseen(caller, done.path, None))
 
 
 def _known_to(scope: str) -> tuple[str, ...]:
@@ -227,18 +233,6 @@ def _refuse_secrets(what: str, *texts: str) -> None:
 
 def _by(text: str, agent: str) -> str:
     return provenance.of_stored(text, f"agent:{agent or 'unknown'}")
-
-
-def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
-    from vault_memory.write.new_note import NewNote
-
-    by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
-    names = tuple(name.lstrip("@") for name in given.get("entities", ()))
-    filing = NewNote(given["title"], content, given.get("kind", "world"), names, by, scope)
-    done = caller.vault.memory().writer.create_once(filing, datetime.now(), _known_to(scope))
-    if isinstance(done, str):
-        return _stands(done)
-    return _written("Stored as a note", done.path, done.warning or _unseen(caller, done.path, None))
 
 
 def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:

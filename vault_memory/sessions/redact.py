@@ -74,14 +74,10 @@ _COMMAND = r"[^\n|;&]{0,200}?"
 """What may stand between a command and its option."""
 
 RULES = (
-    _rule(
-        "private-key",
-        "PRIVATE",
-        r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*+-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-        r"|[\sA-Za-z0-9+/=:,\\-]*)",
-        re.DOTALL,
-    ),
+    _rule("private-key", "PRIVATE",
+          r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+          r"(?:[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*+-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+          r"|[\sA-Za-z0-9+/=:,\\-]*)", re.DOTALL),
     _rule("aws-key", "AKIA ASIA ABIA ACCA A3T", r"\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
     _rule("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[opusr]_[A-Za-z0-9_]{36,255}"),
     _rule("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{22,255}"),
@@ -124,12 +120,10 @@ RULES = (
     _rule("square-token", "sq0", r"\bsq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,43}"),
     _rule("mailgun-key", "key-", r"\bkey-[a-f0-9]{32}" + _END),
     _rule("signature", "sig", r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<secret>[\w%+/=-]{20,1024})"),
-    _rule(
-        "cookie",
-        "cookie:",
-        r"\bcookie:[ \t]{0,4}(?P<secret>[\w.-]{1,64}=[^\s\"'<>;]{8,4096}(?:;[ \t]?[\w.-]{1,64}=[^\s\"'<>;]{1,4096})*)",
-        re.IGNORECASE,
-    ),
+    _rule("cookie", "cookie:",
+          r"\bcookie:[ \t]{0,4}(?P<secret>[\w.-]{1,64}=[^\s\"'<>;]{8,4096}"
+          r"(?:;[ \t]?[\w.-]{1,64}=[^\s\"'<>;]{1,4096})*)",
+          re.IGNORECASE),
     _rule("password", "curl", rf"\bcurl\b(?P<typed>{_COMMAND} (?:-u|--user)[ =]?[\"']?[^\s:\"']{{1,64}}:)"
           r"(?P<secret>[^\s\"'`]{4,256})", is_guess=True),
     _rule("password", "mysql mariadb", rf"\b(?:mysql|mariadb)(?:dump|admin)?\b(?P<typed>{_COMMAND} -p[\"']?)"
@@ -142,61 +136,32 @@ RULES = (
     _rule("bearer-token", "earer", r"\b[Bb]earer\s+(?P<secret>[A-Za-z0-9_.~+/=-]{16,2048})", is_guess=True),
     _rule("basic-login", "asic", r"\b[Bb]asic\s+(?P<secret>[A-Za-z0-9+/]{12,512}={1,2})"),
     _rule("url-password", "://", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,64}:(?P<secret>[^\s/@\"'<>]{3,256})@"),
-    _rule(
-        "secret",
-        "--",
-        rf"(?<![\w-])--(?:[a-z0-9]{{1,20}}-){{0,3}}(?P<name>{_NAMES})[ \t]{{1,4}}(?=[^\s-]){_VALUE}",
-        re.IGNORECASE,
-        is_guess=True,
-    ),
-    _rule(
-        "password",
-        "passphrase",
-        rf"(?<![A-Za-z])passphrase{_OF}{_IS}(?P<words>{_WORD}(?:[ \t-]{{1,2}}{_WORD}){{3,11}}+)(?![^\s,;.!?)])",
-        re.IGNORECASE,
-        is_guess=True,
-    ),
-    _rule(
-        "secret",
-        "pass pwd secret credential key token",
-        rf"(?<![A-Za-z])(?P<name>{_NAMES})s?(?:_?id|[_-]?value|[_-]base)?[\"'`*]{{0,2}}"
-        rf"(?P<by>[ \t]{{0,4}}(?:=>|:=|[=:])[ \t]{{0,4}}){_VALUE}",
-        re.IGNORECASE,
-        is_guess=True,
-    ),
-    _rule(
-        "password",
-        _TOLD_HINTS,
-        rf"(?<![A-Za-z])(?P<told>{_TOLD}){_OF}{_IS}"
-        r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\r\n]{6,256})(?P=quote)"
-        r"|(?P<bare>(?!sha|md5|base64|argon2|pbkdf2|[0-9]+-)[^\s\"'`,;<>()\[\]{}]{5,255}[^\s\"'`,;<>()\[\]{}.:!?]))",
-        re.IGNORECASE,
-        is_guess=True,
-    ),
-    _rule(
-        "password",
-        _TOLD_HINTS,
-        rf"(?<![A-Za-z])(?P<cited>{_TOLD})\*{{0,2}}{_OF}{_IS}(?:\*\*[ \t]{{0,4}})?"
-        r"(?:(?P<quote>[\"'`])(?P<quoted>(?![\s),;+\]}])(?:(?!(?P=quote))[^\r\n]){3,256}(?<![\s(\[{,+]))(?P=quote)(?!\w)"
-        r"|[“„«‘‚][ \xa0\u202f]?(?P<secret>[^\s“”„«»‘’‚](?:[^“”„«»‘’‚\r\n]{1,254}[^\s“”„«»‘’‚]))[ \xa0\u202f]?[”“»’‘])",
-        re.IGNORECASE,
-        is_guess=True,
-    ),
-    _rule(
-        "password",
-        _TOLD_HINTS,
-        rf"(?<![^\W_])(?P<alone>{_TOLD})\*{{0,2}}[ \t\xa0\u202f]?:(?:\*\*)?[ \t\xa0]{{1,4}}(?P<bare>[^\W\d_]{{4,24}}+)"
-        r"(?=[.!]{1,3}(?:\s|\Z)|[ \t]{0,8}(?:[\r\n]|\Z))",
-        re.IGNORECASE,
-        is_guess=True,
-    ),
-    _rule(
-        "card-number",
-        "2 3 4 5 6",
-        r"[2-6](?<![0-9.+-][2-6])(?<![0-9] [2-6])(?P<card>[0-9]{3}([ -])(?:[0-9]{4}\2[0-9]{4}\2"
-        r"(?:[0-9]{4}(?:\2[0-9]{3})?|[0-9]{1,3})|[0-9]{6}\2[0-9]{4,5}))(?![ .-]?[0-9])",
-        is_guess=True,
-    ),
+    _rule("secret", "--",
+          rf"(?<![\w-])--(?:[a-z0-9]{{1,20}}-){{0,3}}(?P<name>{_NAMES})[ \t]{{1,4}}(?=[^\s-]){_VALUE}",
+          re.IGNORECASE, is_guess=True),
+    _rule("password", "passphrase",
+          rf"(?<![A-Za-z])passphrase{_OF}{_IS}(?P<words>{_WORD}(?:[ \t-]{{1,2}}{_WORD}){{3,11}}+)(?![^\s,;.!?)])",
+          re.IGNORECASE, is_guess=True),
+    _rule("secret", "pass pwd secret credential key token",
+          rf"(?<![A-Za-z])(?P<name>{_NAMES})s?(?:_?id|[_-]?value|[_-]base)?[\"'`*]{{0,2}}"
+          rf"(?P<by>[ \t]{{0,4}}(?:=>|:=|[=:])[ \t]{{0,4}}){_VALUE}", re.IGNORECASE, is_guess=True),
+    _rule("password", _TOLD_HINTS,
+          rf"(?<![A-Za-z])(?P<told>{_TOLD}){_OF}{_IS}"
+          r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\r\n]{6,256})(?P=quote)"
+          r"|(?P<bare>(?!sha|md5|base64|argon2|pbkdf2|[0-9]+-)[^\s\"'`,;<>()\[\]{}]{5,255}[^\s\"'`,;<>()\[\]{}.:!?]))",
+          re.IGNORECASE, is_guess=True),
+    _rule("password", _TOLD_HINTS,
+          rf"(?<![A-Za-z])(?P<cited>{_TOLD})\*{{0,2}}{_OF}{_IS}(?:\*\*[ \t]{{0,4}})?"
+          r"(?:(?P<quote>[\"'`])(?P<quoted>(?![\s),;+\]}])(?:(?!(?P=quote))[^\r\n]){3,256}(?<![\s(\[{,+]))(?P=quote)(?!\w)"
+          r"|[“„«‘‚][ \xa0\u202f]?"
+          r"(?P<secret>[^\s“”„«»‘’‚](?:[^“”„«»‘’‚\r\n]{1,254}[^\s“”„«»‘’‚]))[ \xa0\u202f]?[”“»’‘])",
+          re.IGNORECASE, is_guess=True),
+    _rule("password", _TOLD_HINTS,
+          rf"(?<![^\W_])(?P<alone>{_TOLD})\*{{0,2}}[ \t\xa0\u202f]?:(?:\*\*)?[ \t\xa0]{{1,4}}"
+          r"(?P<bare>[^\W\d_]{4,24}+)(?=[.!]{1,3}(?:\s|\Z)|[ \t]{0,8}(?:[\r\n]|\Z))", re.IGNORECASE, is_guess=True),
+    _rule("card-number", "2 3 4 5 6",
+          r"[2-6](?<![0-9.+-][2-6])(?<![0-9] [2-6])(?P<card>[0-9]{3}([ -])(?:[0-9]{4}\2[0-9]{4}\2"
+          r"(?:[0-9]{4}(?:\2[0-9]{3})?|[0-9]{1,3})|[0-9]{6}\2[0-9]{4,5}))(?![ .-]?[0-9])", is_guess=True),
 )  # fmt: skip
 """In this order: what is more particular comes first, and names what goes."""
 
