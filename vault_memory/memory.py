@@ -210,7 +210,7 @@ class Memory:
         """
         _refuse_text(paths=paths)
         with self._lock:
-            return self.index_file.update(rebuild, paths, progress)
+            return self.index_file.update([*map(self.index_file.relative, paths)] or None, progress, rebuild)
 
     def retain(
         self, text: str, *, kind: str = "world", entities: Sequence[str] = (), confidence: float | None = None,

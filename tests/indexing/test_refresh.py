@@ -22,7 +22,7 @@ def vault(tmp_path: Path, inside: int, outside: int) -> Memory:
 def test_many_notes_that_are_gone_from_a_path_are_looked_for_in_the_whole_vault(tmp_path: Path) -> None:
     mine = vault(tmp_path, LOSS_CAP + 1, 2 * LOSS_CAP)
     (mine.vault.root / "sub").rename(mine.vault.root / "moved")
-    report = mine.index_file.refresh(["sub"])  # the other end was not told of yet
+    report = mine.index_file.update(["sub"])  # the other end was not told of yet
     assert (report.moved, report.removed) == (LOSS_CAP + 1, 0)
 
 
@@ -30,7 +30,7 @@ def test_most_notes_gone_from_a_path_are_refused_like_in_a_look_at_everything(tm
     mine = vault(tmp_path, 2 * LOSS_CAP, LOSS_CAP)
     (mine.vault.root / "sub").rename(tmp_path / "away")
     with pytest.raises(RefusedError, match="nothing was deleted"):
-        mine.index_file.refresh(["sub"])
+        mine.index_file.update(["sub"])
     assert len(paths(mine)) == 3 * LOSS_CAP
 
 
@@ -41,8 +41,8 @@ def test_what_was_told_of_is_read_whatever_its_times_say(tmp_path: Path) -> None
         note.write_text(note.read_text().replace("side", "SIDE"))
         seen_already(mine, path)
     assert mine.index().modified == 0
-    assert mine.index_file.refresh(["0.md"]).modified == 1
-    assert mine.index_file.refresh(["sub"]).modified == 1
+    assert mine.index_file.update(["0.md"]).modified == 1
+    assert mine.index_file.update(["sub"]).modified == 1
 
 
 def seen_already(mine: Memory, path: str) -> None:

@@ -159,7 +159,7 @@ class IndexWorker(threading.Thread):
     def _refresh(self, batch: Batch | None) -> "Report":
         started, keeper = time.monotonic(), self._keeper()
         links = keeper.links
-        report = keeper.refresh(batch and list(batch.paths), self._progressed)
+        report = keeper.update(batch and list(batch.paths), self._progressed)
         if keeper.links != links:  # what they lead to may have changed before anybody knew that they do
             self._changes.add(keeper.links)
         seconds = time.monotonic() - started

@@ -143,29 +143,26 @@ class IndexFile:
     def close(self) -> None:
         """Close what is held open: nothing here; see HeldIndex."""
 
-    def update(self, rebuild: bool = False, paths: Sequence[str] = (), progress: "Progress | None" = None) -> "Report":
-        """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
+    def update(
+        self, paths: Collection[str] | None = None, progress: "Progress | None" = None, rebuild: bool = False
+    ) -> "Report":
+        """Bring the index up to date, or build a new one and swap it in.
 
-        Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
+        `paths`, relative to the vault, limit the run to what is there and below. Raises RefusedError when too much
+        would be lost, BusyError when another process keeps writing.
         """
         started = time.monotonic()
-        report = self.refresh([self._below(path) for path in paths] or None, progress, rebuild)
-        report.seconds = time.monotonic() - started
-        return report
-
-    def refresh(
-        self, paths: Collection[str] | None, progress: "Progress | None" = None, rebuild: bool = False
-    ) -> "Report":
-        """The same with what is at these relative paths and below them; None looks at everything."""
         if not self.path.exists():
             # Before its folder is made anew in what may be the place of a drive that is not mounted.
             self.refuse_empty(self.vault.walk())
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
-            return self._bring_up_to_date(paths, progress, "asked for" if rebuild else "")
+            report = self._bring_up_to_date(paths, progress, "asked for" if rebuild else "")
+        report.seconds = time.monotonic() - started
+        return report
 
-    def _below(self, path: str) -> str:
-        """A path argument as vault-relative: a note or a folder."""
+    def relative(self, path: str) -> str:
+        """A path of a note or folder that somebody gave, as `update` takes it; raises RefusedError for one outside."""
         absolute = Path(os.path.abspath(path))
         for base in (self.vault.root, self.config.vault):
             if absolute == base or base in absolute.parents:

@@ -331,7 +331,7 @@ def _tell_index(index: IndexFile, paths: list[str]) -> None:
     # The pages are written: what they are must not be lost for an index that the next command brings up to date.
     with suppress(VaultMemoryError, *schema.UNREADABLE):
         if paths:
-            index.update(paths=[str(index.vault.root / path) for path in paths])
+            index.update(paths)
 
 
 def parse_request(

@@ -281,7 +281,7 @@ class NoteWriter:
 
     def _index_own(self, path: str) -> bool:
         """Index a note this program wrote, and remember its hash; returns whether the settings let it be indexed."""
-        self._index.update(paths=[str(self.vault.root / path)])
+        self._index.update([path])
         with (
             schema.mapped_errors(self._index.path),
             closing(Store.open(self._index.path)) as store,
