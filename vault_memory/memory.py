@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Self
@@ -17,7 +18,6 @@ from vault_memory.indexing.index_file import IndexFile, IndexState
 from vault_memory.search import request
 from vault_memory.search.answer import Answer, Request
 from vault_memory.search.searcher import Searcher
-from vault_memory.write.note_writer import NoteWriter
 
 if TYPE_CHECKING:
     from vault_memory.context.context import Bundle, ContextRequest
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from vault_memory.vault.undo_history import UndoReport
     from vault_memory.vault.vault import Vault
     from vault_memory.write.forget import ForgetResult, Removal
+    from vault_memory.write.note_writer import NoteWriter
     from vault_memory.write.retain import RetainResult
 
 Scopes = Sequence[str]
@@ -48,8 +49,14 @@ class Memory:
         self.config = vault if isinstance(vault, Config) else load(os.path.expanduser(vault) if vault else None)
         self.index_file = index_file or IndexFile(self.config)
         self.search = Searcher(self.index_file)
-        self.writer = NoteWriter(self.index_file)
         self._lock = RLock()
+
+    @cached_property
+    def writer(self) -> "NoteWriter":
+        """Writes into the notes; loaded only when something is to be written."""
+        from vault_memory.write.note_writer import NoteWriter
+
+        return NoteWriter(self.index_file)
 
     @property
     def vault(self) -> "Vault":

@@ -7,26 +7,27 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
+from vault_memory.markdown.parse import parse
+from vault_memory.search.get import OpenScopes
 from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.view import ALL, Store
+from vault_memory.text.daily_notes import note_path
 from vault_memory.vault import locations
+from vault_memory.vault.undo_history import RestoredNote, UndoHistory
 from vault_memory.vault.vault import content_hash
-
-if TYPE_CHECKING:
-    from vault_memory.vault.undo_history import RestoredNote
-    from vault_memory.write.edit import EditRequest, EditResult
-    from vault_memory.write.forget import ForgetResult, Removal
-    from vault_memory.write.new_note import NewNote, StoredNote
-    from vault_memory.write.retain import Bullet, RetainResult
-    from vault_memory.write.rewrite import Rewriter
-
+from vault_memory.write import edit, forget, new_note, retain
+from vault_memory.write.edit import EditRequest, EditResult
+from vault_memory.write.forget import ForgetResult, Removal
+from vault_memory.write.new_note import NewNote, StoredNote
+from vault_memory.write.retain import Bullet, RetainResult
+from vault_memory.write.rewrite import Rewriter, current
 
 T = TypeVar("T")
 
@@ -40,24 +41,19 @@ class NoteWriter:
     def __init__(self, index_file: IndexFile) -> None:
         self._index, self.vault = index_file, index_file.vault
 
-    def retain_once(self, bullet: "Bullet", today: date, scopes: tuple[str, ...]) -> "RetainResult | str":
+    def retain_once(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> RetainResult | str:
         """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
-        from vault_memory.write.retain import find_same
-
         with self._alone():
             same = None
             if not self._index.unusable():
-                same = self._index.read(lambda view, _: find_same(view, bullet, today), scopes=scopes)
+                same = self._index.read(lambda view, _: retain.find_same(view, bullet, today), scopes=scopes)
             return same or self._retain(bullet, today)
 
-    def create_once(self, filing: "NewNote", now: datetime, scopes: tuple[str, ...]) -> "StoredNote | str":
+    def create_once(self, filing: NewNote, now: datetime, scopes: tuple[str, ...]) -> StoredNote | str:
         """Make a note and make it searchable, or say which one in these scopes holds the same text.
 
         `now` is local: it names the note. Raises UsageError for one that would say nothing.
         """
-        from vault_memory.write import new_note
-        from vault_memory.write.retain import check_entities
-
         with self._alone():  # of two writers at once one writes
             same = None
             if not self._index.unusable():
@@ -66,7 +62,7 @@ class NoteWriter:
             if same:
                 return same
             new_note.check(filing)
-            check_entities(filing.entities)
+            retain.check_entities(filing.entities)
             self._refuse_unfit()
             data = new_note.note(filing, now, self._index.config.folder_scopes)
             for attempt in range(MAX_NOTES_OF_ONE_NAME):
@@ -76,16 +72,14 @@ class NoteWriter:
                     return new_note.StoredNote(path, self._findable(path))
             raise ConflictError(f"There are {MAX_NOTES_OF_ONE_NAME} notes like {path}.", "Choose another title.")
 
-    def retain(self, bullet: "Bullet", day: date) -> "RetainResult":
+    def retain(self, bullet: Bullet, day: date) -> RetainResult:
         """Append a fact to a day's note and make it searchable."""
         with self._alone():
             return self._retain(bullet, day)
 
-    def _retain(self, bullet: "Bullet", day: date) -> "RetainResult":
-        from vault_memory.write.retain import retain_bullet
-
+    def _retain(self, bullet: Bullet, day: date) -> RetainResult:
         self._refuse_unfit()
-        done = retain_bullet(self._rewriter(), bullet, day, template("daily.md"))
+        done = retain.retain_bullet(self._rewriter(), bullet, day, template("daily.md"))
         said = (self._findable(done.path), self._take_back(str(bullet)))
         return replace(done, warning=" ".join(filter(None, said)))
 
@@ -94,17 +88,13 @@ class NoteWriter:
         self._index.refuse_foreign()
         self._index.refuse_empty(self.vault.walk())
 
-    def amend(self, wanted: "EditRequest", scopes: tuple[str, ...] = ()) -> "EditResult":
+    def amend(self, wanted: EditRequest, scopes: tuple[str, ...] = ()) -> EditResult:
         """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
 
         Who is named `scopes` edits, and is told of, only what lies in them.
 
         Raises UsageError or ConflictError where the edit cannot be made as it was asked for; nothing is written then.
         """
-        from vault_memory.search.get import OpenScopes
-        from vault_memory.vault.undo_history import UndoHistory
-        from vault_memory.write import edit
-
         opened = OpenScopes(scopes, self._index.config.folder_scopes)
 
         def compose(before: bytes | None) -> tuple[bytes, str]:
@@ -126,30 +116,25 @@ class NoteWriter:
                 raise
             return edit.EditResult(wanted.path, difference, run.name, self._findable(wanted.path))
 
-    def forgettable(self, path: str, first: int, last: int) -> "Removal":
+    def forgettable(self, path: str, first: int, last: int) -> Removal:
         """What forgetting these lines of a note would take out; writes nothing.
 
         Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault.
         """
-        from vault_memory.write.forget import removal
-        from vault_memory.write.rewrite import current
-
         found = self.vault.locate(path)
         data = current(self.vault, found) if found else None
         if found is None or data is None:
             raise UsageError(f"There is no note `{path}`.", "A note is named by its path in the vault.")
-        return removal(found, data, first, last)
+        return forget.removal(found, data, first, last)
 
-    def forget(self, planned: "Removal") -> "ForgetResult":
+    def forget(self, planned: Removal) -> ForgetResult:
         """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
 
         Raises ConflictError when that text does not stand in the note any more as it was shown.
         """
-        from vault_memory.vault.undo_history import UndoHistory
-        from vault_memory.write.forget import ForgetResult, again
 
-        def compose(before: bytes | None) -> "tuple[bytes, Removal]":
-            made = again(planned, before)
+        def compose(before: bytes | None) -> tuple[bytes, Removal]:
+            made = forget.again(planned, before)
             return made.after, made
 
         run = UndoHistory(self.vault.root).begin("forget")
@@ -168,14 +153,12 @@ class NoteWriter:
             return ForgetResult(done, run.name, run.place, tuple(self._unindexed(done)))
 
     @contextmanager
-    def unforgetting(self, back: "RestoredNote") -> "Iterator[None]":
+    def unforgetting(self, back: RestoredNote) -> Iterator[None]:
         """Have what is about to be put back in a note not count as forgotten any more; when that fails, it does again.
 
         Raises RefusedError or VaultError when the journal cannot be written.
         """
-        from vault_memory.write.forget import taken_out
-
-        found = taken_out(back.path, back.text, back.now) if back.text is not None else None
+        found = forget.taken_out(back.path, back.text, back.now) if back.text is not None else None
         if found is None:
             yield
             return
@@ -184,7 +167,7 @@ class NoteWriter:
             yield
 
     @contextmanager
-    def _journalled(self, cited: journal.CitedPassage, *, forgotten: bool) -> "Iterator[Callable[[], None]]":
+    def _journalled(self, cited: journal.CitedPassage, *, forgotten: bool) -> Iterator[Callable[[], None]]:
         """Yields what has the journal say, once, that a text is forgotten or is not any more.
 
         When the rest fails, the journal says the contrary, unless it had been so before.
@@ -218,16 +201,13 @@ class NoteWriter:
                     note(not forgotten, max(datetime.now(UTC), said + timedelta(microseconds=1)))
             raise
 
-    def _alone(self) -> "AbstractContextManager[None]":
+    def _alone(self) -> AbstractContextManager[None]:
         """Several writers at once wait for each other instead of taking each other for an editor."""
         return locations.writer_lock(self._index.path.with_name("retain"), LOCK_SECONDS)
 
     def _take_back(self, bullet: str) -> str:
         """Note that what was forgotten once was written again on purpose; returns why that cannot be noted."""
-        from vault_memory.markdown.parse import parse
-        from vault_memory.write.forget import key
-
-        known = key(parse("x.md", f"## Retain\n{bullet}\n".encode()), 2)
+        known = forget.key(parse("x.md", f"## Retain\n{bullet}\n".encode()), 2)
         last = self._last_word(known)
         if last is None or not last.stands:
             return ""
@@ -242,13 +222,13 @@ class NoteWriter:
         unknown: journal.Tombstone | None = journal.Tombstone(key, 0, 0, stands=True)
         return self._asked(lambda store: journal.last_word(store, key), unknown)
 
-    def _asked(self, question: "Callable[[Store], T]", otherwise: T) -> T:
+    def _asked(self, question: Callable[[Store], T], otherwise: T) -> T:
         """The answer of the index as it is, or what is said without one that can be read."""
         with suppress(*schema.UNREADABLE), closing(Store.open(self._index.path)) as store:
             return question(store)
         return otherwise
 
-    def _unindexed(self, done: "Removal") -> "Iterator[str]":
+    def _unindexed(self, done: Removal) -> Iterator[str]:
         """Bring the index, if there is one, up to date; yields what is to be said: where the same words still stand."""
         if not self._index.path.exists():
             return
@@ -294,13 +274,9 @@ class NoteWriter:
 
     def daily_path(self, day: date) -> str:
         """The path of that day's note."""
-        from vault_memory.text.daily_notes import note_path
-
         return note_path(day, self.vault.daily.folder, self.vault.daily.format)
 
-    def _rewriter(self, keep: "Callable[[str, bytes | None, bytes], None] | None" = None) -> "Rewriter":
-        from vault_memory.write.rewrite import Rewriter
-
+    def _rewriter(self, keep: Callable[[str, bytes | None, bytes], None] | None = None) -> Rewriter:
         return Rewriter(
             self.vault,
             is_own=lambda path, data: self._asked(lambda s: s.meta(f"own:{path}"), None) == content_hash(data).hex(),
