@@ -78,14 +78,6 @@ def _before_private(row: FactRow) -> Iterator[int]:
 # --- whom a fact is about --------------------------------------------------------------------------------------------
 
 
-def _before_the_colon(bullet: str) -> str:
-    """What stands before the colon of a bullet; that of a key (`by=agent:moss`) is none."""
-    head = bullet.partition(":")[0]
-    if "(" in head and ")" not in head and (keys := _KEYS.match(bullet)):
-        return keys[1] + keys[3].partition(":")[0]
-    return head
-
-
 class _Whom:
     """Whom facts are about, as canonical slugs."""
 
@@ -126,7 +118,12 @@ class _Whom:
             named = [*map(self._canonical, entities.mentions(row.text)), *self._called.named(row.text)]
             return tuple(dict.fromkeys((*speaker, *named))), tuple(speaker)
         mentioned = self._mentioned.get(row.id)
-        return self._both(_before_the_colon(row.whole), tuple(mentioned)) if mentioned else ((), ())
+        if not mentioned:
+            return (), ()
+        head = row.whole.partition(":")[0]
+        if "(" in head and ")" not in head and (keys := _KEYS.match(row.whole)):  # a colon of a key: `(by=agent:moss)`
+            head = keys[1] + keys[3].partition(":")[0]
+        return self._both(head, tuple(mentioned))
 
     def _called_in_full(self, speakers: Iterable[str], names: Names, rows: Iterable[FactRow]) -> Mapping[str, str]:
         """Who speaks under the first word of the name of one known entity, and of no other, is that entity."""

@@ -6,7 +6,6 @@ changed, and only then it is drafted. This reads the index and writes nothing.
 
 import hashlib
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -50,8 +49,6 @@ VERSION = 8
 
 OPINIONS_ON_A_PAGE = 5
 """An entity's page tells so many opinions, in short; bank/opinions.md has the rest."""
-
-_TARGET = re.compile(r"\[\[([^\[\]|#]+)")
 
 
 class Job(NamedTuple):
@@ -186,7 +183,7 @@ class PageJobs:
             how = f"{fact.block_id}{provenance.mark(fact.by)}"
             stands = f"{fact.importance} {fact.tokens} {fact.succeeded_by} {how}"
             days = " ".join(str(day.toordinal()) if day else "0" for day in (fact.day, fact.when))
-            links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ""
+            links = [exists(target) for target in LINKED.findall(fact.text)] if "[[" in fact.text else ""
             sign = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
             found[id(fact)] = sign.encode("utf-8", "replace")
         return found
