@@ -1,5 +1,6 @@
 """select.py: what is chosen under a budget, by tables and properties."""
 
+import re
 from datetime import date, timedelta
 
 import pytest
@@ -97,6 +98,35 @@ def test_a_superseded_fact_comes_after_its_successor() -> None:
     assert texts(chosen([old, new], 12, weigh())) == [new.text]
     assert chosen([old], 1000, weigh()) == [old], "one whose successor is not among them stands by itself"
     assert chosen([new._replace(succeeded_by=new.key)], 1000, weigh()) != [], "nothing waits for itself"
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "goes"),
+    [
+        ({}, {}, True),
+        ({}, {"importance": 0.1}, True),
+        ({"subjects": ("heron",)}, {}, False),
+        ({"kind": "experience"}, {"kind": "experience"}, False),
+        ({"text": "Version 0.9.2 is deployed on one node."}, {}, False),
+        ({"text": "Version 0.9.5 is deployed on all nodes!"}, {}, False),
+        ({}, {"day": DAY}, False),
+        ({}, {"succeeded_by": 7}, False),
+        ({"text": "41."}, {"text": "42."}, False),
+    ],
+)
+def test_of_two_numbers_in_the_same_words_the_newer_holds(
+    older: dict[str, object], newer: dict[str, object], goes: bool
+) -> None:
+    told = fact("Version 0.9.2 is deployed on all nodes.", 1, "tern", kind="world")._replace(key=1)
+    later = told._replace(text="Version 0.9.5 is deployed on all nodes.", key=2, day=DAY + timedelta(20))
+    old, new = told._replace(**older), later._replace(**newer)  # type: ignore[arg-type]
+    # Nothing is too alike here, so that what is left out is left out for its number.
+    found = chosen([old, new], 1000, weigh(alike=1.0, stems=spelled))
+    assert (old not in found) == goes and len(found) == 2 - goes
+
+
+def spelled(text: str) -> list[str]:
+    return re.findall(r"[\w.]*\w", text.casefold())
 
 
 def test_turns_take_what_is_left() -> None:

@@ -66,8 +66,8 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
     """
     if not opinions:
         return ()
-    room, number = tokens - FRAME_TOKENS, 0
-    by_subject: dict[str, list[tuple[int, Sequence[Line]]]] = defaultdict(list)
+    room = tokens - FRAME_TOKENS
+    by_subject: dict[str, list[tuple[int, tuple[Line, ...]]]] = defaultdict(list)
     surest = sorted(
         enumerate(opinions), key=lambda pair: (-pair[1].belief.shown, -(pair[1].updated or date.min).toordinal())
     )
@@ -80,12 +80,12 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
             cost += context.count(_title(subject, context)) + 3
         if cost <= room:
             by_subject[subject].append((place, lines))
-            room, number = room - cost, number + 1
+            room -= cost
     found = [Line("## As the logs have it")]
     for subject, entries in sorted(by_subject.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0])):
-        told = chain.from_iterable(lines for _, lines in sorted(entries, key=lambda entry: entry[0]))
+        told = chain.from_iterable(lines for _, lines in sorted(entries))
         found += [Line(""), Line(_title(subject, context)), Line(""), *told]
-    if folded := len(opinions) - number:
+    if folded := len(opinions) - sum(map(len, by_subject.values())):
         found += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
     return tuple(found)
 

@@ -8,16 +8,17 @@ next a quarter, so that what is not told yet comes before what is told again. To
 by itself: importance, a decision. Greedy by gain per cost^SCALE, and lazily, for a gain only ever falls: a fact whose
 gain of earlier is not the best any more needs no second look.
 
-What stands aside from the formula: of two facts in nearly the same words only one is taken, and a superseded fact only
-after the one that took its place, where that is among the facts at all. No tier counts, for those move with the clock:
-the same facts are the same choice on every day.
+What stands aside from the formula: of two facts in nearly the same words only one is taken, of two that tell how a
+thing stands in the same words with other numbers only the newer, and a superseded fact only after the one that took its
+place, where that is among the facts at all. No tier counts, for those move with the clock: the same facts are the same
+choice on every day.
 """
 
 import heapq
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -51,6 +52,8 @@ and the pages of four conversations of LoCoMo then hold 28 % of what is asked ab
 
 _SHORT = re.compile(r"[ -~]|\d\d", re.A)
 """Stems that are no thread: letters alone and small numbers return by chance."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 MOST_DETAILS = 3
 _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
@@ -155,7 +158,8 @@ class _Candidate(NamedTuple):
 def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     """The facts as they are weighed, in the order of a timeline, which also decides ties."""
     keys = {fact.key for fact in facts}
-    ordered = sorted(facts, key=in_order)
+    outdated = set(map(id, _outdated(facts, weigh)))
+    ordered = sorted((fact for fact in facts if id(fact) not in outdated), key=in_order)
     times = _times(ordered)
     found = []
     for fact in ordered:
@@ -173,6 +177,20 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
         cost = max(weigh.cost(fact), 1)
         found.append(_Candidate(fact, stems, concepts, share, share * worth, cost, waits_for))
     return found
+
+
+def _outdated(facts: Iterable[Fact], weigh: Weights) -> Iterator[Fact]:
+    """What tells how a thing stood before its number changed, by a later note in the same words."""
+    alike: dict[tuple[tuple[str, ...], frozenset[str]], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.kind == "world" and fact.subjects and fact.day and _NUMBER.search(fact.text):
+            alike[fact.subjects, frozenset(weigh.stems(_NUMBER.sub(" ", fact.text)))].append(fact)
+    for (_, stems), found in alike.items():
+        newest = max((fact.day for fact in found if fact.day and fact.succeeded_by is None), default=date.min)
+        numbers = {number for fact in found if fact.day == newest for number in _NUMBER.findall(fact.text)}
+        for fact in found if stems else ():
+            if fact.day and fact.day < newest and not numbers.issuperset(_NUMBER.findall(fact.text)):
+                yield fact
 
 
 def _share(fact: Fact, is_superseded: bool, weigh: Weights) -> float:
