@@ -23,6 +23,7 @@ PLAIN = "Make it plain JSON (no comment, no comma behind the last entry)"
 """What makes a text one that every program reads."""
 
 _SPACE = " \t\r\n"
+_SPACES = re.compile(r"[ \t\r\n]*")
 _STRING = r'"(?:[^"\\]|\\.)*+"'
 _COMMENT = re.compile(_STRING + r"|//[^\r\n]*|/\*.*?\*/", re.S)
 _LAST_COMMA = re.compile(_STRING + r"|,(?=[ \t\r\n]*([}\]]))", re.S)
@@ -95,7 +96,9 @@ class Document:
         return self.text[node.start + 1 : node.end - 1]
 
     def _next(self, at: int) -> int:
-        return len(self.plain) - len(self.plain[at:].lstrip(_SPACE))
+        """Where the white space from a place on ends."""
+        found = _SPACES.match(self.plain, at)
+        return found.end() if found else at
 
 
 def parse(text: str) -> Document:
@@ -117,10 +120,14 @@ def parse(text: str) -> Document:
     def at_line(at: int, what: str) -> str:
         return f"line {len(_LINE_END.findall(text, 0, at)) + 1}: {what}"
 
-    uncommented = _COMMENT.sub(without_comment, text.replace(BOM, " ", 1) if text.startswith(BOM) else text)
-    plain = _LAST_COMMA.sub(without_comma, uncommented)
+    uncommented = plain = text.replace(BOM, " ", 1) if text.startswith(BOM) else text
     try:
-        _DECODER.decode(plain)
+        try:
+            _DECODER.decode(plain)
+        except json.JSONDecodeError:
+            uncommented = _COMMENT.sub(without_comment, uncommented)
+            plain = _LAST_COMMA.sub(without_comma, uncommented)
+            _DECODER.decode(plain)
     except json.JSONDecodeError as error:
         raise NotJsonError(at_line(error.pos, error.msg)) from error
     except RecursionError as error:
