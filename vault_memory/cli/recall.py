@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -118,6 +117,8 @@ def _requests(
 @click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
 def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401
     """Print core memory and what the notes say about PROMPT (without one, recent days), framed as data."""
+    from pathlib import Path  # 7 ms that a recall through the daemon need not wait
+
     from vault_memory.config import load
     from vault_memory.rendering.recall import context_notes
     from vault_memory.sessions import projects
