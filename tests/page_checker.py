@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from vault_memory.store.journal import passage_key
 from vault_memory.text import tokens
-from vault_memory.text.languages import STOP_WORDS
+from vault_memory.text.terms import STOP_WORDS
 
 LIMITS = {"entity": 1800, "bank": 2000, "opinions": 4000, "week": 400, "month": 600, "year": 800, "proposals": 4000}
 TRACEABLE = 0.4

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tests.benchmarks.quality import Judged
 from vault_memory.memory import Memory
-from vault_memory.text.languages import STOP_WORDS
+from vault_memory.text.terms import STOP_WORDS
 
 EACH = 40
 """Questions of a kind at most."""

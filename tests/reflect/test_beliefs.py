@@ -18,7 +18,7 @@ from vault_memory.reflect.blocks import short
 from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.sections import PageContext
-from vault_memory.text.languages import STOP_WORDS
+from vault_memory.text.terms import STOP_WORDS
 
 CONCISE = "Prefers concise replies on WhatsApp; long content goes into files."
 EARLY, NOT_EARLY = "Likes early meetings.", "Anna does not like early meetings any more."

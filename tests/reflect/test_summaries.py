@@ -14,8 +14,8 @@ from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.summaries import summary, too_little
 from vault_memory.text import tokens
-from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
+from vault_memory.text.terms import STOP_WORDS
 
 NOVEMBER = period_of(date(2025, 11, 1), "month")
 PAGES = {"ann-berg": "[[Ann Berg|Ann]]", "castle": "[[The Castle]]", "tern": "[[Tern]]"}

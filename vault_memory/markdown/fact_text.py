@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES
+from vault_memory.text.terms import STOP_WORDS
 
 TRACEABLE = 0.4
 """The share of a cited line's content words that the cited fact must hold."""

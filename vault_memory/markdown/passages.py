@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vault_memory.markdown.facts import KINDS, RetainFact
 from vault_memory.markdown.note import ASIDE, BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
-from vault_memory.text import languages, terms
+from vault_memory.text import terms
 
 WINDOW_CHARS = 320
 """A paragraph of several lines is cut into windows of about this many characters (some 70 tokens)."""
@@ -205,7 +205,7 @@ def pieces(line: str) -> Iterator[tuple[int, int]]:
             else:
                 space = line.rfind(" ", begin + window // 4, begin + window)
                 stop = space + 1 if space > 0 else begin + window
-                while stop < len(line) and languages.starts_no_cluster(line, stop):
+                while stop < len(line) and terms.starts_no_cluster(line, stop):
                     stop += 1
         yield from _trimmed(line, begin, stop)
         begin = stop

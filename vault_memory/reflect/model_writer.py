@@ -22,8 +22,8 @@ from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, one_line, traced
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.stance import object_form, read_object
-from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import MONTH_NAMES
+from vault_memory.text.terms import STOP_WORDS
 
 if TYPE_CHECKING:
     from vault_memory.embedding.model_clients import ModelServer

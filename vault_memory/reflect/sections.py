@@ -15,8 +15,8 @@ from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact
 from vault_memory.reflect.periods import Period, short, short_span
 from vault_memory.reflect.select import in_order, is_decided
-from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import MONTH_NAMES, Span
+from vault_memory.text.terms import STOP_WORDS
 
 DECIDED, ALSO = "Decided", "Also"
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from vault_memory.markdown import entities
 from vault_memory.search.answer import Request
-from vault_memory.text import dates, languages, terms
-from vault_memory.text.date_vocabulary import CALENDAR_WORDS
-from vault_memory.text.languages import STOP_WORDS
+from vault_memory.text import dates, terms
+from vault_memory.text.spans import CALENDAR_WORDS
+from vault_memory.text.terms import STOP_WORDS
 
 MAX_FILE_WORDS = 8
 """The longest name of a file that is looked for in a question."""
@@ -160,7 +160,7 @@ def _phrases(words: list[str]) -> tuple[str, ...]:
 
 
 def _has_inner_symbol(word: str) -> bool:
-    word = languages.without_marks(word)
+    word = terms.without_marks(word)
     return re.search(r"\w[^\w\s'’]+\w|\w_\w|\w[+#]+$|^[-/.#]+\w", word) is not None
 
 

@@ -31,7 +31,7 @@ from vault_memory.search.names import Successor, superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.vectors import combine
 from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
-from vault_memory.text.date_vocabulary import CALENDAR_WORDS
+from vault_memory.text.spans import CALENDAR_WORDS
 
 _REACHED = tuple((distance, REACH[abs(distance)]) for distance in range(1 - len(REACH), len(REACH)))
 

@@ -21,9 +21,8 @@ from vault_memory.store.embedding_rows import Space
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View
 from vault_memory.text import terms
-from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
-from vault_memory.text.terms import quoted
+from vault_memory.text.terms import STOP_WORDS, quoted
 
 _FILTERS = ("since", "until", "as_of", "kinds", "scopes", "tags", "slugs", "match", "forms")
 _ALLOWED = f"""

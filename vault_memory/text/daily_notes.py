@@ -8,8 +8,7 @@ import re
 from datetime import date, datetime
 from functools import lru_cache
 
-from vault_memory.text.date_vocabulary import MONTHS
-from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES, day_of
+from vault_memory.text.spans import MONTH_NAMES, MONTHS, WEEKDAY_NAMES, day_of
 
 _MOMENT = (
     r"\[([^\]]*)\]|(YYYY|gggg|GGGG|MMMM|DDDD|dddd|MMM|DDD|ddd|YY|gg|GG|MM|Mo|DD|Do|dd|ww|wo|WW|Wo|HH|hh"

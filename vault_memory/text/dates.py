@@ -1,6 +1,6 @@
 """Finds dates in questions, options and facts. Pure; nothing here raises, whatever the text.
 
-The expressions come from `date_vocabulary`; here the words around one decide. Precision comes first: a wrong window
+The expressions come from `spans`; here the words around one decide. Precision comes first: a wrong window
 hides the right answer, a missed one only fails to help.
 """
 
@@ -10,31 +10,29 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from vault_memory.text.daily_notes import ordinal
-from vault_memory.text.date_vocabulary import (
+from vault_memory.text.spans import (
     CALENDAR_WORDS,
+    MONTH_NAMES,
     MONTHS,
     NAMES,
     VERBS,
-    DateExpression,
-    Tokens,
-    counted_unit,
-    ends_here,
-    hinted,
-    ranged,
-    read,
-    tokens_of,
-)
-from vault_memory.text.spans import (
-    MONTH_NAMES,
     WEEKDAY_NAMES,
     CalendarPart,
+    DateExpression,
     Span,
+    Tokens,
+    counted_unit,
     day_of,
+    ends_here,
+    hinted,
     parse_t,
     plus,
+    ranged,
+    read,
     readings,
     resolve,
     shift,
+    tokens_of,
     unit_of,
 )
 

@@ -3,15 +3,180 @@
 FTS5's unicode61 splits at spaces and punctuation and drops symbols. Two kinds of text would be lost, so both sides
 rewrite them alike: scripts without spaces become overlapping pairs of characters (the usual CJK bigrams: a word of two
 characters is found, which trigrams cannot), and symbol words (`c++`, `c#`, emoji) become letters that spell them.
-Where marks stand on a character (Thai, Khmer …) a pair is of two characters with their marks. Other words are folded
-by languages.py, which is given text with symbols and runs already found; irregular English forms get their base beside
-them, since no stemmer joins them.
+Where marks stand on a character (Thai, Khmer …) a pair is of two characters with their marks. Irregular English forms
+get their base beside them, since no stemmer joins them.
+
+Words of other languages are folded: a fold that goes too far joins two words and loses none. The endings are light
+stemmers in the manner of Savoy (Russian), Larkey's light10 (Arabic) and Ramanathan & Rao (Hindi).
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 
-from vault_memory.text.languages import folded, without_idle, without_particle
+_OTHER_STOP_WORDS = frozenset(
+    # Russian, Arabic, Hindi, Korean, Greek, Hebrew
+    """а без бы был была были было быть в вам вас во вот все вы где да для до его ее если есть еще ещё же за и из или
+    им их как какая какие какого какое какой какую к кем ко когда кого кому кто куда ли мне мной мои мой моя мы на нам
+    нас наш не него нее нет ни но о об он она они оно от откуда по под почему при про с сколько со так там то тоже
+    только ты у уже чего чей чем что чтобы это этот эта эти я
+    من في على إلى الى عن ما ماذا متى أين اين كيف لماذا هل كم أي اي هو هي هم الذي التي هذا هذه كان كانت لمن بماذا
+    مع أن ان لا لم لن قد ثم أو او عند عنده لي لنا أنا نحن
+    का की के को में से पर है हैं था थी थे हो हुआ हुई क्या कौन कब कहाँ कहां क्यों कैसे कैसा कैसी किस किसे किसको किसने
+    कितना कितने कितनी कौनसा सा सी और या यह वह ये वे मैं हम हमने मैंने मेरा मेरे मेरी ने तो भी ही गया गई गए रहा रही रहे
+    뭐 뭐지 뭐야 무엇 무슨 누구 누가 언제 어디 어디서 어디에서 어떤 어떻게 어느 왜 몇 얼마 얼마나 그
+    이 저 것 거 수 나 내 우리 있나 있어 있나요 했지 했어 했더라 하나요 되나요 이었지 였지
+    ο η το οι τα του της των τον την και να σε με για από που τι ποιος ποια ποιο πότε πού πώς γιατί πόσο είναι ήταν
+    מה מי מתי איפה איך למה כמה האם של את על עם הוא היא זה
+    אני אנחנו""".split()  # noqa: SIM905 - as a list it is 200 lines
+)
+
+STOP_WORDS = frozenset(
+    """a about above after again against all also am an and any are aren as at be because been before being below
+    between both but by can cannot could couldn d did didn do does doesn doing don down during each few for from
+    further get gets got had hadn has hasn have haven having he her here hers herself him himself his how i if in into
+    is isn it its itself just let ll m me might more most must my myself no nor not of off on once one only or other our
+    ours ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
+    themselves then there these they this those through to too under until up us ve very was wasn we were weren what
+    when where which while who whom whose why will with would wouldn you your yours yourself yourselves many much
+    may shall upon within without tell know happened happen""".split()  # noqa: SIM905 - as a list it is 180 lines
+).union(_OTHER_STOP_WORDS)
+"""Words of questions that say nothing of their subject. The last English ones are those people ask this tool with."""
+
+_IDLE = (
+    # Chinese, both ways of writing it
+    "什么时候|什麼時候|为什么|為什麼|什么|什麼|怎么样|怎麼樣|怎么|怎麼|怎样|怎樣|如何|哪里|哪裡|哪儿|哪个|哪個|哪些|哪天|哪"
+    "|谁|誰|多少|多久|几点|幾點|几|幾|有没有|有沒有|是不是|能不能|可以|吗|嗎|呢|吧|的|了|是|在"
+    # Japanese: を is always a particle, other particles only after Han or katakana
+    "|でしたっけ|だっけ|でしょうか|でしょう|ですか|でしたか|でした|です|ましたか|ました|ますか|ます|ください"
+    "|どのくらい|どのように|どうやって|どうして|なぜ|どこ|どれ|どの|どう|いつ|いくら|いくつ|なん[でのに]?|何|誰|だれ"
+    "|という|について|から|まで|より|った|ている|ていた|てい|れば|ればいい|ように|んだ|さん|を"
+    "|(?<=[\u30a0-\u30ff\u4e00-\u9fff])[はがにでとものへや](?![\u3041-\u309f])"
+    # Thai, at the borders of what one hears as a syllable
+    "|(?<![เแโใไ])(?:ใคร|อะไร|ทำไม|เมื่อไหร่|เมื่อไร|ที่ไหน|แบบไหน|ไหน|อย่างไร|ยังไง|เท่าไหร่|เท่าไร|กี่|ไหม|หรือเปล่า|บ้าง)"
+    "(?![\ue000-\uefff\u0e30\u0e32\u0e33\u0e45])"
+)
+_PARTICLES = (
+    "에서는|에서|에게서|에게|한테서|한테|께서|으로는|으로|부터|까지|이랑|하고|보다|처럼|마다|이나|이라고|라고"
+    "|에는|에도|은|는|이|가|을|를|에|의|도|로|와|과|랑|만|께"
+)
+_HINDI_MARKS = "\u093e\u093f\u0940\u0941\u0942\u0947\u0948\u094b\u094c"
+_RUSSIAN = re.compile(
+    "(?<=[а-я]{3})(?:иями|ениями|ями|ами|ией|иям|ием|иях|ого|его|ому|ему|ыми|ими|ешь|ете|ишь|ите"
+    "|ов|ев|ей|ой|ий|ый|ая|яя|ое|ее|ие|ые|ия|ию|ии|ым|им|ом|ем|ую|юю|ою|ею|их|ых|ам|ям|ах|ях|ть|ет|ют|ут|ит|ат|ят"
+    "|ла|ло|ли|[уюаяоеиыьйл])(?:сь|ся)?$"
+)
+_ARABIC_HEAD = re.compile("^(?:وال|بال|كال|فال|لل|ال|و(?=[ء-ي]{3}))(?=[ء-ي]{2})")
+_ARABIC_TAIL = re.compile("(?<=[ء-ي]{2})(?:ها|ان|ات|ون|ين|يه|ه|ي)$")
+_HINDI = re.compile(f"(?<=[\u0904-\u094d]{{2}})(?:[{_HINDI_MARKS}]?\u0902|[{_HINDI_MARKS}])+$")
+_KIND = re.compile("(?P<russian>[\u0400-\u04ff]+)|(?P<arabic>[\u0620-\u06ff]+)|(?P<hindi>[\u0900-\u097f]+)")
+_PRESENTATION = re.compile("[\ufb00-\ufdff\ufe70-\uffef]+")
+_MARKS_FROM, _MARKS_TO, _PRIVATE = 0x0900, 0x1AFF, 0xE000
+
+
+def folded(text: str) -> str:
+    """`text` in one spelling: composed, full width and presentation forms plain, accents and vowel points off.
+
+    Marks that are part of a word (Devanagari, Thai …) become private-use letters, at which FTS5 does not cut.
+    """
+    if text.isascii():
+        return text
+    text = _PRESENTATION.sub(lambda m: unicodedata.normalize("NFKC", m[0]), unicodedata.normalize("NFC", text))
+    return _KIND.sub(_stemmed, text.translate(_FOLDS)).translate(_MARKS)
+
+
+def without_marks(text: str) -> str:
+    """`text` without combining marks, which regular expressions do not count as part of a word."""
+    return text if text.isascii() else "".join(c for c in text if not unicodedata.category(c).startswith("M"))
+
+
+def without_idle(run: str) -> list[str]:
+    """A run of a script without spaces, cut at the words that only ask; the run itself where nothing is left."""
+    return [part for part in _idle().split(run) if part] or [run]
+
+
+def without_particle(word: str) -> str:
+    """A Korean word of three or more syllables without the particle at its end."""
+    return _particles().sub("", word)
+
+
+def starts_no_cluster(text: str, at: int) -> bool:
+    """Whether a cut before `text[at]` would part a character from its marks."""
+    if not 0 < at < len(text) or text[at].isascii():
+        return False
+    code = ord(text[at])
+    if unicodedata.category(text[at]).startswith("M") or code in (0x0E33, 0x0EB3, 0x200D) or 0x1F3FB <= code <= 0x1F3FF:
+        return True
+    return text[at - 1] == "\u200d"
+
+
+def _stemmed(match: re.Match[str]) -> str:
+    word = match[0]
+    if match["russian"]:
+        return _RUSSIAN.sub("", word)
+    if match["arabic"]:
+        return _ARABIC_TAIL.sub("", _ARABIC_HEAD.sub("", word))
+    return _HINDI.sub("", word)
+
+
+@cache
+def _idle() -> re.Pattern[str]:
+    return re.compile(_IDLE.translate(_MARKS))  # it meets folded text
+
+
+@cache
+def _particles() -> re.Pattern[str]:
+    return re.compile(f"(?<=[\uac00-\ud7a3])(?:{_PARTICLES})$")
+
+
+class _Folds(dict[int, str]):
+    """Table for `str.translate` that fills itself: what one composed character becomes."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) > 1 << 16:
+            self.clear()
+        self[code] = found = _fold(chr(code))
+        return found
+
+
+class _Marks(dict[int, int]):
+    """Table for `str.translate`: combining marks of the Indic and south-east Asian scripts to letters."""
+
+    def __missing__(self, code: int) -> int:
+        mark = _MARKS_FROM <= code <= _MARKS_TO and unicodedata.category(chr(code)).startswith("M")
+        self[code] = found = code - _MARKS_FROM + _PRIVATE if mark else code
+        if len(self) > 1 << 16:
+            self.clear()
+        return found
+
+
+_LATIN = {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i"}
+"""Letters that Unicode takes for no other letter with a mark, in the spelling of those who cannot type them."""
+
+_ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ؤ": "و", "ئ": "ي", "ـ": "", "\u0901": "\u0902"}
+"""Letters written one way or the other: alef, ya, ta marbuta, tatweel; chandrabindu for anusvara."""
+
+
+def _fold(character: str) -> str:
+    if character.isascii() or character in _ALIKE:
+        return _ALIKE.get(character, character)
+    if unicodedata.category(character) == "Nd":
+        return str(unicodedata.digit(character))
+    code = ord(character)
+    if 0x0900 <= code <= 0x1AFF:
+        return "".join(c for c in unicodedata.normalize("NFD", character) if c != "\u093c")  # the nukta is optional
+    if code >= 0x2E80 and not 0xA640 <= code <= 0xAB6F:
+        return character
+    bare = "".join(c for c in unicodedata.normalize("NFD", character) if not unicodedata.combining(c))
+    return "".join(_LATIN.get(c, c) for c in bare.casefold())
+
+
+_FOLDS = _Folds()
+_MARKS = _Marks()
+
+
+# --- terms -----------------------------------------------------------------------------------------------------------
 
 # English words whose forms no stemmer joins: irregular verbs and plurals. A text that says "bought" is searchable as
 # "buy" too. Forms that are as often another word (bit, ground, lay, led, lives, rose, wound) are left alone.
