@@ -103,6 +103,13 @@ class Block(NamedTuple):
         return found
 
 
+class PageLine(NamedTuple):
+    """A line of a person's on a page, of which they are told."""
+
+    path: str
+    line: str
+
+
 class Page(NamedTuple):
     """A page's text around one of its blocks; `block` is None where it has none yet, and belongs at the end."""
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
+from vault_memory.reflect.blocks import PageLine
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Options
-from vault_memory.reflect.plan import Edit, Notice, Orphan, Plan, SkippedPage, skip
+from vault_memory.reflect.plan import Edit, Notice, Plan, SkippedPage, skip
 from vault_memory.reflect.plan_run import Ledger, RunPlanner
 from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
@@ -63,9 +64,9 @@ class ReflectReport:
     seconds: float = 0.0
     removed: tuple[str, ...] = ()
     """The pages that would be made, had nobody removed them."""
-    orphaned: tuple[Orphan, ...] = ()
+    orphaned: tuple[PageLine, ...] = ()
     """Lines of a person's that rest on what no note holds any more."""
-    odd: tuple[user_feedback.UnreadConfidence, ...] = ()
+    odd: tuple[PageLine, ...] = ()
     """Lines of a person's with a confidence that is none."""
     model: ModelUse | None = None
     """What came of asking the configured model, if there is one; in a dry run it is not asked."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMemoryError
 from vault_memory.reflect import blocks, merge
-from vault_memory.reflect.blocks import Block, Line, bare, short
+from vault_memory.reflect.blocks import Block, Line, PageLine, bare, short
 from vault_memory.reflect.sections import counted
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
@@ -99,13 +99,6 @@ class Edit(NamedTuple):
         return "".join(whole).removesuffix("\n")
 
 
-class Orphan(NamedTuple):
-    """A line of a person's that took the place of one of ours whose fact no note holds any more."""
-
-    path: str
-    line: str
-
-
 class SkippedPage(NamedTuple):
     """A page that is not written, and why; `exit_code` as the command line knows it."""
 
@@ -145,8 +138,8 @@ class Plan:
     skipped: tuple[SkippedPage, ...] = ()
     unchanged: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
-    orphaned: tuple[Orphan, ...] = ()
-    """Of all pages, written or not: each run tells of them until they are gone."""
+    orphaned: tuple[PageLine, ...] = ()
+    """Lines of a person's on facts that are gone, of all pages: each run tells of them for as long as they stand."""
     removed: tuple[str, ...] = ()
     """The pages that are not made again, for a person removed them."""
     notices: tuple[Notice, ...] = ()
@@ -157,7 +150,7 @@ def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: 
     edits: list[Edit] = []
     skipped: list[SkippedPage] = []
     unchanged: list[str] = []
-    orphaned: list[Orphan] = []
+    orphaned: list[PageLine] = []
     held: dict[str, bytes] = {}  # pages of which an earlier draft already changes another block
     for draft in drafts:
         try:
@@ -166,7 +159,7 @@ def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: 
         except (ConflictError, RefusedError, VaultError) as error:
             skipped.append(skip(draft.path, error))
             continue
-        orphaned += (Orphan(draft.path, line) for line in lost)
+        orphaned += (PageLine(draft.path, line) for line in lost)
         if found:
             edits.append(found)
             held[draft.path] = found.after

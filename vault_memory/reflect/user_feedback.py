@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
 from vault_memory.reflect.beliefs import ConfidenceByHand
-from vault_memory.reflect.blocks import Block, Line, confidence, text_name
+from vault_memory.reflect.blocks import Block, Line, PageLine, confidence, text_name
 from vault_memory.reflect.merge import edited
 from vault_memory.store import journal
 from vault_memory.store.view import PROPOSALS, View
@@ -22,13 +22,6 @@ LOST_SHARE, LOST_PAGES = 0.25, 3
 """So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""
 
 _IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
-
-
-class UnreadConfidence(NamedTuple):
-    """A line of a person's with a confidence that is none."""
-
-    path: str
-    line: str
 
 
 class FeedbackNote(NamedTuple):
@@ -59,8 +52,8 @@ class Feedback:
     """Names of proposals that were ticked: they are not asked again either, unless one stands open on the page."""
     new: list[FeedbackNote] = field(default_factory=list)
     """What the journal is to note."""
-    odd: list[UnreadConfidence] = field(default_factory=list)
-    """What cannot be heard."""
+    odd: list[PageLine] = field(default_factory=list)
+    """Lines with a confidence that is none."""
 
     def hidden(self, path: str) -> frozenset[str]:
         """The names of lines that were deleted from a page."""
@@ -117,7 +110,7 @@ def hear_opinions(feedback: Feedback, path: str, block: Block | None, last: Sequ
             if before.get(name) in (None, number):
                 continue
             if number is None:
-                feedback.odd.append(UnreadConfidence(path, line.text))
+                feedback.odd.append(PageLine(path, line.text))
             elif name not in feedback.given or feedback.given[name].confidence != number:
                 # Else a run that left this page alone heard it before.
                 feedback.given[name] = ConfidenceByHand(number, feedback.today)
