@@ -70,7 +70,7 @@ SECRET = "could not read '- W: my PIN is 4711'"
 class Faulty(IndexFile):
     """An index whose runs fail in a way nobody thought of, with a note's text in what is said."""
 
-    def refresh(self, *arguments: Any, **named: Any) -> Report:
+    def update(self, *arguments: Any, **named: Any) -> Report:
         raise ValueError(SECRET)
 
 
