@@ -11,6 +11,7 @@ from reflecting import NORA, reflect, rewrite, small_vault, texts
 from sample import call
 from vaults import age, fill, memory, obeying_permissions, put, run, snapshot
 
+from vault_memory.errors import ConflictError
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.job import Writer, WriteResult
@@ -207,6 +208,19 @@ def test_a_page_that_keeps_changing_is_left_after_three_tries(tmp_path: Path) ->
     assert [one.path for one in done.edits] == ["bank/q.md"]
     assert [(one.path, one.exit_code) for one in done.skipped] == [("bank/p.md", 5)]
     assert (len(tries), (root / "bank/p.md").read_text()) == (TRIES + 1, f"# P {TRIES + 1}\n")
+
+
+def test_a_tick_stays_on_its_page_where_the_core_could_not_be_changed(tmp_path: Path) -> None:
+    root = fill(tmp_path, {"memory.md": "# Mine\n", "bank/proposals.md": "- [x] tea\n"})
+
+    def again(late: Edit) -> Edit | None:
+        raise ConflictError(f"{late.path} was changed.", "Look at it.")
+
+    ticked = Edit("memory.md", b"# Old\n", b"# Old\n- tea\n", "1 change ticked")
+    page = Edit("bank/proposals.md", b"- [x] tea\n", b"", "0 proposals open", block="proposals")
+    done = Writer(vault(root)).write([ticked, page], again)
+    assert ([one.path for one in done.skipped], done.edits, done.run) == (["memory.md"], [], "")
+    assert (root / "bank/proposals.md").read_text() == "- [x] tea\n"
 
 
 def test_old_texts_that_no_page_names_are_forgotten(tmp_path: Path) -> None:
