@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from typing import NamedTuple
 
 from vault_memory.markdown import entities, fact_text, provenance
 from vault_memory.markdown.passages import SUMMARIES
@@ -18,7 +19,6 @@ from vault_memory.reflect.fact import Fact
 from vault_memory.search import decay
 from vault_memory.search.names import Names, superseded
 from vault_memory.store import journal, note_queries
-from vault_memory.store.note_queries import FactRow
 from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text.spans import Span
 
@@ -39,6 +39,32 @@ class FactSet:
     """The keys of those left out: they are to go from every page, however many they are."""
 
 
+class FactRow(NamedTuple):
+    """What the index holds of one fact; `speaker` is None for a Retain bullet, "" for what was inferred of oneself."""
+
+    id: int
+    kind: int
+    text: str
+    path: str
+    line: int
+    end_line: int
+    day: str | None
+    since: str | None
+    until: str | None
+    scope: str
+    whole: str
+    confidence: float | None
+    importance: float | None
+    block_id: str | None
+    key: int
+    decided: int
+    wording: int
+    speaker: str | None
+    by: str
+    tokens: int
+    first_line: int
+
+
 def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> FactSet:
     """The facts of all notes as they stand on a day; who is mentioned on `page_days` of them is to have a page.
 
@@ -48,7 +74,7 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
     forgotten = journal.tombstones(store)
     rows: list[FactRow] = []
     withheld = set(forgotten)
-    for row in note_queries.fact_rows(store):
+    for row in map(FactRow._make, note_queries.fact_rows(store)):
         if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
             continue
         is_private = row.scope != "global" and not with_private

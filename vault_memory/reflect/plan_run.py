@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultError
@@ -102,6 +102,16 @@ class Ledger:
                     os.utime(entry.path, follow_symlinks=False)  # not to be asked of again with every run
 
 
+class WrittenPage(NamedTuple):
+    """A page that reflect wrote: the signature of its facts, and what has become of it since."""
+
+    signature: bytes
+    is_as_written: bool
+    is_there: bool
+    was_there: bool
+    """Whether it was there after the last run."""
+
+
 class RunPlanner:
     """Plans one run; `vault` holds the pages, and `retelling` is what a configured model has to say on them.
 
@@ -121,9 +131,9 @@ class RunPlanner:
         """What came of the proposals, where they were asked for."""
         self.gone = frozenset[str]()
         """The pages that stood after the last run and are not there any more: the next one does not look for them."""
-        self._known = note_queries.written_pages(store)
+        self._known = {path: WrittenPage(*page) for path, *page in note_queries.written_pages(store)}
         # Confidences are given by hand on the page of opinions, and on those of entities.
-        changed = (path for path, page in self._known.items() if page.is_there and not page.is_same)
+        changed = (path for path, page in self._known.items() if page.is_there and not page.is_as_written)
         pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
         for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
             user_feedback.hear_opinions(self.feedback, path, *self._written(path, name))
@@ -182,7 +192,7 @@ class RunPlanner:
             asked.add(job.path)
             known, retelling = self._known.get(job.path), self._retelling if job.subject else None
             stands = retelling.stands if retelling else bytes.__eq__
-            is_as_made = known is not None and known.is_same and stands(known.signature, job.signature)
+            is_as_made = known is not None and known.is_as_written and stands(known.signature, job.signature)
             draft = None if is_as_made else self._draft(job, retelling)
             if draft:
                 self.jobs.stands(job.path)

@@ -345,7 +345,7 @@ class Finder:
         loaded = self.search.passages({i + distance for i in best for distance in reach} | ids)
         kept: set[int] = set()
         for i, here in loaded.items():
-            if i not in ids or (here.is_heading and i not in found.lexical):
+            if i not in ids or (here.section < 0 and i not in found.lexical):
                 continue
             kept.add(i)
             for distance in reach if i in best else ():

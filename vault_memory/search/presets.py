@@ -114,7 +114,7 @@ def lanes(found: Candidates, limit: int) -> tuple[dict[int, float], dict[int, fl
     """
     words = _best({i: found.lexical[i] for i in found.passages if i in found.lexical}, limit)
     best = max(words.values(), default=0.0) or 1.0
-    plain = {i: c for i, p in found.passages.items() if (c := found.cosine.get(i, 0.0)) > 0 and not p.is_heading}
+    plain = {i: c for i, p in found.passages.items() if (c := found.cosine.get(i, 0.0)) > 0 and p.section >= 0}
     return {i: s / best for i, s in words.items()}, {i: min(c, 1.0) for i, c in _best(plain, limit).items()}
 
 

@@ -1,6 +1,7 @@
 """Answers questions: query → candidates → ranking → answer, packed and cited from the files as they are now."""
 
 import json
+import re
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.note import Heading, decoded_lines, heading_path
+from vault_memory.markdown.note import ASIDE, Heading, decoded_lines, heading_path
 from vault_memory.search import pack
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import ONLY_MEANING, Finder, inverse_frequency
@@ -16,7 +17,7 @@ from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import has_footing
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, Candidate, Store, tells
+from vault_memory.store.view import ALL, PAGE, PROPOSALS, Candidate, Store
 from vault_memory.text import terms
 from vault_memory.vault.vault import Vault
 
@@ -26,6 +27,23 @@ if TYPE_CHECKING:
 
 MAX_ASKERS = 4
 """For so many sets of scopes what was learnt of the index is kept."""
+
+_CHART = re.compile(r"[ \t]*- [▁-█]+ ")
+"""The course of an opinion, as a page draws it (reflect/opinion_page.py)."""
+
+
+_QUERY = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|chart)\b", re.IGNORECASE)
+"""Code that a plugin of Obsidian runs: what it finds or draws stands elsewhere."""
+
+_COMMENT = re.compile(r"%%|<!--|-->")
+_PROPERTY = re.compile(r"(\w[\w .-]*):(?=[ \t\r\n]|$)")
+
+_OF_THE_FILE = re.compile(
+    r"(?:title|alias(?:es)?|tags?|type|date|day|created|modified|updated|kind|by|scope|u?id|cssclass(?:es)?|publish"
+    r"|permalink)?",
+    re.IGNORECASE,
+)
+"""Properties that tell of a file what its name, path and links tell as well; a line below none is like them."""
 
 
 class Recall:
@@ -64,7 +82,7 @@ class Recall:
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
         filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen
-        if filters:
+        if any(filters):
             slugs = [slug for name in filters.entities for slug in names.slugs(name)]
             forms = [form for name in filters.entities for form in names.forms(name)]
             finder.search.restrict(filters, slugs, forms)
@@ -247,3 +265,26 @@ def _has_footing(finder: Finder, ranking: Ranking) -> bool:
     words = (phrase for phrase in query.phrases if len(lexicon.stems(phrase.strip('"*'))) == 1)
     unknown = sum(not lexicon.count(word).passages for word in words)
     return has_footing(found, unknown, inverse_frequency(found.totals.passages, 0))
+
+
+def tells(passage: Candidate, path: str) -> bool:
+    """Whether a passage of that note tells something by itself: no comment, query, chart or mere proposal does."""
+    if path == PROPOSALS or _QUERY.match(passage.text):
+        return False
+    if passage.section == ASIDE:
+        return _says_a_property(passage.text)
+    return passage.kind != PAGE or not _CHART.match(passage.text)
+
+
+def _says_a_property(text: str) -> bool:
+    """Whether properties say something of what the note is about: an author or an address often stands only there."""
+    if _COMMENT.search(text):
+        return False
+    name = ""
+    for line in text.split("\n"):
+        named = _PROPERTY.match(line)
+        name = named[1] if named else name
+        value = line[named.end() :] if named else line
+        if not _OF_THE_FILE.fullmatch(name) and value.strip(" \t\r-\"'[]{}~"):
+            return True
+    return False

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.note import ASIDE
@@ -365,47 +366,9 @@ _PUT_PAGE = (
 _VERDICTS = "SELECT statement, fact, relation FROM bearing"
 
 
-class FactRow(NamedTuple):
-    """What the index holds of one fact; `speaker` is None for a Retain bullet, "" for what was inferred of oneself."""
-
-    id: int
-    kind: int
-    text: str
-    path: str
-    line: int
-    end_line: int
-    day: str | None
-    since: str | None
-    until: str | None
-    scope: str
-    whole: str
-    confidence: float | None
-    importance: float | None
-    block_id: str | None
-    key: int
-    decided: int
-    wording: int
-    speaker: str | None
-    by: str
-    tokens: int
-    first_line: int
-
-
-class WrittenPage(NamedTuple):
-    """A page that reflect wrote: the signature of its facts, and what has become of it since."""
-
-    signature: bytes
-    is_same: bool
-    """Whether it is as it was written."""
-    is_there: bool
-    was_there: bool
-    """Whether it was there after the last run."""
-
-
-def fact_rows(view: View) -> Iterator[FactRow]:
-    """All facts by day, path and line: those of Retain bullets, then those read from the lines of logs."""
-    for sql in (_ALL_FACTS, _INFERRED):
-        yield from map(FactRow._make, view.rows(sql))
+def fact_rows(view: View) -> Iterator[tuple[Any, ...]]:
+    """All facts (as `reflect.fact_set` reads them) by day, path and line: Retain bullets, then lines of logs."""
+    return chain(view.rows(_ALL_FACTS), view.rows(_INFERRED))
 
 
 def mentioned_slugs(view: View) -> Iterator[tuple[int, str]]:
@@ -418,12 +381,9 @@ def scopes_of_opinions(view: View) -> list[str]:
     return [scope for (scope,) in view.rows(_PRIVATE_SCOPES, KINDS.index("opinion"))]
 
 
-def written_pages(view: View) -> dict[str, WrittenPage]:
-    """The pages of earlier runs, by path."""
-    return {
-        path: WrittenPage(sign, bool(same), bool(there), bool(was))
-        for path, sign, same, there, was in view.rows(_PAGES)
-    }
+def written_pages(view: View) -> Iterator[tuple[Any, ...]]:
+    """(path, …, as `reflect.plan_run` reads them) of the pages of earlier runs."""
+    return view.rows(_PAGES)
 
 
 def model_verdicts(view: View) -> dict[tuple[int, int], int]:

@@ -2,7 +2,9 @@
 
 import pytest
 
-from vault_memory.store.view import ASIDE, Candidate, tells
+from vault_memory.markdown.note import ASIDE
+from vault_memory.search.recall import tells
+from vault_memory.store.view import Candidate
 
 
 def passage(text: str, section: int = 0) -> Candidate:
