@@ -130,12 +130,12 @@ def by_hand(of: Memory, name: str, server: ModelServer, query: str) -> dict[str,
     found = {}
     with opened(of) as store:
         last = store.one("SELECT max(id) FROM passage")
-        for text in embedding_rows.passage_texts(store, 1, last):
+        for passage, _, text in embedding_rows.passage_texts(store, 1, last):
             path, start, end = next(store.rows(
                 "SELECT n.path, p.start_line, p.end_line FROM passage p JOIN note n ON n.id = p.note_id WHERE p.id = ?",
-                text.passage_id,
+                passage,
             ))  # fmt: skip
-            there = bag(f"search_document: {text.text}", 128)
+            there = bag(f"search_document: {text}", 128)
             found[f"{path}#L{start}" + (f"-L{end}" if end > start else "")] = sum(
                 a * b for a, b in zip(asked, there, strict=True)
             )
@@ -435,9 +435,9 @@ def test_a_write_by_others_between_reading_and_keeping_places_nothing_wrong(vaul
     mine.search.backfill()
     mine.search.backfill()
     with opened(mine) as store:
-        for text in embedding_rows.passage_texts(store, 1, store.one("SELECT max(id) FROM passage")):
+        for passage, key, _ in embedding_rows.passage_texts(store, 1, store.one("SELECT max(id) FROM passage")):
             sql = "SELECT e.text_hash FROM placed d JOIN embedding e ON e.id = d.embedding_id WHERE d.passage_id = ?"
-            assert store.one(sql, text.passage_id) == text.key
+            assert store.one(sql, passage) == key
 
 
 def test_a_batch_that_takes_too_long_is_made_smaller(vault: Path, server: ModelServer) -> None:

@@ -17,7 +17,7 @@ from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
 from vault_memory.search.request import build
 from vault_memory.store import journal
-from vault_memory.store.journal import CitedPassage, Mark
+from vault_memory.store.journal import CitedPassage
 from vault_memory.store.view import Filters
 
 FACT = "- W(i=0.8) @Mara: Mara keeps the logbook in the red box."
@@ -224,9 +224,9 @@ def test_a_damaged_tombstone_is_passed_over_and_counted(tmp_path: Path, bad: dic
     line = {"event": "tombstone", "day": "2025-12-01", "at": "2025-12-01T12:00:00+00:00", "text": "0" * 15 + "a"}
     file = tmp_path / "a.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in (line, {**line, **bad})), "ascii")
-    read = list(journal.read(file, Mark()))
-    assert [event.passage for events, _ in read for event in events] == [10]
-    assert read[-1][1].damaged == 1
+    read = list(journal.read(file))
+    assert [row[0] for _, rows, _ in read for row in rows] == [10]
+    assert read[-1][-1][-1] == 1
 
 
 @pytest.mark.parametrize("link", [".memory", ".memory/journal"])

@@ -17,7 +17,7 @@ from itertools import islice
 from vault_memory.embedding.configured_embedder import RemoteEmbedder
 from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
-from vault_memory.store.embedding_rows import Space, find_space, get_mark, set_mark
+from vault_memory.store.embedding_rows import DIGEST, PROBE, Space, all_spaces
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import ALL, IndexConnection, Store, View
 
@@ -53,8 +53,8 @@ def model_change(store: IndexConnection, space: Space, where: str, vector: bytes
         if len(found) != space.width:
             has = f"the index has {space.dimensions} for {space.name}"
             return f"the model has changed: {where} gives {len(found)} dimensions, and {has}"
-    known = get_mark(store, space.name, "probe") if probe else None
-    if probe and known and cosine(probe, bytes.fromhex(known)) < SAME_MODEL_COSINE:
+    known = store.meta(PROBE + space.name)
+    if probe and known and cosine(probe, bytes.fromhex(str(known))) < SAME_MODEL_COSINE:
         return f"the model has changed: {where} gives other vectors for {space.name} than before"
     return ""
 
@@ -65,17 +65,17 @@ def recognise(store: Store, remote: RemoteEmbedder, digest: str | None = None) -
     A model whose `digest`, where the server tells it, was seen before is not asked. Raises RemoteError where the server
     does not answer, or has no usable vector even for this text.
     """
-    space = find_space(store, remote.id)
-    if space and digest and get_mark(store, remote.id, "digest") == digest:
+    space = all_spaces(store).get(remote.id)
+    if space and digest and store.meta(DIGEST + remote.id) == digest:
         return ""
     vector = remote.probe()
     changed = model_change(store, space, remote.where, vector, vector) if space else ""
     if not changed:
         with store.writing():
-            if space is None or not get_mark(store, remote.id, "probe"):
-                set_mark(store, remote.id, "probe", vector.hex())
+            if space is None or not store.meta(PROBE + remote.id):
+                store.set_meta(PROBE + remote.id, vector.hex())
             if digest:
-                set_mark(store, remote.id, "digest", digest)
+                store.set_meta(DIGEST + remote.id, digest)
     return changed
 
 
@@ -87,7 +87,7 @@ class ConfiguredSpace:
 
     def __init__(self, store: View, remote: RemoteEmbedder) -> None:
         self._store, self._remote = store, remote
-        self._space = find_space(store, remote.id)
+        self._space = all_spaces(store).get(remote.id)
         self._total = store.totals().passages
         self._done, self._without = embedding_rows.count_placed(store, self._space) if self._space else (0, 0)
 
@@ -192,7 +192,7 @@ class Backfill:
 
     @property
     def _space(self) -> Space | None:
-        return find_space(self._store, self._remote.id)
+        return all_spaces(self._store).get(self._remote.id)
 
     def _count(self) -> None:
         space, view = self._space, self._store.view(ALL)
@@ -214,8 +214,8 @@ class Backfill:
     def _embed(self, batch: list[embedding_rows.PassageText]) -> None:
         """Make the vectors that a batch lacks (an earlier one may have had the same texts), and place all of it."""
         report, store, space = self._report, self._store, self._space
-        known = embedding_rows.embedding_ids(store, space, [text.key for text in batch]) if space else {}
-        new = {text.key: text.text for text in batch if text.key not in known}
+        known = embedding_rows.embedding_ids(store, space, [key for _, key, _ in batch]) if space else {}
+        new = {key: text for _, key, text in batch if key not in known}
         made = dict(zip(new, self._remote.embed(list(new.values())) if new else (), strict=True))
         good = {key: one.vector for key, one in made.items() if one.vector is not None}
         if not good and len(made) >= USELESS_BATCH:
@@ -228,10 +228,10 @@ class Backfill:
             if space:
                 unusable = dict.fromkeys(bad, bytes(space.width))
                 embedding_rows.add_vectors(store, space, {**good, **unusable}.items())
-            embedding_rows.place_passages(store, [text.passage_id for text in batch])
+            embedding_rows.place_passages(store, [passage for passage, _, _ in batch])
             store.grow()
-        report.from_cache += sum(text.key in known for text in batch)
+        report.from_cache += sum(key in known for _, key, _ in batch)
         report.embedded += len(good)
         report.unusable += len(bad)
         report.cut += sum(one.cut for one in made.values())
-        report.done += sum(text.key not in bad for text in batch)
+        report.done += sum(key not in bad for _, key, _ in batch)

@@ -79,7 +79,7 @@ def _checks(memory: "Federation") -> Iterator[Check]:
         yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
     for name, file in journal.files(memory.vault.root).items():
         with suppress(OSError):
-            damaged = max((mark.damaged for _, mark in journal.read(file, journal.Mark())), default=0)
+            damaged = max((mark[-1] for _, _, mark in journal.read(file)), default=0)
             if damaged:
                 what = f"{_counted_as(damaged, 'damaged line')} in .memory/journal/{name} skipped"
                 yield Check("journal", "notice", what)
@@ -233,7 +233,7 @@ def _vectors_kept(memory: "Federation") -> Iterator[Check]:
         return
     state = status(memory)
     with closing(Store.open(memory.index_file.path)) as store:
-        dimensions = {space.name: space.dimensions for space in embedding_rows.all_spaces(store)}
+        dimensions = {name: space.dimensions for name, space in embedding_rows.all_spaces(store).items()}
     for each in state.embedders:
         if not each.configured:
             # a vector takes its components, its bit code, and their rows
@@ -266,7 +266,7 @@ def _forget(memory: "Federation") -> list[Check]:
         locations.writer_lock(memory.index_file.path, 5.0),
         closing(Store.open(memory.index_file.path)) as store,
     ):
-        space = embedding_rows.find_space(store, remote.id) if remote and changed else None
+        space = embedding_rows.all_spaces(store).get(remote.id) if remote and changed else None
         if space:
             embedding_rows.drop_space(store, space)
             done.append(Check("vectors", "ok", f"vectors of {space.name} were deleted"))

@@ -135,10 +135,10 @@ def _vectors(memory: "Memory", view: View) -> Iterator[Vectors]:
     """Every embedder of the index, and the configured one even before it has a vector."""
     named = memory.search.remote.id if memory.search.remote else memory.index_file.embedder.id
     known = embedding_rows.all_spaces(view)
-    for space in known:
+    for space in known.values():
         count = embedding_rows.count_vectors(view, space)
         used = space.is_builtin or space.name == named
         placed, without = embedding_rows.count_placed(view, space)
         yield Vectors(space.name, count, placed, used, without)
-    if named not in [space.name for space in known]:
+    if named not in known:
         yield Vectors(named, 0, 0, True)

@@ -205,7 +205,7 @@ class IndexFile:
 
     def open(self) -> tuple[Store | None, str]:
         """The index, or why it cannot be used and must be built anew."""
-        self.refuse_foreign()
+        schema.refuse_foreign(self.path, self.config.index_path)
         if not self.path.exists():
             return None, "there was none"
         try:
@@ -228,20 +228,10 @@ class IndexFile:
         store.close()
         return None, "it was made by another version or with other settings"
 
-    def refuse_foreign(self) -> None:
-        """Refuse to replace a file that is not ours: `index.path` may name any file by mistake."""
-        whose = schema.belongs_to(self.path)
-        named = self.path == self.config.index_path  # elsewhere only this program puts files: damaged, then
-        if whose == "another" or (whose == "unknown" and named):
-            raise RefusedError(
-                f"{self.path} is not an index of this program: it was not touched.",
-                "Let index.path name a folder or another file; if this one is of no use, delete it.",
-            )
-
     def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
         from vault_memory.store import embedding_rows
 
-        self.refuse_foreign()
+        schema.refuse_foreign(self.path, self.config.index_path)
         loss_guard.refuse_rebuild(self.path, self.vault, walk, why == "asked for")
         if self.vault.filters.unknown:
             raise RefusedError(f"{self.vault.filters.unknown}.", "Fix it, for example by opening Obsidian's settings.")
@@ -295,8 +285,15 @@ class IndexFile:
         return None
 
     def fingerprint(self) -> str:
-        """What an index that can be used as it is was made by."""
-        return schema.fingerprint(self.config, self.vault.daily, self.embedder.id)
+        """What an index's rows depend on besides the notes: equal exactly when it can be used as it is (law 9).
+
+        A change of the folders that have a scope makes another index too, so that it leaks nothing for a moment.
+        """
+        config, daily = self.config, self.vault.daily
+        versions = ";".join(f"{name}={number}" for name, number in schema.VERSIONS.items())
+        chunks = f"{config.chunk_tokens}/{config.chunk_overlap} of cl100k_base"
+        scopes = f";scopes={sorted(config.folder_scopes)}" if config.folder_scopes else ""
+        return f"{versions};chunks={chunks};embedder={self.embedder.id};daily={daily.folder}|{daily.format}{scopes}"
 
     def indexer(self, store: Store) -> "Indexer":
         from vault_memory.indexing.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it

@@ -68,19 +68,22 @@ class Feedback:
 def read(store: View, today: date) -> Feedback:
     """What the journals know."""
     deleted: dict[str, set[str]] = {}
-    for verdict in journal.verdicts(store, "deleted"):
-        deleted.setdefault(verdict.about, set()).add(verdict.name)
+    for page, name, *_ in journal.verdicts(store, "deleted"):
+        deleted.setdefault(page, set()).add(name)
     ticked = journal.verdicts(store, "ticked")
     rests: dict[str, set[str]] = defaultdict(set)
-    for fact, _, line in (verdict.about.partition(" ") for verdict in ticked if " " in verdict.about):
+    for fact, _, line in (about.partition(" ") for about, *_ in ticked if " " in about):
         rests[line].add(fact)
     return Feedback(
         deleted={path: frozenset(names) for path, names in deleted.items()},
-        refused={v.name for v in journal.verdicts(store, "refused")} | deleted.get(PROPOSALS, set()),
-        done={v.name for v in ticked},
-        given={v.name: ConfidenceByHand(v.value, date.fromordinal(v.day)) for v in journal.verdicts(store, "given")},
+        refused={name for _, name, *_ in journal.verdicts(store, "refused")} | deleted.get(PROPOSALS, set()),
+        done={name for _, name, *_ in ticked},
+        given={
+            name: ConfidenceByHand(value, date.fromordinal(day))
+            for _, name, value, day in journal.verdicts(store, "given")
+        },
         today=today,
-        removed={v.about for v in journal.verdicts(store, "removed") if v.value},
+        removed={page for page, _, value, _ in journal.verdicts(store, "removed") if value},
         rests={line: frozenset(facts) for line, facts in rests.items()},
         forgotten=frozenset(map(journal.digits, journal.tombstones(store))),
     )

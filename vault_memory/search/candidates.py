@@ -20,7 +20,7 @@ from vault_memory.search.names import Names
 from vault_memory.search.query import Query
 from vault_memory.store import note_queries, schema
 from vault_memory.store.caches import TermCache
-from vault_memory.store.embedding_rows import Space, find_space
+from vault_memory.store.embedding_rows import Space, all_spaces
 from vault_memory.store.search_queries import (
     SCATTER,
     SCATTER_OVER,
@@ -304,7 +304,7 @@ class Finder:
     @cached_property
     def _builtin(self) -> tuple[Space | None, str]:
         """The builtin space, if this index has it; and why its vectors cannot be compared, or ""."""
-        space = find_space(self.store, self._embedder.id)
+        space = all_spaces(self.store).get(self._embedder.id)
         try:
             if space:
                 schema.load_vector_functions(self.store.connection)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import apsw
 
@@ -24,19 +24,14 @@ BUILTIN = "builtin/"
 SLICE = 512
 """Passages read or placed at a time."""
 
+PROBE, DIGEST = "probe:", "digest:"
+"""Before an embedder's name, what `meta` keeps to know its model again: its vector of a known text, its digest."""
+
 NOTE_VECTOR_PASSAGES = 64
 """A note points where so many of its first passages do."""
 
-Mark = Literal["probe", "digest"]
-"""What a model is recognised by: its vector of a known text (hex), and the digest that its server gives."""
-
-
-class PassageText(NamedTuple):
-    """What is embedded for a passage, and its hash."""
-
-    passage_id: int
-    key: int
-    text: str
+PassageText = tuple[int, int, str]
+"""The id of a passage, and what is embedded for it with its hash: (id, hash, text)."""
 
 
 class Space(NamedTuple):
@@ -56,24 +51,19 @@ class Space(NamedTuple):
         return self.dimensions + -self.dimensions % 8
 
 
-def find_space(store: IndexConnection, name: str) -> Space | None:
-    """The space of that name, if this index has it."""
-    return next((s for s in all_spaces(store) if s.name == name), None)
-
-
-def all_spaces(store: IndexConnection) -> list[Space]:
-    """Every space of this index, the builtin one among them."""
+def all_spaces(store: IndexConnection) -> dict[str, Space]:
+    """Every space of this index by name, the builtin one among them."""
     # A damaged index, which `carry_over` may read, holds anything.
     sql = (
         "SELECT id, name, dimensions FROM embedder"
         " WHERE typeof(name) = 'text' AND typeof(dimensions) = 'integer' AND dimensions > 0 ORDER BY id"
     )
-    return [Space(*row) for row in store.rows(sql)]
+    return {row[1]: Space(*row) for row in store.rows(sql)}
 
 
 def configured_spaces(store: IndexConnection) -> list[Space]:
     """The spaces of embedders that are or were configured."""
-    return [space for space in all_spaces(store) if not space.is_builtin]
+    return [space for space in all_spaces(store).values() if not space.is_builtin]
 
 
 def make_space(store: Store, name: str, dimensions: int) -> Space:
@@ -102,17 +92,6 @@ def count_placed(store: View, space: Space) -> tuple[int, int]:
     return int(store.one("SELECT count(*) FROM placed WHERE embedder = ?", space.id)) - without, without
 
 
-def get_mark(store: IndexConnection, name: str, mark: Mark) -> str | None:
-    """What the embedder of that name was last recognised by."""
-    value = store.meta(f"{mark}:{name}")
-    return value if isinstance(value, str) else None
-
-
-def set_mark(store: Store, name: str, mark: Mark, value: str) -> None:
-    """Note what an embedder is to be recognised by."""
-    store.set_meta(f"{mark}:{name}", value)
-
-
 # --- texts ---------------------------------------------------------------------------------------------------------
 
 
@@ -130,7 +109,7 @@ def passage_texts(store: Store, first: int, last: int) -> list[PassageText]:
         around = [rows[n] for n in (i - 1, i + 1) if n in rows and section >= 0]
         beside = [_body(row[3], row[4]) for row in around if row[1:3] == (note_id, section)]
         whole = "\n".join([_body(kind, text), *beside])
-        found.append(PassageText(i, text_hash(whole), whole))
+        found.append((i, text_hash(whole), whole))
     return found
 
 
@@ -154,7 +133,7 @@ def waiting_texts(store: Store, space: Space | None) -> Iterator[PassageText]:
         for start in range(first, first + count, SLICE):
             end = min(start + SLICE, first + count) - 1
             known = {row[0] for row in store.rows(done.format("?2", "?3"), number, start, end)}
-            yield from [text for text in passage_texts(store, start, end) if text.passage_id not in known]
+            yield from [text for text in passage_texts(store, start, end) if text[0] not in known]
 
 
 # --- vectors in ------------------------------------------------------------------------------------------------------
@@ -216,7 +195,7 @@ def _place(store: Store, first: int, last: int) -> None:
         " CROSS JOIN embedding e ON e.embedder = r.id AND e.text_hash = j.value ->> 1"
         " WHERE r.name NOT LIKE 'builtin/%'"
     )
-    given = [(text.passage_id, text.key) for text in passage_texts(store, first, last)]
+    given = [(passage, key) for passage, key, _ in passage_texts(store, first, last)]
     store.connection.execute(sql, (json.dumps(given),))
 
 
@@ -252,10 +231,10 @@ def carry_over(store: Store, old: Store) -> int:
     with suppress(apsw.Error, UnicodeDecodeError):
         for space in configured_spaces(old):
             mine = make_space(store, space.name, space.dimensions)
-            if probe := get_mark(old, space.name, "probe"):
-                set_mark(store, space.name, "probe", probe)
+            if probe := old.meta(PROBE + space.name):
+                store.set_meta(PROBE + space.name, probe)
             for start in range(1, last + 1, SLICE):
-                keys = [text.key for text in passage_texts(store, start, min(start + SLICE - 1, last))]
+                keys = [key for _, key, _ in passage_texts(store, start, min(start + SLICE - 1, last))]
                 found = list(old.rows(sql, json.dumps(keys), space.id, space.width))
                 taken += len(add_vectors(store, mine, found))
     if taken:
@@ -305,6 +284,5 @@ def drop_space(store: Store, space: Space) -> None:
         for table in ("placed", "note_vector", "embedding_code", "embedding"):
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))
-        for mark in ("probe", "digest"):
-            store.connection.execute("DELETE FROM meta WHERE key = ?", (f"{mark}:{space.name}",))
+        store.connection.execute("DELETE FROM meta WHERE key IN (?, ?)", (PROBE + space.name, DIGEST + space.name))
         store.grow()

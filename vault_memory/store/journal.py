@@ -48,56 +48,26 @@ class CitedPassage(NamedTuple):
     key: int
 
 
-class Use(NamedTuple):
-    """A passage answered a question on a day (an ordinal); `passage` is the hash of its text, or of where it stood."""
-
-    passage: int
-    question: int
-    day: int
-
-
 class Tombstone(NamedTuple):
-    """A passage was forgotten on a day (an ordinal), or taken back (not `stands`).
+    """A passage was forgotten, or taken back (not `stands`); `at` orders these: microseconds since 1970."""
 
-    `at` orders them: microseconds since 1970. `passage` is the hash of its text.
-    """
-
-    passage: int
     at: int
-    day: int
     stands: bool
-
-
-class Verdict(NamedTuple):
-    """What a person said to what reflect wrote: `what` is deleted, refused, given, ticked or removed.
-
-    They deleted the line `name` from the page `about`, refused the proposal `name`, gave the opinion `name` the
-    confidence `value` (0..1), ticked the proposal `name`, or removed the page `about` (`value` 0: it is there again).
-    Of what was ticked, `about` names its fact and the line of the core, by hashes. `at` orders them: microseconds
-    since 1970; `day` is an ordinal.
-    """
-
-    what: str
-    about: str
-    name: str
-    value: float
-    at: int
-    day: int
 
 
 MAX_NAME = 80
 VERDICTS = ("deleted", "refused", "given", "ticked", "removed")
+"""What a person said to what reflect wrote.
 
-Event = Use | Tombstone | Verdict
+They deleted the line `name` from the page `about`, refused the proposal `name`, gave the opinion `name` the confidence
+`value` (0..1), ticked the proposal `name`, or removed the page `about` (`value` 0: it is there again). Of what was
+ticked, `about` names its fact and the line of the core, by hashes.
+"""
 
+Mark = tuple[int, bytes, int]
+"""How far a file was read: bytes, the last of them, and how many lines were damaged so far."""
 
-class Mark(NamedTuple):
-    """How far a file was read: bytes, the last of them, and how many lines were damaged so far."""
-
-    size: int = 0
-    tail: bytes = b""
-    damaged: int = 0
-
+UNREAD: Mark = (0, b"", 0)
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
@@ -132,7 +102,7 @@ def note_verdicts(
     root: Path, what: str, names: Iterable[str], now: datetime, about: str = "", value: float = 0.0,
     day: date | None = None,
 ) -> None:  # fmt: skip
-    """Append what a person said (see `Verdict`); raises like `note_tombstone`.
+    """Append what a person said (see `VERDICTS`); raises like `note_tombstone`.
 
     `day` is what that day is called where it is not the day of `now`: facts after it count as newer.
     """
@@ -199,17 +169,17 @@ def files(root: Path) -> dict[str, Path]:
     return found
 
 
-def _is_continued(file: Path, mark: Mark) -> bool:
+def _is_continued(file: Path, size: int, tail: bytes) -> bool:
     """Whether a file still begins with what was read of it."""
     with suppress(OSError), open(file, "rb") as handle:
-        start = max(mark.size - TAIL_BYTES, 0)
+        start = max(size - TAIL_BYTES, 0)
         handle.seek(start)
-        return handle.read(mark.size - start) == mark.tail
+        return handle.read(size - start) == tail
     return False
 
 
-def read(file: Path, mark: Mark) -> Iterator[tuple[list[Event], Mark]]:
-    """Yield what each whole line behind `mark` says was used or forgotten, and the mark behind it.
+def read(file: Path, mark: Mark = UNREAD) -> Iterator[tuple[str, list[tuple[Any, ...]], Mark]]:
+    """Yield the table and the rows that each whole line behind `mark` makes, and the mark behind it.
 
     A last line without its end is left for the next time: it may still be written. Raises OSError.
     """
@@ -220,35 +190,33 @@ def read(file: Path, mark: Mark) -> Iterator[tuple[list[Event], Mark]]:
             whole = line.endswith(b"\n")
             if not whole and len(line) < MAX_LINE:
                 return
-            events = _events(line) if whole else None
-            damaged += events is None
-            place, tail = place + len(line), (tail + line)[-TAIL_BYTES:]
-            yield events or [], Mark(place, tail, damaged)
+            try:
+                table, rows = _rows(line) if whole else ("", None)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                table, rows = "", None
+            place, tail, damaged = place + len(line), (tail + line)[-TAIL_BYTES:], damaged + (rows is None)
+            yield table, rows or [], (place, tail, damaged)
 
 
-def _events(line: bytes) -> list[Event] | None:
-    """What a line says was used or forgotten: nothing for other events, None for a damaged line."""
-    if not line.strip():
-        return []
-    try:
-        event = json.loads(line)
-        what = event["event"]
-        if what not in ("recall", "tombstone", "restored", *VERDICTS):
-            return []
-        day = date.fromisoformat(event["day"]).toordinal()
-        if what == "recall":
-            return [Use(signed(text), signed(event["query"]), day) for text in event["texts"]]
-        at = datetime.fromisoformat(event["at"])
-        if at.tzinfo is None or at.year > LAST_YEAR:
-            return None  # not a time that can be compared
-        moment = (at - _EPOCH) // timedelta(microseconds=1)
-        if what in VERDICTS:
-            about, value, names = str(event["about"]), float(event["value"]), event["names"]
-            sound = 0 <= value <= 1 and all(isinstance(name, str) and len(name) <= MAX_NAME for name in names)
-            return [Verdict(what, about, name, value, moment, day) for name in names] if sound else None
-        return [Tombstone(signed(event["text"]), moment, day, what == "tombstone")]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
+def _rows(line: bytes) -> tuple[str, list[tuple[Any, ...]] | None]:
+    """A line as rows of a table, none for events that count for nothing, None for a damaged line; raises for others."""
+    event = json.loads(line) if line.strip() else {"event": ""}
+    what = event["event"]
+    if what not in ("recall", "tombstone", "restored", *VERDICTS):
+        return "", []
+    day = date.fromisoformat(event["day"]).toordinal()
+    if what == "recall":
+        return "used", [(signed(text), signed(event["query"]), day) for text in event["texts"]]
+    at = datetime.fromisoformat(event["at"])
+    if at.tzinfo is None or at.year > LAST_YEAR:
+        return "", None  # not a time that can be compared
+    moment = (at - _EPOCH) // timedelta(microseconds=1)
+    if what not in VERDICTS:
+        return "tombstone", [(signed(event["text"]), moment, day, what == "tombstone")]
+    about, value, names = str(event["about"]), float(event["value"]), event["names"]
+    if not (0 <= value <= 1 and all(isinstance(name, str) and len(name) <= MAX_NAME for name in names)):
+        return "", None
+    return "verdict", [(what, about, name, value, moment, day) for name in names]
 
 
 def later(now: datetime, at: int | None) -> datetime:
@@ -268,34 +236,35 @@ _SLICE = 2000
 
 
 _KEEP = {
-    Use: (
+    "used": (
         "INSERT INTO used VALUES(?, ?, ?) ON CONFLICT(passage, question) DO UPDATE SET day = excluded.day"
         " WHERE excluded.day < day"
     ),
-    Tombstone: (
+    "tombstone": (
         "INSERT INTO tombstone VALUES(?, ?, ?, ?) ON CONFLICT(passage) DO UPDATE"
         " SET at = excluded.at, day = excluded.day, stands = excluded.stands"
         " WHERE (excluded.at, excluded.stands, excluded.day) > (at, stands, day)"
     ),
-    Verdict: (
+    "verdict": (
         "INSERT INTO verdict VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(what, about, name) DO UPDATE"
         " SET value = excluded.value, at = excluded.at, day = excluded.day"
         " WHERE (excluded.at, excluded.value) > (at, value)"
     ),
 }
-"""How each kind of event is kept; a question counts on the first day it was asked, else the latest counts."""
+"""How events are kept, by table; a question counts on the first day it was asked, else the latest counts."""
 
 
 def is_behind(store: Store, root: Path) -> bool:
     """Whether a journal has lines that were not read yet, or is no longer what it was; costs a stat a file."""
-    present, marks = files(root), _marks(store)
+    sizes: dict[str, int] = dict(store.rows("SELECT file, size FROM journal"))
+    present = files(root)
     for name, file in present.items():
         size = 0
         with suppress(OSError):
             size = file.stat().st_size
-        if size != marks.get(name, Mark()).size:
+        if size != sizes.get(name, 0):
             return True
-    return bool(marks.keys() - present.keys())
+    return bool(sizes.keys() - present.keys())
 
 
 def read_new_lines(store: Store, root: Path, deadline: float = float("inf")) -> None:
@@ -303,26 +272,25 @@ def read_new_lines(store: Store, root: Path, deadline: float = float("inf")) -> 
 
     What is left at the `deadline` (time.monotonic) waits for the next time, and so does a file that cannot be read.
     """
-    present, marks = files(root), _marks(store)
-    run = store.connection.executemany
-    if any(name not in present or not _is_continued(present[name], mark) for name, mark in marks.items()):
+    present, run = files(root), store.connection.executemany
+    marks: dict[str, Mark] = {
+        name: (size, tail, damaged)
+        for name, size, tail, damaged in store.rows("SELECT file, size, tail, damaged FROM journal")
+    }
+    if not all(name in present and _is_continued(present[name], *mark[:2]) for name, mark in marks.items()):
         store.connection.execute("DELETE FROM used; DELETE FROM tombstone; DELETE FROM verdict; DELETE FROM journal")
         marks = {}
     for name, file in sorted(present.items()):
-        mark = marks.get(name, Mark())
+        mark = marks.get(name, UNREAD)
         with suppress(OSError):
             lines = read(file, mark)
             while batch := list(islice(lines, _SLICE)):
-                for kind, sql in _KEEP.items():
-                    run(sql, [event for events, _ in batch for event in events if isinstance(event, kind)])
-                mark = batch[-1][1]
+                for kept, sql in _KEEP.items():
+                    run(sql, [row for table, rows, _ in batch if table == kept for row in rows])
+                mark = batch[-1][-1]
                 if time.monotonic() > deadline:
                     break
         run("INSERT OR REPLACE INTO journal VALUES(?, ?, ?, ?)", [(name, *mark)])
-
-
-def _marks(store: IndexConnection) -> dict[str, Mark]:
-    return {row[0]: Mark(*row[1:]) for row in store.rows("SELECT file, size, tail, damaged FROM journal")}
 
 
 def has_uses(store: IndexConnection) -> bool:
@@ -364,13 +332,11 @@ def forgotten(store: IndexConnection) -> dict[int, date]:
 
 def last_word(store: IndexConnection, key: int) -> Tombstone | None:
     """The latest that is known of a passage's being forgotten or taken back; None when it never was."""
-    rows = store.rows("SELECT passage, at, day, stands FROM tombstone WHERE passage = ?", key)
-    return next((Tombstone(passage, at, day, bool(stands)) for passage, at, day, stands in rows), None)
+    rows = store.rows("SELECT at, stands FROM tombstone WHERE passage = ?", key)
+    return next((Tombstone(at, bool(stands)) for at, stands in rows), None)
 
 
-# --- what was said to pages ------------------------------------------------------------------------------------------
-
-
-def verdicts(store: IndexConnection, what: str) -> list[Verdict]:
-    """What people said to what reflect wrote, the latest of each: `what` is one of `VERDICTS`."""
-    return [Verdict(*row) for row in store.rows("SELECT * FROM verdict WHERE what = ? ORDER BY about, name", what)]
+def verdicts(store: IndexConnection, what: str) -> list[tuple[str, str, float, int]]:
+    """(about, name, value, day as an ordinal) of all that people said of one of `VERDICTS`, the latest of each."""
+    sql = "SELECT about, name, value, day FROM verdict WHERE what = ? ORDER BY about, name"
+    return list(store.rows(sql, what))

@@ -1,7 +1,4 @@
-"""The index file: opening, pragmas, tables, fingerprint, and the swap of a rebuilt index for the old one.
-
-It knows SQLite's traps; what the rows mean is store.py's business. DESIGN.md §6 and §10.
-"""
+"""The index file: tables, opening, pragmas, and the swap of a rebuilt index for the old one (DESIGN.md §6 and §10)."""
 
 import contextlib
 import importlib.machinery
@@ -11,10 +8,8 @@ from pathlib import Path
 
 import apsw
 
-from vault_memory.config import Config
-from vault_memory.errors import BusyError, IndexUnusableError
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.vault.safe_files import close_folder, close_to_others
-from vault_memory.vault.vault import DailySettings
 
 VERSIONS = {"schema": 14, "notes": 16, "chunks": 6, "terms": 4}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
@@ -109,17 +104,6 @@ END;
 """
 
 
-def fingerprint(config: Config, daily: DailySettings, embedder: str) -> str:
-    """What an index's rows depend on besides the notes: equal exactly when an index can be used as it is (law 9).
-
-    A change of the folders that have a scope makes another index too, so that it leaks nothing for a moment.
-    """
-    versions = ";".join(f"{name}={number}" for name, number in VERSIONS.items())
-    chunks = f"{config.chunk_tokens}/{config.chunk_overlap} of cl100k_base"
-    scopes = f";scopes={sorted(config.folder_scopes)}" if config.folder_scopes else ""
-    return f"{versions};chunks={chunks};embedder={embedder};daily={daily.folder}|{daily.format}{scopes}"
-
-
 DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 """What is raised when the file is damaged (text that is not UTF-8 was never written); the caller rebuilds."""
 
@@ -160,30 +144,38 @@ def size(index: Path) -> int:
     return total
 
 
-def belongs_to(path: Path) -> str:
-    """Whose file stands where the index goes: "us" (or none, or an empty one), "another" program, or "unknown"."""
+def refuse_foreign(path: Path, named: Path | None) -> None:
+    """Refuse to replace a file that is not ours: the setting `index.path` (`named`) may name any file by mistake.
+
+    One that cannot be read is refused where it was named; elsewhere only this program puts files: damaged, then.
+    """
     try:
         with open(path, "rb") as file:
             header = file.read(100)
     except OSError:
-        return "us"  # missing, or it cannot be opened, which is said where it is
+        return  # missing, or it cannot be opened, which is said where it is
     if not header or int.from_bytes(header[68:72], "big") == APPLICATION_ID:
-        return "us"
-    from urllib.parse import quote
+        return
+    is_foreign = path == named
+    if header.startswith(b"SQLite format 3\0"):
+        from urllib.parse import quote
 
-    if not header.startswith(b"SQLite format 3\0"):
-        return "unknown"
-    # Read without touching it or what lies beside it.
-    uri = f"file:{quote(os.fsencode(path))}?immutable=1"
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    try:
-        with contextlib.closing(apsw.Connection(uri, flags=flags)) as connection:
+        # Read without touching it or what lies beside it.
+        uri = f"file:{quote(os.fsencode(path))}?immutable=1"
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        with (
+            contextlib.suppress(*UNREADABLE),
+            contextlib.closing(apsw.Connection(uri, flags=flags)) as connection,
+        ):
             tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    except UNREADABLE:
-        return "unknown"
-    log = path.with_name(path.name + "-wal")
-    empty = not tables and not (log.exists() and log.stat().st_size)
-    return "us" if empty or tables >= {"meta", "note", "passage", "passage_fts"} else "another"
+            log = path.with_name(path.name + "-wal")
+            is_empty = not tables and not (log.exists() and log.stat().st_size)
+            is_foreign = not (is_empty or tables >= {"meta", "note", "passage", "passage_fts"})
+    if is_foreign:
+        raise RefusedError(
+            f"{path} is not an index of this program: it was not touched.",
+            "Let index.path name a folder or another file; if this one is of no use, delete it.",
+        )
 
 
 SECURE_DELETE = "PRAGMA secure_delete=ON"

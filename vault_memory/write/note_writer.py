@@ -85,7 +85,7 @@ class NoteWriter:
 
     def _refuse_unfit(self) -> None:
         """Raise RefusedError where the index is of another vault, or the notes have vanished."""
-        self._index.refuse_foreign()
+        schema.refuse_foreign(self._index.path, self._index.config.index_path)
         self._index.refuse_empty(self.vault.walk())
 
     def amend(self, wanted: EditRequest, scopes: tuple[str, ...] = ()) -> EditResult:
@@ -219,7 +219,7 @@ class NoteWriter:
 
     def _last_word(self, key: int) -> journal.Tombstone | None:
         """What was said last of a text's being forgotten; None when nothing was, an old word where nobody can tell."""
-        unknown: journal.Tombstone | None = journal.Tombstone(key, 0, 0, stands=True)
+        unknown: journal.Tombstone | None = journal.Tombstone(0, stands=True)
         return self._asked(lambda store: journal.last_word(store, key), unknown)
 
     def _asked(self, question: Callable[[Store], T], otherwise: T) -> T:
