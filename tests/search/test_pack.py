@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vault_memory.markdown.note import note_header
 from vault_memory.rendering.recall import recall_text
 from vault_memory.search.answer import Answer, Request, Result, Understanding
-from vault_memory.search.pack import JOINER, JOINER_TOKENS, Costs, Limits, Packing, content, pack
+from vault_memory.search.pack import JOINER, JOINER_TOKENS, Packing, content
 from vault_memory.store.view import Candidate
 from vault_memory.text import tokens
 
@@ -30,8 +30,8 @@ def taken(packed: Packing) -> list[list[int]]:
     return [[part.id for part in place] for place in packed.places]
 
 
-def limited(k: int | None = None, budget: int | None = None, rendered: bool = False) -> Limits:
-    return Limits(k, budget, rendered)
+def limited(k: int | None = None, budget: int | None = None, rendered: bool = False) -> Request:
+    return Request("boat", datetime(2025, 12, 3, 9, tzinfo=UTC), k, budget, rendered=rendered)
 
 
 FOUR = [passage(n, text) for n, text in enumerate(["red boat", "blue oar", "green sail", "white rope"], 1)]
@@ -49,15 +49,15 @@ FOUR = [passage(n, text) for n, text in enumerate(["red boat", "blue oar", "gree
         (limited(budget=6 + 10 + LINE_TOKENS, rendered=True), [], 0, 4),
     ],
 )
-def test_limits(limits: Limits, found: list[list[int]], over_k: int, over_budget: int) -> None:
-    packed = pack(FOUR, Costs({1: 7}), limits)
+def test_limits(limits: Request, found: list[list[int]], over_k: int, over_budget: int) -> None:
+    packed = Packing(limits, {1: 7}).fill(FOUR)
     assert taken(packed) == found
     assert (packed.over_k, packed.over_budget, packed.near_duplicates) == (over_k, over_budget, 0)
 
 
 def test_a_shorter_passage_behind_a_long_one_still_fits() -> None:
     rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25)]
-    assert taken(pack(rows, Costs(), limited(budget=50))) == [[1], [3]]
+    assert taken(Packing(limited(budget=50)).fill(rows)) == [[1], [3]]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_shorter_passage_behind_a_long_one_still_fits() -> None:
     ],
 )
 def test_near_duplicates(one: str, two: str, repeats: bool) -> None:
-    packed = pack([passage(1, one), passage(2, two, note=2)], Costs(), limited())
+    packed = Packing(limited()).fill([passage(1, one), passage(2, two, note=2)])
     assert packed.near_duplicates == int(repeats)
     assert len(packed.places) == (1 if repeats else 2)
 
@@ -83,25 +83,25 @@ def test_near_duplicates(one: str, two: str, repeats: bool) -> None:
 def test_what_did_not_fit_gives_its_place_only_to_what_is_nearly_as_good() -> None:
     rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25),
             passage(4, "white rope", cost=2)]  # fmt: skip
-    packed = pack(rows, Costs(), limited(budget=50), scores={1: 9.0, 2: 8.0, 3: 4.0, 4: 3.9})
+    packed = Packing(limited(budget=50)).fill(rows, {1: 9.0, 2: 8.0, 3: 4.0, 4: 3.9})
     assert (taken(packed), packed.over_budget, packed.best_needs) == ([[1], [3]], 2, 0)
 
 
 def test_it_is_told_what_the_best_needs_when_it_does_not_fit() -> None:
     rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=5)]
-    assert pack(rows, Costs(), limited(budget=10), scores={1: 9.0, 2: 8.0}).best_needs == 20
-    rendered = pack(rows, Costs({1: 7}), limited(budget=20, rendered=True), scores={1: 9.0, 2: 1.0})
+    assert Packing(limited(budget=10)).fill(rows, {1: 9.0, 2: 8.0}).best_needs == 20
+    rendered = Packing(limited(budget=20, rendered=True), {1: 7}).fill(rows, {1: 9.0, 2: 1.0})
     assert (taken(rendered), rendered.best_needs) == ([], 20 + 7 + LINE_TOKENS)
 
 
 def test_parts_of_one_line_share_a_place_and_a_result() -> None:
     rows = [passage(1, "one", chars=(0, 3), line=9), passage(5, "other"), passage(2, "two", chars=(4, 7), line=9)]
-    packed = pack(rows, Costs({1: 3}), limited(k=2))
+    packed = Packing(limited(k=2), {1: 3}).fill(rows)
     assert taken(packed) == [[1, 2], [5]]
     assert packed.tokens == 30 + JOINER_TOKENS
     assert packed.rendered_tokens == 3 + 2 * LINE_TOKENS + packed.tokens
     elsewhere = passage(2, "two", note=2, chars=(0, 3), line=9)  # the same line number of another note
-    assert taken(pack([rows[0], elsewhere], Costs(), limited())) == [[1], [2]]
+    assert taken(Packing(limited()).fill([rows[0], elsewhere])) == [[1], [2]]
 
 
 LINE = "One fish. Two fish. Red fish. Blue fish."
@@ -144,9 +144,9 @@ def candidates(rows: Iterable[tuple[str, int, int]]) -> list[Candidate]:
 
 
 @given(ROWS, LIMITS)
-def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
+def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]], limits: Request) -> None:
     ranked = candidates(rows)
-    packed = pack(ranked, Costs(HEADERS), limits)
+    packed = Packing(limits, HEADERS).fill(ranked)
     parts = [part for place in packed.places for part in place]
     assert limits.k is None or len(packed.places) <= limits.k
     assert packed.tokens == sum(part.tokens for part in parts)
@@ -158,9 +158,9 @@ def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]],
 
 
 @given(ROWS, LIMITS)
-@example([("boat", 1, 999), ("oar", 3, 100)], Limits(None, None, True))
-def test_what_is_printed_costs_no_more_than_was_counted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
-    packed = pack(candidates(rows), Costs(HEADERS), limits)
+@example([("boat", 1, 999), ("oar", 3, 100)], limited(rendered=True))
+def test_what_is_printed_costs_no_more_than_was_counted(rows: list[tuple[str, int, int]], limits: Request) -> None:
+    packed = Packing(limits, HEADERS).fill(candidates(rows))
     printed = recall_text(answer([result(n, place) for n, place in enumerate(packed.places, 1)]))
     assert tokens.count(printed) <= packed.rendered_tokens
 
@@ -175,8 +175,7 @@ def result(rank: int, place: list[Candidate]) -> Result:
 
 
 def answer(results: list[Result]) -> Answer:
-    now = datetime(2025, 12, 3, 9, tzinfo=UTC)
-    return Answer(Request("boat", now), results, "lexical", {}, None, Understanding(), 0, 0, {})
+    return Answer(limited(), results, "lexical", {}, None, Understanding(), 0, 0, {})
 
 
 FACT = "- O(c=0.9) @Peter: Prefers short replies on the phone; long ones go into files."
@@ -197,7 +196,7 @@ FACT = "- O(c=0.9) @Peter: Prefers short replies on the phone; long ones go into
 def test_a_page_that_repeats_a_fact_is_left_out_behind_it(told: str, repeats: bool) -> None:
     fact = passage(1, FACT)._replace(kind="opinion")
     page = passage(2, told, note=2)._replace(kind="page")
-    packed = pack([fact, page], Costs(), limited())
+    packed = Packing(limited()).fill([fact, page])
     assert (taken(packed), packed.near_duplicates) == ([[1]] if repeats else [[1], [2]], int(repeats))
-    assert taken(pack([fact, page], Costs(), Limits(None, None, False, each_note=True))) == [[1], [2]]
-    assert taken(pack([fact, page._replace(kind="note")], Costs(), limited())) == [[1], [2]]  # somebody wrote that
+    assert taken(Packing(limited(), each_note=True).fill([fact, page])) == [[1], [2]]
+    assert taken(Packing(limited()).fill([fact, page._replace(kind="note")])) == [[1], [2]]  # somebody wrote that

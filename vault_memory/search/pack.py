@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
+from vault_memory.search.answer import Request
 from vault_memory.store.view import FACTS, PAGE, Candidate
 from vault_memory.text import terms
 
@@ -38,78 +38,57 @@ def clean(text: str) -> str:
     return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
 
 
-class Limits(NamedTuple):
-    """Results at most, tokens at most; `rendered` says that citations count against the budget.
-
-    `each_note` keeps the same words from another note: who asks when wants every time. `told` are lines that are handed
-    over besides: the same words again are repeats.
-    """
-
-    k: int | None
-    budget_tokens: int | None
-    rendered: bool
-    each_note: bool = False
-    told: tuple[str, ...] = ()
-
-
-class Costs(NamedTuple):
-    """Tokens besides the text: what naming a note costs, by its id, and what is printed behind a passage, by its id."""
-
-    headers: Mapping[int, int] = {}
-    marks: Mapping[int, int] = {}
-
-
-def pack(
-    ranked: Iterable[Candidate], costs: Costs, limits: Limits, scores: Mapping[int, float] | None = None
-) -> "Packing":
-    """Take passages in order while they fit; one that does not is passed over for shorter ones nearly as good.
-
-    Parts of one long line share a place, so that it is cited once. `scores` are those of the ranking.
-    """
-    packed = Packing(costs, limits)
-    for passage in ranked:
-        packed.add(passage, (scores or {}).get(passage.id, 0.0))
-    return packed
-
-
 class Packing:
     """What was taken, in rank order, each a list of passages of one place; and why the rest was not.
 
-    `best_needs` are the tokens that the best passage of all needs, when it did not fit; else 0.
+    Besides its text a passage costs `headers`, naming its note, by note id, and `marks`, what is printed behind it.
+    `each_note` keeps the same words from another note: who asks when wants every time. `best_needs` are the tokens
+    that the best passage of all needs, when it did not fit; else 0.
     """
 
-    def __init__(self, costs: Costs, limits: Limits) -> None:
+    def __init__(
+        self, request: Request, headers: Mapping[int, int] = {}, marks: Mapping[int, int] = {}, each_note: bool = False
+    ) -> None:
         self.places: list[list[Candidate]] = []
         self.tokens = self.rendered_tokens = 0
         self.over_budget = self.over_k = self.near_duplicates = self.best_needs = 0
-        self._costs, self._limits = costs, limits
-        self._is_first, self._least = True, float("-inf")
+        self.headers, self.marks = headers, marks
+        self._request, self._each_note = request, each_note
+        self._least = float("-inf")
         self._notes: set[int] = set()
         self._lines: dict[tuple[int, int], list[Candidate]] = {}
         self._said: set[tuple[object, ...]] = set()
-        self._before = {said(text) for text in limits.told} - {()}
-        parts = {_words_of(terms.body(text, True).partition(": ")[2]) for text in limits.told}
+        self._before = {said(text) for text in request.told} - {()}
+        parts = {_words_of(terms.body(text, True).partition(": ")[2]) for text in request.told}
         self._told: set[tuple[str, ...]] = self._before | parts
 
-    def add(self, passage: Candidate, score: float) -> None:
+    def fill(self, ranked: Iterable[Candidate], scores: Mapping[int, float] = {}) -> "Packing":
+        """Take passages in order while they fit; one that does not is passed over for shorter ones nearly as good.
+
+        Parts of one long line share a place, so that it is cited once. `scores` are those of the ranking.
+        """
+        for n, passage in enumerate(ranked):
+            self._take(passage, scores.get(passage.id, 0.0), is_best=n == 0)
+        return self
+
+    def _take(self, passage: Candidate, score: float, is_best: bool) -> None:
         """Take a passage, or count why not."""
-        is_first, self._is_first = self._is_first, False
-        limits, costs, line = self._limits, self._costs, (passage.note_id, passage.start_line)
+        request, line = self._request, (passage.note_id, passage.start_line)
         part_of = self._lines.get(line) if passage.from_char is not None else None
-        if part_of is None and limits.k is not None and len(self.places) >= limits.k:
+        if part_of is None and request.k is not None and len(self.places) >= request.k:
             self.over_k += 1
             return
         # With its citation and its note's name where they are still to be printed.
         tokens = passage.tokens + (JOINER_TOKENS if part_of else 0)
-        rendered = tokens + (0 if passage.note_id in self._notes else costs.headers.get(passage.note_id, 0))
+        rendered = tokens + (0 if passage.note_id in self._notes else self.headers.get(passage.note_id, 0))
         if part_of is None:
-            rendered += citation_tokens(passage) + costs.marks.get(passage.id, 0)
-        used = self.rendered_tokens + rendered if limits.rendered else self.tokens + tokens
+            rendered += citation_tokens(passage) + self.marks.get(passage.id, 0)
+        used = self.rendered_tokens + rendered if request.rendered else self.tokens + tokens
         # Nothing much worse stands in the place of what did not fit.
-        if limits.budget_tokens is not None and (used > limits.budget_tokens or score < self._least):
+        if request.budget_tokens is not None and (used > request.budget_tokens or score < self._least):
             self.over_budget += 1
-            if is_first:
-                self.best_needs = rendered if limits.rendered else tokens
+            if is_best:
+                self.best_needs = rendered if request.rendered else tokens
             self._least = max(self._least, FILL_SHARE * score) if score > 0 else self._least
             return
         # What it says: its words in order without articles, marks and a fact's keys. Nothing looser: one number, name
@@ -118,8 +97,8 @@ class Packing:
         if passage.kind == PAGE:
             text = text.partition(" — [")[0]  # where it was told from
         words = _words_of(text) or (text,)
-        named = (passage.note_id if limits.each_note else None, *words)
-        is_told_page = passage.kind == PAGE and not limits.each_note and self._is_told(words)
+        named = (passage.note_id if self._each_note else None, *words)
+        is_told_page = passage.kind == PAGE and not self._each_note and self._is_told(words)
         if named in self._said or words in self._before or is_told_page:
             self.near_duplicates += 1
             return

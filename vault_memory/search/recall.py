@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
@@ -13,6 +13,7 @@ from vault_memory.markdown.note import ASIDE, Heading, decoded_lines, heading_pa
 from vault_memory.search import pack
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import ONLY_MEANING, Finder, inverse_frequency
+from vault_memory.search.pack import Packing
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import has_footing
@@ -108,9 +109,8 @@ class Recall:
         for i, by in ranking.origins.items():
             if not provenance.is_trusted(by):
                 marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
-        costs = pack.Costs({note.id: note.header_tokens for note in ranking.notes.values()}, marks)
-        packed, omitted, unsure = self._pack(finder, ranking, costs)
-        results, lost, tokens = self._cite(finder, ranking, costs, packed)
+        packed, omitted, unsure = self._pack(finder, ranking, marks)
+        results, lost, tokens = self._cite(finder, ranking, packed)
         said = list(found.degraded)
         if not results:  # nothing that could be called a guess
             said = [(what, why.removesuffix(f"; {ONLY_MEANING}")) for what, why in said]
@@ -147,8 +147,8 @@ class Recall:
     # --- packing -----------------------------------------------------------------------------------------------------
 
     def _pack(
-        self, finder: Finder, ranking: Ranking, costs: pack.Costs
-    ) -> tuple[pack.Packing, dict[str, int], list[tuple[str, str]]]:
+        self, finder: Finder, ranking: Ranking, marks: Mapping[int, int]
+    ) -> tuple[Packing, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
         query, scores = ranking.candidates.query, ranking.scores
         request = query.request
@@ -160,9 +160,9 @@ class Recall:
         wanted = strong
         if request.without:
             wanted = [each for each in strong if journal.passage_key(each.text) not in request.without]
-        asks_when = query.asks_when or query.window is not None
-        limits = pack.Limits(request.k, request.budget_tokens, request.rendered, asks_when, request.told)
-        packed = pack.pack(wanted, costs, limits, scores)
+        headers = {note.id: note.header_tokens for note in ranking.notes.values()}
+        each_note = query.asks_when or query.window is not None
+        packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
         unsure = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
         omitted = {"shown_before": len(strong) - len(wanted)} if request.without else {}
         omitted |= {"below_floor": len(scored) - len(strong)} if request.floor else {}
@@ -172,16 +172,14 @@ class Recall:
             written, count = AsOf(finder.store, self._vault.root, request.filters.as_of, ranking.notes), len(wanted)
             while out := written.later(packed.places):
                 wanted = [passage for passage in wanted if passage.id not in out]
-                packed = pack.pack(wanted, costs, limits, scores)
+                packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
             omitted = {"later": count - len(wanted), **omitted}
             unsure += written.unsure(packed.places)
         return packed, omitted, unsure
 
     # --- citing ------------------------------------------------------------------------------------------------------
 
-    def _cite(
-        self, finder: Finder, ranking: Ranking, costs: pack.Costs, packed: pack.Packing
-    ) -> tuple[list[Result], dict[str, int], pack.Packing]:
+    def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], dict[str, int], Packing]:
         """The packed passages as cited results; how many their file does not show now, and what the others cost."""
         facts = note_queries.facts(finder.store, [place[0].id for place in packed.places])
         names, explains = finder.names, ranking.candidates.query.request.explain
@@ -217,12 +215,12 @@ class Recall:
                 tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=why, superseded_by=successor.source if successor else None,
                 key=journal.passage_key(first.text), parts=tuple(journal.passage_key(part.text) for part in place),
-                by=by, trusted=provenance.is_trusted(by), header_tokens=costs.headers.get(note.id, 0),
-                citation_tokens=pack.citation_tokens(first) + costs.marks.get(first.id, 0),
+                by=by, trusted=provenance.is_trusted(by), header_tokens=packed.headers.get(note.id, 0),
+                citation_tokens=pack.citation_tokens(first) + packed.marks.get(first.id, 0),
             ))  # fmt: skip
         if any(left_out.values()):
-            limits = pack.Limits(None, None, ranking.candidates.query.request.rendered)
-            packed = pack.pack(shown, costs, limits)
+            unlimited = ranking.candidates.query.request._replace(k=None, budget_tokens=None, told=())
+            packed = Packing(unlimited, packed.headers, packed.marks, each_note=True).fill(shown)
         return results, left_out, packed
 
     def _lines(self, path: str) -> list[str] | None:
