@@ -13,7 +13,7 @@ stemmers in the manner of Savoy (Russian), Larkey's light10 (Arabic) and Ramanat
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 _OTHER_STOP_WORDS = frozenset(
     # Russian, Arabic, Hindi, Korean, Greek, Hebrew
@@ -72,7 +72,8 @@ _ARABIC_TAIL = re.compile("(?<=[ء-ي]{2})(?:ها|ان|ات|ون|ين|يه|ه|ي
 _HINDI = re.compile(f"(?<=[\u0904-\u094d]{{2}})(?:[{_HINDI_MARKS}]?\u0902|[{_HINDI_MARKS}])+$")
 _KIND = re.compile("(?P<russian>[\u0400-\u04ff]+)|(?P<arabic>[\u0620-\u06ff]+)|(?P<hindi>[\u0900-\u097f]+)")
 _PRESENTATION = re.compile("[\ufb00-\ufdff\ufe70-\uffef]+")
-_MARKS_FROM, _MARKS_TO, _PRIVATE = 0x0900, 0x1AFF, 0xE000
+_WITH_MARKS = re.compile("[\u0900-\u1aff]+")
+"""The Indic and south-east Asian scripts, whose marks are part of a word."""
 
 
 def folded(text: str) -> str:
@@ -83,22 +84,21 @@ def folded(text: str) -> str:
     if text.isascii():
         return text
     text = _PRESENTATION.sub(lambda m: unicodedata.normalize("NFKC", m[0]), unicodedata.normalize("NFC", text))
-    return _KIND.sub(_stemmed, text.translate(_FOLDS)).translate(_MARKS)
+    return _lettered(_KIND.sub(_stemmed, "".join(map(_fold, text))))
+
+
+def _lettered(text: str) -> str:
+    """`text` with private-use letters for the marks that are part of a word."""
+    return _WITH_MARKS.sub(lambda m: "".join(chr(ord(c) - 0x0900 + 0xE000) if _is_mark(c) else c for c in m[0]), text)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("M")
 
 
 def without_marks(text: str) -> str:
     """`text` without combining marks, which regular expressions do not count as part of a word."""
-    return text if text.isascii() else "".join(c for c in text if not unicodedata.category(c).startswith("M"))
-
-
-def without_idle(run: str) -> list[str]:
-    """A run of a script without spaces, cut at the words that only ask; the run itself where nothing is left."""
-    return [part for part in _idle().split(run) if part] or [run]
-
-
-def without_particle(word: str) -> str:
-    """A Korean word of three or more syllables without the particle at its end."""
-    return _particles().sub("", word)
+    return text if text.isascii() else "".join(c for c in text if not _is_mark(c))
 
 
 def starts_no_cluster(text: str, at: int) -> bool:
@@ -106,7 +106,7 @@ def starts_no_cluster(text: str, at: int) -> bool:
     if not 0 < at < len(text) or text[at].isascii():
         return False
     code = ord(text[at])
-    if unicodedata.category(text[at]).startswith("M") or code in (0x0E33, 0x0EB3, 0x200D) or 0x1F3FB <= code <= 0x1F3FF:
+    if _is_mark(text[at]) or code in (0x0E33, 0x0EB3, 0x200D) or 0x1F3FB <= code <= 0x1F3FF:
         return True
     return text[at - 1] == "\u200d"
 
@@ -120,37 +120,6 @@ def _stemmed(match: re.Match[str]) -> str:
     return _HINDI.sub("", word)
 
 
-@cache
-def _idle() -> re.Pattern[str]:
-    return re.compile(_IDLE.translate(_MARKS))  # it meets folded text
-
-
-@cache
-def _particles() -> re.Pattern[str]:
-    return re.compile(f"(?<=[\uac00-\ud7a3])(?:{_PARTICLES})$")
-
-
-class _Folds(dict[int, str]):
-    """Table for `str.translate` that fills itself: what one composed character becomes."""
-
-    def __missing__(self, code: int) -> str:
-        if len(self) > 1 << 16:
-            self.clear()
-        self[code] = found = _fold(chr(code))
-        return found
-
-
-class _Marks(dict[int, int]):
-    """Table for `str.translate`: combining marks of the Indic and south-east Asian scripts to letters."""
-
-    def __missing__(self, code: int) -> int:
-        mark = _MARKS_FROM <= code <= _MARKS_TO and unicodedata.category(chr(code)).startswith("M")
-        self[code] = found = code - _MARKS_FROM + _PRIVATE if mark else code
-        if len(self) > 1 << 16:
-            self.clear()
-        return found
-
-
 _LATIN = {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i"}
 """Letters that Unicode takes for no other letter with a mark, in the spelling of those who cannot type them."""
 
@@ -158,7 +127,9 @@ _ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه"
 """Letters written one way or the other: alef, ya, ta marbuta, tatweel; chandrabindu for anusvara."""
 
 
+@lru_cache(maxsize=1 << 16)
 def _fold(character: str) -> str:
+    """What one composed character becomes."""
     if character.isascii() or character in _ALIKE:
         return _ALIKE.get(character, character)
     if unicodedata.category(character) == "Nd":
@@ -170,10 +141,6 @@ def _fold(character: str) -> str:
         return character
     bare = "".join(c for c in unicodedata.normalize("NFD", character) if not unicodedata.combining(c))
     return "".join(_LATIN.get(c, c) for c in bare.casefold())
-
-
-_FOLDS = _Folds()
-_MARKS = _Marks()
 
 
 # --- terms -----------------------------------------------------------------------------------------------------------
@@ -274,13 +241,20 @@ def match_terms(word: str) -> list[str]:
     return list(dict.fromkeys(phrases))
 
 
+@cache
+def _asking() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What only asks in a folded run, and the particle at the end of a Korean word."""
+    return re.compile(_lettered(_IDLE)), re.compile(f"(?<=[\uac00-\ud7a3])(?:{_PARTICLES})$")
+
+
 def _run_terms(run: str) -> Iterator[str]:
     """The terms of a run in a question, which may be a whole sentence: the pairs of what does not merely ask.
 
     Each pair is a term of its own, so that its rarity tells a word from grammar. What is one character is a prefix.
     """
-    for part in [run] if _HANGUL.fullmatch(run) else without_idle(run):
-        clusters = _CLUSTER.findall(without_particle(part) if _HANGUL.fullmatch(part) else part)
+    idle, particle = _asking()
+    for part in [run] if _HANGUL.fullmatch(run) else [part for part in idle.split(run) if part] or [run]:
+        clusters = _CLUSTER.findall(particle.sub("", part) if _HANGUL.fullmatch(part) else part)
         yield from (f'"{pair}"' for pair in list(pairs(clusters))[:-1])
         if len(clusters) == 1:
             yield f'"{clusters[0]}"*'
