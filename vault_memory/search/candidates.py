@@ -5,7 +5,7 @@ A lane is one way of finding: by words (FTS5), by meaning (vectors), by entity, 
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 from itertools import accumulate
@@ -38,11 +38,8 @@ if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.embedding.configured_space import ConfiguredSpace
 
-LEXICAL_POOL, SEMANTIC_POOL = 150, 50
-"""Candidates of the two main lanes, or as many as are asked for; more of them changed nothing when measured."""
-
-OTHER_POOL = 200
-"""Candidates of the entity and the temporal lane."""
+LEXICAL_POOL, SEMANTIC_POOL, OTHER_POOL = 150, 50, 200
+"""Candidates of the two main lanes, or as many as are asked for, and of the others; more changed nothing."""
 
 REACH = (1.0, 0.6, 0.4, 0.3)
 """How much a term counts that stands in the passage itself, or one, two or three passages away in its section."""
@@ -53,59 +50,42 @@ SEEDS = 30
 RESCORE = 20
 """Bit codes kept for each semantic result wanted before int8 decides: of the exact ten best, .97 or more are found."""
 
-TITLED = 0.8
-"""Notes whose title matches this well, against the best, are looked into even where their lines lack the words."""
-
-NAMED, FILE = 3.0, 8.0
-"""How well a note's title matches that is all of the question, and when it names its file; the best by words is 1."""
+TITLED, NAMED, FILE = 0.8, 3.0, 8.0
+"""A title that matches this well, against the best, has its note looked into even where its lines lack the words; one
+that is all of the question, among the best NAMESAKES, or whose file it names counts so much."""
 
 NAMESAKES = 20
-"""Among so many of the best titles one that is the whole question is looked for."""
 
-OPENING, PAGE = 3, 2.4
-"""So many passages open an entity's page, and are this much more about it than a fact that mentions it."""
-
-ABOUT_ONLY = 4.0
-"""How much more it counts to be about an entity when that is all the question asks."""
+OPENING, PAGE, ABOUT_ONLY = 3, 2.4, 4.0
+"""So many passages open an entity's page, and are this much more about it than a fact that mentions it; and how much
+more it counts to be about an entity when that is all the question asks."""
 
 COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
 
-MAX_POSTINGS = 20_000
-"""FTS5 reads so many entries of its lists for a question (0.7 µs each), or one list: the rarest terms first."""
-
-COUNTED_POSTINGS = 5_000
-"""Up to so many entries of FTS5's lists what lies beyond the pool is counted; of more it is said at least."""
-
+MAX_POSTINGS, COUNTED_POSTINGS = 20_000, 5_000
+"""FTS5 reads so many entries of its lists for a question (0.7 µs each), the rarest terms first, or one list; and up to
+so many what lies beyond the pool is counted: of more it is said at least."""
 
 ONLY_TIME, ONLY_MEANING = "the date alone decides", "these are the closest by meaning"
 """What is said where no word of a question was found."""
 
-NAMING_POOL = 50
-"""Passages that name the day or month in words, at most."""
+NAMING_POOL, HALF_A_YEAR = 50, 183
+"""Passages that name the day or month in words, at most; without a year that of the nearest, by when it was written."""
 
-OCCURRED = 0.7
-"""A fact told at another time about the days in question, against one told in them."""
+OCCURRED, LAST_FIT, OUTSIDE_FIT = 0.7, 0.4, 0.2
+"""How well fits what was told at another time about the days in question, the last in the order, and at the most what
+lies outside; the first in the order fits wholly."""
 
-HALF_A_YEAR = 183
-"""A day named without its year is that of the nearest one, counted from when it was written."""
-
-
-TURN = 0.4
-"""What a passage loses for each one of its part that comes before it: a fact that matters goes before another part's
-trifle once, hardly twice."""
-
-AWAY = 0.1
-"""What each day away from the one asked about costs, where a day is asked "around"."""
+TURN, AWAY = 0.4, 0.1
+"""What a passage loses for each one of its part that comes before it (a fact that matters goes before another part's
+trifle once, hardly twice), and for each day away from one asked "around"."""
 
 LEAST_FACT, PLAIN, SHORT, ELSEWHERE = 0.35, 0.3, 0.2, 0.1
 """What a fact of no importance tells, a line, one of fewer than SHORT_TOKENS, and what is aside or elsewhere."""
 
 TOLD_ELSEWHEN = 0.6
 """What a fact counts that was written down on another day than those it is of, as plans are."""
-
-LAST_FIT, OUTSIDE_FIT = 0.4, 0.2
-"""How well the last in the order fits the time, the first fitting it wholly; and at the most what lies outside it."""
 
 
 class Candidates(NamedTuple):
@@ -201,12 +181,21 @@ class Finder:
         space, vector = self._embedded(query.text, degraded) if mode != "lexical" and not only_time else (None, b"")
         pool = max(SEMANTIC_POOL, query.request.wanted)
         about, naming = self._about(query, entities, terms)
+        lexical = self._lexical(query, terms) if with_words else {}
+        if query.words and with_words and not lexical:
+            why = ONLY_TIME if only_time else ONLY_MEANING
+            degraded.append(("lexical", f"no note contains any of these words; {why}"))
+        if query.unread:
+            degraded.append(("temporal", query.unread))
+        if query.window and not temporal:
+            degraded.append(("temporal", f"no notes are dated {_dated(query.window.span)}"))
         found = Candidates(
             query,
             mode=("hybrid" if mode == "auto" else mode) if space or only_time else "lexical",
             only_meaning=not with_words,
             only_time=only_time,
-            lexical=self._lexical(query, terms) if with_words else {},
+            degraded=degraded,
+            lexical=lexical,
             semantic=[i for i, _ in self.search.semantic(space, vector, pool * RESCORE, pool)] if space else (),
             about=about,
             temporal=temporal,
@@ -220,7 +209,6 @@ class Finder:
             beyond_pool=beyond if only_time else 0,
             totals=self.totals,
         )
-        found = found._replace(degraded=[*degraded, *_unmet(found)])
         return self._with_features(found._replace(passages=self._passages(found)))
 
     # --- words -------------------------------------------------------------------------------------------------------
@@ -404,10 +392,8 @@ class Finder:
         anything is known of that time."""
         lying, total = self.search.within(window.span, pool)
         order = spread(lying, window.middle)[:pool]
-        naming: dict[
-            int, date | None
-        ] = {}  # what names the day or month, with its own day; without a year, the nearest
-        if query.named:
+        naming: dict[int, date | None] = {}
+        if query.named:  # what names the day or month, with its own day; without a year, the nearest
             named = dict(self.search.lexical(query.named, NAMING_POOL))
             start = window.span.start
             days = {i: d for i, d, _ in self.search.days(named) if not d or abs((d - start).days) <= HALF_A_YEAR}
@@ -521,17 +507,6 @@ def _dated(span: Span) -> str:
     if start[:7] == end[:7] and span.start.day == 1 and plus(span.end, 1).day == 1:
         return start[:7]
     return start if start == end else f"{start} to {end}"
-
-
-def _unmet(found: Candidates) -> Iterator[tuple[str, str]]:
-    """What of the question nothing was found for."""
-    query = found.query
-    if query.words and not found.only_meaning and not found.lexical:
-        yield "lexical", f"no note contains any of these words; {ONLY_TIME if found.only_time else ONLY_MEANING}"
-    if query.unread:
-        yield "temporal", query.unread
-    if query.window and not found.temporal:
-        yield "temporal", f"no notes are dated {_dated(query.window.span)}"
 
 
 def inverse_frequency(total: int, holding: int) -> float:

@@ -35,9 +35,8 @@ from vault_memory.text.spans import CALENDAR_WORDS
 
 _REACHED = tuple((distance, REACH[abs(distance)]) for distance in range(1 - len(REACH), len(REACH)))
 
-NOTE_SHARE = 0.9
-NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 150, 400
-"""A note up to so many tokens is judged as a whole; a list item stands for itself sooner than a piece of prose."""
+NOTE_SHARE, NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 0.9, 150, 400
+"""The most that a note decides of its passages, one of up to so many tokens: a list item stands for itself sooner."""
 
 CONTRAST = 0.5
 """How far a passage of a short note falls behind the best there, against one that stands for itself."""
@@ -50,17 +49,18 @@ K1, B = 2.0, 0.6
 
 FEEDBACK_PASSAGES, FEEDBACK_NOTES, FEEDBACK_TERMS = 8, 5, 60
 
-FEEDBACK_SHARE = 1.5
-"""What the learnt terms weigh together for each term of the question: a question of one word is not outvoted."""
+FEEDBACK_SHARE, FEEDBACK_SPREAD = 1.5, 5
+"""What the learnt terms weigh together for each term of the question, so that one word is not outvoted; none is learnt
+that stands in more than one of so many notes, nor one that stands in only one."""
 
 NOTE_MEANING = 0.5
 """How much the cosine of a note counts beside its words when the best notes are chosen."""
 
-COMPARED_NOTES, LIKE_NOTES = 50, 3
-"""So many of the best notes are compared with each other, and each listens to so many of those most like it."""
+COMPARED_NOTES, LIKE_NOTES, LIKE_TERMS = 50, 3, 20
+"""So many of the best notes are compared, by their most telling terms; each listens to so many most like it."""
 
-LIKE_TERMS = 20
-"""By so many of its most telling terms a note is compared."""
+AGED = 100
+"""So many of the best have their age looked up, or as many as are asked for: it only parts what is nearly alike."""
 
 REMEMBERED_TEXTS = 1 << 13
 """Of so many texts it is remembered how they are written (some 600 bytes each): those of some thirty questions."""
@@ -137,7 +137,14 @@ class Scorer:
         self._shapes = [shape(passage.text) for passage in passages]
         average = max(found.totals.words / max(found.totals.notes, 1), 1.0)
         self._norms = {n: K1 * (1 - B + B * facts.words / average) for n, facts in found.notes.items()}
-        self._asked = self._by_question()
+        self._asked = dict.fromkeys(found.notes, 0.0)
+        """BM25 of the question's terms for each note."""
+        for term, weight in found.note_rarity.items():
+            counts: Counter[int] = Counter()
+            for passage_id, count in found.hits.get(term, {}).items():
+                counts[found.passages[passage_id].note_id] += count
+            for note, count in counts.items():
+                self._asked[note] += weight * count * (K1 + 1) / (count + self._norms[note])
         stems: dict[int, list[str]] = {note: [] for note in found.notes}
         for passage_id, each in found.stems.items():
             stems[found.passages[passage_id].note_id] += each
@@ -151,12 +158,11 @@ class Scorer:
 
     def best_passages(self) -> list[int]:
         """The passages to learn a direction from: the best by words and meaning alone."""
-        found, lexical, coverage = self._found, self._lexical, self._coverage
-        notes = over_best(self._asked)
+        cosine, notes = self._found.cosine, over_best(self._asked)
         scores = {
-            i: (lexical.get(i, 0.0) + 2 * coverage.get(i, 0.0)) + 2 * found.cosine.get(i, 0.0) + notes[passage.note_id]
-            - 2 * (passage.section < 0)
-            for i, passage in found.passages.items()
+            i: (self._lexical.get(i, 0.0) + 2 * self._coverage.get(i, 0.0)) + 2 * cosine.get(i, 0.0)
+            + notes[passage.note_id] - 2 * (passage.section < 0)
+            for i, passage in self._found.passages.items()
         }  # fmt: skip
         return nsmallest(FEEDBACK_PASSAGES, self._ids, key=lambda i: -scores[i])
 
@@ -319,19 +325,6 @@ class Scorer:
 
     # --- whole notes -----------------------------------------------------------------------------------------------
 
-    def _by_question(self) -> dict[int, float]:
-        """BM25 of the question's terms for each note."""
-        scores = dict.fromkeys(self._found.notes, 0.0)
-        note_of = {i: passage.note_id for i, passage in self._found.passages.items()}
-        norms = self._norms
-        for term, weight in self._found.note_rarity.items():
-            counts: dict[int, int] = defaultdict(int)
-            for passage_id, count in self._found.hits.get(term, {}).items():
-                counts[note_of[passage_id]] += count
-            for note, count in counts.items():
-                scores[note] += weight * count * (K1 + 1) / (count + norms[note])
-        return scores
-
     def _best_notes(self, scores: Mapping[int, float], count: int) -> list[int]:
         """The best notes by words and meaning; ties keep the order of the notes."""
         notes = self._found.notes
@@ -448,12 +441,6 @@ def over_best(scores: Mapping[int, float]) -> dict[int, float]:
     best = max(scores.values(), default=0.0) or 1.0
     return {key: score / best for key, score in scores.items()}
 
-
-AGED = 100
-"""So many of the best have their age looked up, or as many as are asked for: it only parts what is nearly alike."""
-
-FEEDBACK_SPREAD = 5
-"""No term is learnt that stands in more than one of so many notes, nor one that stands in only one."""
 
 Explain = Callable[[int], Mapping[str, Any]]
 
