@@ -14,9 +14,8 @@ HALF_LIFE_DAYS, STRETCH = 30.0, 1.5
 
 BETA: Mapping[str, float] = {"core": 0.8, "working": 1.0, "peripheral": 1.3}
 FLOORS: Mapping[str, float] = {"core": 0.9, "working": 0.7, "peripheral": 0.5}
-"""The least that is left of a fact's worth in each tier; a dated line that is no fact has LEAST_MULTIPLIER."""
-
 LEAST_MULTIPLIER = 0.3
+"""The least that is left of a fact's worth in each tier, and of a dated line's that is no fact."""
 
 UP_RECALLS, UP_WORTH = 3, 0.4
 CORE_RECALLS, CORE_WORTH, CORE_IMPORTANCE = 10, 0.7, 0.8
@@ -24,15 +23,12 @@ DOWN_WORTH, OLD_DAYS = 0.15, 60
 CORE_DOWN_WORTH, CORE_DOWN_DAYS = 0.35, 90
 
 SWAY = 0.1
-"""What a multiplier of 0 would take off a score (ranking.py): 0.07 is the most, and an exact hit is worth 2.0.
-
-Subtracted, not multiplied: those scores are sums that may be negative, and a multiplier would then raise them.
-"""
+"""What a multiplier of 0 would take off a score (ranking.py), where an exact hit is worth 2.0: subtracted, since
+those scores are sums that may be negative, and a multiplier would then raise them."""
 
 IMPORTANCE: Mapping[str, float] = {"world": 0.5, "experience": 0.4, "opinion": 0.5, "observation": 0.4}
-"""Where no `i=` is given: what happened once, or was merely seen, matters less than how things are."""
-
 DECIDED, REPEATED, REPEATED_DAYS = 0.2, 0.15, 3
+"""Where no `i=` is given: what happened once, or was merely seen, matters less than how things are."""
 
 
 class Trace(NamedTuple):
@@ -59,9 +55,6 @@ class Life(NamedTuple):
     half_life_days: float = HALF_LIFE_DAYS
 
 
-# --- the formulas ----------------------------------------------------------------------------------------------------
-
-
 def half_life(importance: float) -> float:
     """Days until half is left: 30·e^(1.5·importance); importance in 0..1."""
     return HALF_LIFE_DAYS * math.exp(STRETCH * importance)
@@ -77,9 +70,6 @@ def recency(age_days: float | None, half_life_days: float, beta: float = 1.0) ->
 def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
     """The importance of a fact without `i=`: by its kind, more with a decision in it or told on several days; 0..1."""
     return min(IMPORTANCE.get(kind, 0.5) + DECIDED * decided + REPEATED * (told_days >= REPEATED_DAYS), 1.0)
-
-
-# --- tiers -----------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=8192)  # lines of one day that nobody used stand alike, and are most of what is found

@@ -76,8 +76,8 @@ def classic(
 ) -> Scores:
     """The original pipeline: minimum → rerank → recency → importance → length → hard minimum → MMR → limit.
 
-    `judged` holds scores 0..1 of a second model for those it judged, the best of `judgeable`; they count 0.6. What
-    the two minima drop is counted, since a hit by keywords alone is often among it.
+    `judged` holds scores 0..1 of a second model for the best that MIN_SCORE leaves; they count 0.6. What the two minima
+    drop is counted, since a hit by keywords alone is often among it.
     """
     steps = dict(weighted(found, limit).steps)
     for passage_id, step in steps.items():
@@ -97,11 +97,6 @@ def classic(
     ordered = _best_first(kept)
     chosen = mmr(ordered.scores, found.stems, limit)
     return Scores({i: ordered.scores[i] for i in chosen}, kept, len(steps) - len(kept))
-
-
-def judgeable(found: Candidates, limit: int) -> list[int]:
-    """Those that reach the second model in `classic`: what the first minimum leaves, best first."""
-    return [i for i, score in weighted(found, limit).scores.items() if score >= MIN_SCORE]
 
 
 # --- formulas --------------------------------------------------------------------------------------------------------

@@ -13,14 +13,9 @@ from vault_memory.text import dates, terms
 from vault_memory.text.spans import CALENDAR_WORDS
 from vault_memory.text.terms import STOP_WORDS
 
-MAX_FILE_WORDS = 8
-"""The longest name of a file that is looked for in a question."""
-
-MIN_WHOLE = 4
-"""Shorter questions are phrases that any answer may hold."""
-
-MAX_SPOKEN = 24
-"""A quotation is looked for in so many words; a pasted page is not one."""
+MAX_FILE_WORDS, MIN_WHOLE, MAX_SPOKEN = 8, 4, 24
+"""Words of the longest file name that is looked for in a question, of the shortest question that is no phrase which any
+answer may hold, and of the longest quotation: a pasted page is not one."""
 
 _ORDER_WORDS = frozenset("last latest first earliest most recent recently newest time times tried try".split())  # noqa: SIM905
 """Words that say which of several is meant ("last time we tried …"), once that is understood."""
@@ -117,6 +112,9 @@ def understand(request: Request) -> Query:
     words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
     telling = [i for i, word in enumerate(words) if word not in STOP_WORDS]
     quotable = tuple(words[telling[0] : telling[-1] + 1]) if telling else ()
+    # All runs of up to four words, longest first, for looking entities up.
+    runs = (spoken[i : i + length] for length in (4, 3, 2, 1) for i in range(len(spoken) - length + 1))
+    slugs = (entities.slug(" ".join(run)) for run in runs if len(run) > 1 or run[0].casefold() not in STOP_WORDS)
     literal = (w for w in spoken if _has_inner_symbol(w) and not re.fullmatch(_HYPHENATED, w))
     names = (_POSSESSIVE.sub("", name) for name in _NAME.findall(text) if name.casefold() not in STOP_WORDS)
     return Query(
@@ -132,7 +130,7 @@ def understand(request: Request) -> Query:
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *literal))),
         files=tuple(_files(spoken)),
         names=tuple(dict.fromkeys(names)),
-        entity_slugs=tuple(_runs(spoken)),
+        entity_slugs=tuple(dict.fromkeys(filter(None, slugs))),
         window=window,
         unread=f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else "",
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),
@@ -171,16 +169,3 @@ def _files(words: list[str]) -> Iterator[str]:
         if folded.endswith(".md") or "/" in folded.strip("/"):
             for start in range(max(end - MAX_FILE_WORDS, 0), end):
                 yield " ".join(words[start:end]).casefold().removesuffix(".md").lstrip("./") + ".md"
-
-
-def _runs(words: list[str]) -> list[str]:
-    """Slugs of all runs of up to four words, longest first, for looking entities up."""
-    found: dict[str, None] = {}
-    for length in (4, 3, 2, 1):
-        for start in range(len(words) - length + 1):
-            run = words[start : start + length]
-            if length == 1 and run[0].casefold() in STOP_WORDS:
-                continue
-            found[entities.slug(" ".join(run))] = None
-    found.pop("", None)
-    return list(found)

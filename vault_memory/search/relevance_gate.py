@@ -3,8 +3,12 @@
 from vault_memory.search.candidates import Candidates
 from vault_memory.store.view import FACTS
 
-ENOUGH_IN_COMMON = 0.97
-"""Of sixty prompts about the sample vault one comes to less; of sixty about nothing in it six come to more."""
+ENOUGH_IN_COMMON, ENOUGH_OF_A_FACT = 0.97, 0.95
+"""Of sixty prompts about the sample vault one comes to less in common; of sixty about nothing in it six come to more.
+
+A fact was kept to be told: one that holds a rare word of the prompt, and is near to it, suffices, whatever else the
+prompt names. Of twenty prompts about nothing in the sample vault the nearest comes to 0.93.
+"""
 
 KNOWN_SHARE = 0.2
 """What it counts that words of the prompt stand anywhere, beside those that one passage holds."""
@@ -14,11 +18,6 @@ LEAST_RARITY = 0.25
 
 MAX_EXPECTED_WORDS = 6
 """So many of the rarest words a passage may be expected to hold: a long prompt has others that the notes know."""
-
-ENOUGH_OF_A_FACT = 0.95
-"""A fact was kept to be told: one that holds a rare word of the prompt, and is near to it, suffices, whatever else the
-prompt names. Of twenty prompts about nothing in the sample vault the nearest comes to 0.93. Beside sixty facts of a
-team, 26 of 30 prompts that these bear on are told something (9 without this rule), and 2 of 30 others (1)."""
 
 BY_WORDS = 1.0
 """How well a title matches at the most that merely shares words with a question."""
@@ -35,19 +34,11 @@ def has_footing(found: Candidates, unknown: int, rarest: float) -> bool:
         return False
     if _in_words(found, unknown, rarest) + max(found.cosine.values(), default=0.0) >= ENOUGH_IN_COMMON:
         return True
-    return _of_a_fact(found, rarest) >= ENOUGH_OF_A_FACT
-
-
-def _of_a_fact(found: Candidates, rarest: float) -> float:
-    """The most that a single fact has of the prompt: the rarest word in it, and how near it is in meaning."""
-    return max(
-        (
-            rare / rarest + found.cosine.get(passage, 0.0)
-            for term, rare in found.rarity.items()
-            for passage in found.hits.get(term, ())
-            if found.passages[passage].kind in FACTS
-        ),
-        default=0.0,
+    return any(
+        rare / rarest + found.cosine.get(passage, 0.0) >= ENOUGH_OF_A_FACT
+        for term, rare in found.rarity.items()
+        for passage in found.hits.get(term, ())
+        if found.passages[passage].kind in FACTS
     )
 
 

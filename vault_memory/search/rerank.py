@@ -6,7 +6,6 @@ place at all, and the answer says so. Passages are handed over as data in a JSON
 """
 
 import json
-import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,11 +19,8 @@ from vault_memory.search import presets
 from vault_memory.search.answer import Request
 from vault_memory.search.ranking import Ranking, by_preset
 
-LIMIT = 8
-"""Results assumed where only a budget bounds the answer."""
-
-SHOWN_CHARACTERS = 600
-"""Of a passage the model sees so much: a deadline is kept by reading little."""
+LIMIT, SHOWN_CHARACTERS = 8, 600
+"""Results assumed where only a budget bounds the answer; and so much of a passage is shown, to keep a deadline."""
 
 INSTRUCTIONS = (
     "You judge how well notes answer a question. You get a JSON document with the question and numbered notes."
@@ -48,7 +44,10 @@ class Reranker:
         Raises RemoteError, having changed nothing, when the judgement is late or cannot be used.
         """
         is_inside, found = request.preset == "classic", ordered.candidates
-        best = presets.judgeable(found, request.wanted) if is_inside else list(ordered.scores)
+        best = list(ordered.scores)
+        if is_inside:  # what the first minimum leaves
+            scored = presets.weighted(found, request.wanted).scores
+            best = [i for i, score in scored.items() if score >= presets.MIN_SCORE]
         best = best[: 2 * (request.k or LIMIT)]
         if len(best) < 2:
             return ordered
@@ -99,17 +98,14 @@ def judgements(reply: str, count: int, where: str) -> list[float]:
     """The relevance of notes 1..`count` in order; raises RemoteError unless each has exactly one within 0..1."""
     try:
         pairs = [(row["n"], row["relevance"]) for row in json.loads(reply)["notes"]]
-        given = {n: float(value) for n, value in pairs if _is_judgement(n, value)}
+        # By type: `true` counts as a number for Python.
+        numbers = [(n, value) for n, value in pairs if type(n) is int and type(value) in (int, float)]
+        given = {n: float(value) for n, value in numbers if 0 <= value <= 1}  # neither is NaN
     except (ValueError, TypeError, LookupError, RecursionError):
         raise RemoteError(f"{where} gave a judgement that cannot be read", "Use another model.") from None
     if sorted(given) != list(range(1, count + 1)) or len(pairs) != count:
         raise RemoteError(f"{where} judged {len(given)} of {count} passages properly", "Use another model.")
     return [given[n] for n in range(1, count + 1)]
-
-
-def _is_judgement(n: object, value: object) -> bool:
-    numbers = isinstance(n, int) and isinstance(value, int | float) and not isinstance(n, bool)
-    return numbers and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1  # type: ignore[arg-type, operator]
 
 
 def blended(scores: Mapping[int, float], judged: Mapping[int, float]) -> dict[int, float]:

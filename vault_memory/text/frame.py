@@ -37,13 +37,11 @@ _OPEN, _SLASH = "<\uff1c\ufe64\u2039\u2329\u27e8\u3008\u276e\u02c2", "/\\\\\uff0
 def _disguised(name: str) -> str:
     """A pattern for a name in any case, width and style, in letters that look like its own, whatever gaps are between
     them; it takes linear time."""
-    return f"{_GAP}*+".join(f"[{_HYPHENS if char == '-' else _looking_like(char)}]" for char in name)
-
-
-def _looking_like(char: str) -> str:
-    place = ord(char) - ord("a")
-    starts = [0x1D400 + 26 * style for style in range(26)] + [0x24B6, 0x24D0]
-    return "".join((char, chr(ord(char) + 0xFEE0), *(chr(start + place) for start in starts), _LIKE[char]))
+    like = {"-": _HYPHENS}
+    for place, char in enumerate("abcdefghijklmnopqrstuvwxyz"):
+        styled = (chr(start + place) for start in (*range(0x1D400, 0x1D400 + 26 * 26, 26), 0x24B6, 0x24D0))
+        like[char] = "".join((char, chr(ord(char) + 0xFEE0), *styled, _LIKE.get(char, "")))
+    return f"{_GAP}*+".join(f"[{like[char]}]" for char in name)
 
 
 _FORGED = re.compile(rf"[{_OPEN}](?=(?:{_GAP}|[{_SLASH}])*+(?:{_disguised(NAME)}|{_disguised(AROUND)}))", re.IGNORECASE)
