@@ -6,7 +6,6 @@ The claims of facts lie in the index; who is meant by a name, and what was known
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from vault_memory.markdown import entities, provenance
@@ -23,69 +22,48 @@ class Names:
 
     def __init__(self, store: View, with_private: bool = True) -> None:
         self._store, self.with_private = store, with_private
-
-    @property
-    def copies(self) -> dict[str, str]:
+        rows = note_queries.page_names(store, with_private)
+        self.copies = _copies(rows)
         """The copies of pages, which name nobody, each with the page it is one of."""
-        return _copies(note_queries.page_names(self._store, self.with_private))
+        rows = [row for row in rows if row[0] not in self.copies]
+        self.pages = {entities.slug(entities.link_name(path)): path for path, *_ in reversed(rows)}
+        """The path of each entity's page, by its slug; the first where two pages share a name."""
+        self._own: dict[str, str] = {}  # own slug → page slug
+        self._aliases: dict[str, list[str]] = defaultdict(list)  # alias slug → page slugs
+        self._names: dict[str, list[str]] = defaultdict(list)  # page slug → all its names, file name first
+        for path, slug, name, is_own in rows:
+            page = entities.slug(entities.link_name(path))
+            self._names[page].append(name)
+            if is_own:
+                self._own.setdefault(slug, page)
+            else:
+                self._aliases[slug].append(page)
 
     @property
     def claimed(self) -> dict[str, list[str]]:
         """The aliases that several pages claim, each with these: it means none of them, and nobody else either."""
-        own, aliases, *_ = self._pages
-        several = (slug for slug, pages in aliases.items() if len(set(pages)) > 1 and slug not in own)
-        return {slug: [self.pages[page] for page in dict.fromkeys(aliases[slug])] for slug in sorted(several)}
-
-    @cached_property
-    def _pages(self) -> tuple[dict[str, str], dict[str, list[str]], dict[str, list[str]], dict[str, str]]:
-        """Own slug → page slug, alias slug → page slugs, page slug → all its names (file name first), and → its path.
-
-        The first path where two pages share a name.
-        """
-        own: dict[str, str] = {}
-        aliases: dict[str, list[str]] = defaultdict(list)
-        names: dict[str, list[str]] = defaultdict(list)
-        rows = note_queries.page_names(self._store, self.with_private)
-        copies = _copies(rows)
-        rows = [row for row in rows if row[0] not in copies]
-        for path, slug, name, is_own in rows:
-            page = entities.slug(entities.link_name(path))
-            names[page].append(name)
-            if is_own:
-                own.setdefault(slug, page)
-            else:
-                aliases[slug].append(page)
-        return own, aliases, names, {entities.slug(entities.link_name(path)): path for path, *_ in reversed(rows)}
-
-    @property
-    def pages(self) -> dict[str, str]:
-        """The path of each entity's page, by its slug."""
-        return self._pages[3]
+        several = {slug: dict.fromkeys(pages) for slug, pages in self._aliases.items() if slug not in self._own}
+        return {s: [self.pages[page] for page in several[s]] for s in sorted(several) if len(several[s]) > 1}
 
     def canonical(self, name: str) -> str:
         """The slug an entity is known by: its page's if it has one, else the name's own."""
-        own, aliases, *_ = self._pages
-        return entities.resolve(name, own, aliases) or entities.slug(name)
+        return entities.resolve(name, self._own, self._aliases) or entities.slug(name)
 
     def slugs(self, name: str) -> list[str]:
         """Every slug that means the same entity, its own first."""
         canonical = self.canonical(name)
-        own, aliases, *_ = self._pages
-        same = [slug for slug, page in own.items() if page == canonical]
-        same += [slug for slug, pages in aliases.items() if pages == [canonical] and slug not in own]
+        same = [slug for slug, page in self._own.items() if page == canonical]
+        same += [slug for slug, pages in self._aliases.items() if pages == [canonical] and slug not in self._own]
         return list(dict.fromkeys((canonical, entities.slug(name), *same)))
 
     def forms(self, name: str) -> list[str]:
         """The texts an entity is called by, for finding it in plain text."""
-        names = self._pages[2].get(self.canonical(name), [])
-        return list(dict.fromkeys((*names, name)))
+        return list(dict.fromkeys((*self._names.get(self.canonical(name), ()), name)))
 
     def shown(self, slug: str) -> str | None:
         """What an entity is called: its page's file name, else its most frequent spelling; None when unknown."""
-        names = self._pages[2].get(slug)
-        if names:
-            paths = self._pages[3]
-            return entities.link_name(paths[slug]) if slug in paths else names[0]
+        if slug in self.pages:
+            return entities.link_name(self.pages[slug])
         return note_queries.spelling(self._store, slug, self.with_private)
 
     def near(self, name: str) -> list[str]:

@@ -18,7 +18,7 @@ from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import has_footing
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, PAGE, PROPOSALS, Candidate, Store
+from vault_memory.store.view import PAGE, PROPOSALS, Candidate, Store
 from vault_memory.text import terms
 from vault_memory.vault.vault import Vault
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.search.rerank import Reranker
 
-MAX_ASKERS = 4
+MAX_ASKERS = 5
 """For so many sets of scopes what was learnt of the index is kept."""
 
 _CHART = re.compile(r"[ \t]*- [▁-█]+ ")
@@ -56,8 +56,7 @@ class Recall:
     ) -> None:  # fmt: skip
         self._store, self._vault, self._embedder = store, vault, embedder
         self._remote, self._reranker = remote, reranker
-        self._everything = Finder(store.view(ALL), embedder, remote)
-        self._narrowed: dict[tuple[tuple[str, ...], tuple[str, ...]], Finder] = {}
+        self._finders: dict[object, Finder] = {}
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -66,14 +65,13 @@ class Recall:
         """
         started = time.perf_counter()
         with self._store.snapshot():
-            finder, view = self._everything, self._store.view(request.filters.scopes)
-            if view.is_narrowed:  # what is learnt of the index is learnt of what its asker sees
-                key = (request.filters.scopes, self._store.outdated)
-                known = self._narrowed.pop(key, None)
-                finder = known or Finder(view, self._embedder, self._remote)
-                self._narrowed[key] = finder
-                for oldest in list(self._narrowed)[:-MAX_ASKERS]:
-                    del self._narrowed[oldest]
+            view = self._store.view(request.filters.scopes)
+            # What is learnt of the index is learnt of what its asker sees.
+            seen = (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
+            finder = self._finders.pop(seen, None) or Finder(view, self._embedder, self._remote)
+            self._finders[seen] = finder
+            for oldest in list(self._finders)[:-MAX_ASKERS]:
+                del self._finders[oldest]
             finder.refresh()
             try:
                 answer = self._compose(finder, self._ranking(finder, request))
