@@ -1,7 +1,6 @@
 """Answers questions: query → candidates → ranking → answer, packed and cited from the files as they are now."""
 
 import json
-import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -9,17 +8,15 @@ from typing import TYPE_CHECKING
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.note import ASIDE, Heading, decoded_lines, heading_path
-from vault_memory.search import pack
+from vault_memory.markdown.note import Heading, decoded_lines, heading_path
+from vault_memory.search import pack, relevance_gate
 from vault_memory.search.answer import Answer, Request, Result, Understanding
-from vault_memory.search.candidates import ONLY_MEANING, Finder, inverse_frequency
+from vault_memory.search.candidates import ONLY_MEANING, Finder
 from vault_memory.search.pack import Packing
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
-from vault_memory.search.relevance_gate import has_footing
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import PAGE, PROPOSALS, Candidate, Store
-from vault_memory.text import terms
+from vault_memory.store.view import Candidate, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -28,23 +25,6 @@ if TYPE_CHECKING:
 
 MAX_ASKERS = 5
 """For so many sets of scopes what was learnt of the index is kept."""
-
-_CHART = re.compile(r"[ \t]*- [▁-█]+ ")
-"""The course of an opinion, as a page draws it (reflect/opinion_page.py)."""
-
-
-_QUERY = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|chart)\b", re.IGNORECASE)
-"""Code that a plugin of Obsidian runs: what it finds or draws stands elsewhere."""
-
-_COMMENT = re.compile(r"%%|<!--|-->")
-_PROPERTY = re.compile(r"(\w[\w .-]*):(?=[ \t\r\n]|$)")
-
-_OF_THE_FILE = re.compile(
-    r"(?:title|alias(?:es)?|tags?|type|date|day|created|modified|updated|kind|by|scope|u?id|cssclass(?:es)?|publish"
-    r"|permalink)?",
-    re.IGNORECASE,
-)
-"""Properties that tell of a file what its name, path and links tell as well; a line below none is like them."""
 
 
 class Recall:
@@ -139,7 +119,7 @@ class Recall:
             words=found.words,
             passages=found.totals.passages,
             vault=self._vault.root.name,
-            has_footing=not query.request.unasked or _has_footing(finder, ranking),
+            has_footing=not query.request.unasked or relevance_gate.is_about_notes(found, finder.lexicon),
         )  # fmt: skip
 
     # --- packing -----------------------------------------------------------------------------------------------------
@@ -152,7 +132,7 @@ class Recall:
         request = query.request
         scored = [ranking.passages[i] for i in scores]
         if request.telling:
-            scored = [each for each in scored if tells(each, ranking.notes[each.note_id].path)]
+            scored = [each for each in scored if relevance_gate.tells(each, ranking.notes[each.note_id].path)]
         least = request.floor * max(scores.values(), default=0.0)
         strong = [each for each in scored if not least or scores[each.id] >= least]
         wanted = strong
@@ -250,37 +230,3 @@ def _stands(place: Sequence[Candidate], lines: list[str], start: int) -> bool:
         line = lines[start - 1] if 0 < start <= len(lines) else ""
         return all(line[p.from_char : p.to_char] == p.text for p in place)
     return "\n".join(lines[start - 1 : start + first.end_line - first.start_line]) == first.text
-
-
-def _has_footing(finder: Finder, ranking: Ranking) -> bool:
-    """Whether a question that nobody asked has to do with the notes."""
-    found, query, lexicon = ranking.candidates, ranking.candidates.query, finder.lexicon
-    if terms.has_runs(query.text):  # asked for by pairs of characters, most of which are no words
-        return True
-    # What has parts (`tile-server`) is known by them.
-    words = (phrase for phrase in query.phrases if len(lexicon.stems(phrase.strip('"*'))) == 1)
-    unknown = sum(not lexicon.count(word).passages for word in words)
-    return has_footing(found, unknown, inverse_frequency(found.totals.passages, 0))
-
-
-def tells(passage: Candidate, path: str) -> bool:
-    """Whether a passage of that note tells something by itself: no comment, query, chart or mere proposal does."""
-    if path == PROPOSALS or _QUERY.match(passage.text):
-        return False
-    if passage.section == ASIDE:
-        return _says_a_property(passage.text)
-    return passage.kind != PAGE or not _CHART.match(passage.text)
-
-
-def _says_a_property(text: str) -> bool:
-    """Whether properties say something of what the note is about: an author or an address often stands only there."""
-    if _COMMENT.search(text):
-        return False
-    name = ""
-    for line in text.split("\n"):
-        named = _PROPERTY.match(line)
-        name = named[1] if named else name
-        value = line[named.end() :] if named else line
-        if not _OF_THE_FILE.fullmatch(name) and value.strip(" \t\r-\"'[]{}~"):
-            return True
-    return False

@@ -1,7 +1,15 @@
-"""Decides whether the notes have to do with a prompt that nobody asked: where not, a hook stays silent. Pure."""
+"""Decides whether the notes have to do with a prompt that nobody asked: where not, a hook stays silent.
 
-from vault_memory.search.candidates import Candidates
-from vault_memory.store.view import FACTS
+And which passages are fit to be handed over there, since they tell something by themselves.
+"""
+
+import re
+
+from vault_memory.markdown.note import ASIDE
+from vault_memory.search.candidates import Candidates, inverse_frequency
+from vault_memory.store.search_queries import Lexicon
+from vault_memory.store.view import FACTS, PAGE, PROPOSALS, Candidate
+from vault_memory.text import terms
 
 ENOUGH_IN_COMMON, ENOUGH_OF_A_FACT = 0.97, 0.95
 """Of sixty prompts about the sample vault one comes to less in common; of sixty about nothing in it six come to more.
@@ -21,6 +29,33 @@ MAX_EXPECTED_WORDS = 6
 
 BY_WORDS = 1.0
 """How well a title matches at the most that merely shares words with a question."""
+
+
+_CHART = re.compile(r"[ \t]*- [▁-█]+ ")
+"""The course of an opinion, as a page draws it (reflect/opinion_page.py)."""
+
+_QUERY = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|chart)\b", re.IGNORECASE)
+"""Code that a plugin of Obsidian runs: what it finds or draws stands elsewhere."""
+
+_COMMENT = re.compile(r"%%|<!--|-->")
+_PROPERTY = re.compile(r"(\w[\w .-]*):(?=[ \t\r\n]|$)")
+
+_OF_THE_FILE = re.compile(
+    r"(?:title|alias(?:es)?|tags?|type|date|day|created|modified|updated|kind|by|scope|u?id|cssclass(?:es)?|publish"
+    r"|permalink)?",
+    re.IGNORECASE,
+)
+"""Properties that tell of a file what its name, path and links tell as well; a line below none is like them."""
+
+
+def is_about_notes(found: Candidates, lexicon: Lexicon) -> bool:
+    """Whether a question that nobody asked has to do with the notes."""
+    if terms.has_runs(found.query.text):  # asked for by pairs of characters, most of which are no words
+        return True
+    # What has parts (`tile-server`) is known by them.
+    words = (phrase for phrase in found.query.phrases if len(lexicon.stems(phrase.strip('"*'))) == 1)
+    unknown = sum(not lexicon.count(word).passages for word in words)
+    return has_footing(found, unknown, inverse_frequency(found.totals.passages, 0))
 
 
 def has_footing(found: Candidates, unknown: int, rarest: float) -> bool:
@@ -54,3 +89,26 @@ def _in_words(found: Candidates, unknown: int, rarest: float) -> float:
     known, missing = sum(rarity.values()), unknown * rarest
     expected = min(known, MAX_EXPECTED_WORDS * max(rarity.values()))
     return min(max(held.values()) / (expected + missing), 1.0) + KNOWN_SHARE * known / (known + missing)
+
+
+def tells(passage: Candidate, path: str) -> bool:
+    """Whether a passage of that note tells something by itself: no comment, query, chart or mere proposal does."""
+    if path == PROPOSALS or _QUERY.match(passage.text):
+        return False
+    if passage.section == ASIDE:  # an author or an address often stands in properties only
+        return _says_a_property(passage.text)
+    return passage.kind != PAGE or not _CHART.match(passage.text)
+
+
+def _says_a_property(text: str) -> bool:
+    """Whether properties say something of what the note is about."""
+    if _COMMENT.search(text):
+        return False
+    name = ""
+    for line in text.split("\n"):
+        named = _PROPERTY.match(line)
+        name = named[1] if named else name
+        value = line[named.end() :] if named else line
+        if not _OF_THE_FILE.fullmatch(name) and value.strip(" \t\r-\"'[]{}~"):
+            return True
+    return False
