@@ -11,7 +11,7 @@ from daemons import start_daemon
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample import Said, call, working_in
-from test_sheet import lines
+from test_prompt_sheet import lines
 from vaults import age, fill, memory, opened, put, snapshot
 
 from vault_memory.config import Config, load

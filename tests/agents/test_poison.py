@@ -13,7 +13,7 @@ from hooks import asked as prompted
 from hooks import begun, hooked, hosted, recorded
 from mcp_client import Session, talk
 from test_frame import FORGED
-from test_sheet import POISON
+from test_prompt_sheet import POISON
 from vaults import fill, memory
 
 from vault_memory.cli import group

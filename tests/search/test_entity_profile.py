@@ -1,4 +1,4 @@
-"""knowledge.py and opinions.py: what is known of an entity, and which of it holds no longer."""
+"""What is known of an entity, and which of it holds no longer."""
 
 import json
 from pathlib import Path
