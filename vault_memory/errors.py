@@ -13,7 +13,8 @@ VaultMemoryError      1
 └── BusyError        75   another process holds the index; try again
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 
 class VaultMemoryError(Exception):
@@ -89,9 +90,10 @@ class BusyError(VaultMemoryError):
     exit_code = 75
 
 
-def of_exit_code(exit_code: int, sentence: str, next_step: str = "") -> VaultMemoryError:
-    """The error that leaves the program with this code, for one that another process told of; 1 for a code unknown."""
+def error_from(report: Mapping[str, Any], otherwise: str) -> VaultMemoryError:
+    """The error that another process reports: `message` (`otherwise` without one), `next_step` and `exit_code`."""
+    sentence, next_step = str(report.get("message", otherwise)), str(report.get("next_step", ""))
     for kind in VaultMemoryError.__subclasses__():
-        if kind.exit_code == exit_code != VaultMemoryError.exit_code:
+        if kind.exit_code == report.get("exit_code") != VaultMemoryError.exit_code:
             return kind(sentence, next_step)
     return VaultMemoryError(sentence, next_step)

@@ -1,7 +1,6 @@
 """Agents' settings: our hooks and server go in, everything else stays, and an uninstall gives the old bytes back."""
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -231,40 +230,6 @@ def test_any_text_comes_back(folder: Path, text: str, is_renewed: bool, is_edite
     again = installer(folder, "claude-code")
     again.apply(again.uninstall())
     assert file.read_bytes().decode() == text + "\n" * is_edited
-
-
-OLD_RECORDS = [
-    (b"{}", False, None, [["hooks"]], [[["hooks"], "\n"]]),
-    (b'{\n  "model": "x"\n}\n', False, None, [["hooks"]], []),
-    (b'{"hooks": {}}', False, None, [], []),
-    (None, True, None, [["hooks"]], [[["hooks"], "\n"]]),
-    (b" \n", True, " \n", [["hooks"]], [[["hooks"], "\n"]]),
-]
-
-
-@pytest.mark.parametrize(("data", "is_new", "before", "containers", "tails"), OLD_RECORDS)
-@pytest.mark.parametrize("is_renewed", [True, False])
-def test_what_an_earlier_version_installed_is_taken_out(
-    home: Home, data: bytes | None, is_new: bool, before: str | None, containers: Any, tails: Any, is_renewed: bool
-) -> None:
-    """Its records hold what was made around our entries instead of the text that there was."""
-    file = home.folder / SETTINGS
-    if data is not None:
-        home.put(SETTINGS, data)
-    home.done("install", "claude-code")
-    file.write_text(file.read_text().replace(sys.executable + " -m vault_memory", "/usr/bin/memory"))
-    name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
-    record = {
-        "file": str(file), "is_new": is_new, "before": before, "folders": [str(file.parent)] if data is None else [],
-        "is_known": True, "containers": [*containers, *(["hooks", event] for event in EVENTS)], "tails": tails,
-    }  # fmt: skip
-    home.put(f"data/vault-memory/installed/{name}.json", json.dumps(record).encode())
-    assert [check["message"] for check in json.loads(home.run("--json", "doctor").stdout)["checks"] if
-            check["name"] == "agents"] == ["Claude Code starts /usr/bin/memory, which does not exist"]  # fmt: skip
-    if is_renewed:
-        home.done("install", "claude-code")
-    home.done("uninstall", "claude-code")
-    assert (file.read_bytes() if file.exists() else None) == data
 
 
 def test_what_a_user_changed_in_between_stays(home: Home) -> None:

@@ -332,7 +332,7 @@ def test_files_are_for_the_user_alone(config: Config, tmp_path: Path, tmp_data: 
 
 def test_what_is_marked_comes_first(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     files = [make.claude(tmp_path / "claude", f"s{n}", make.talk(n)) for n in range(5)]
-    ledger.mark(str(files[3]), "s3", "claude-code", os.environ)
+    ledger.mark(str(files[3]), os.environ)
     first: list[str] = []
     sync.sync_transcripts(
         replace(config, sessions_tools=("claude-code",)), os.environ,
@@ -466,7 +466,7 @@ def test_the_daemon_reads_what_hooks_mark(
     until(lambda: found("quill1"))
     with file.open("a") as handle:
         handle.write(make.claude_lines("one", [("user", "zebras as well")])[1] + "\n")
-    ledger.mark(str(file), "one", "claude-code", os.environ)
+    ledger.mark(str(file), os.environ)
     fill(config.vault, {"new.md": "a note that wakes it\n"})
     assert until(lambda: [r for r in found("zebras") if "zebras" in r["content"]])[0]["source"].endswith("one#m5")
     assert daemon.ask("get", path="sessions/claude-code/one#m5")["text"] == "- User: zebras as well"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from vault_memory.agents import mcp_tools
 from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.agents.vault_session import VaultSession
-from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
+from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError, error_from
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
@@ -290,13 +290,12 @@ def edit(caller: Caller, given: Arguments) -> str:
 
 
 def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
-    """What a reflect did, from its document, as far as the asker may see the pages; raises UsageError where it is none.
+    """What a reflect did, from its document, as far as the asker may see the pages; raises the error it ended with.
 
     How many pages and opinions it looked at is not told: among them are those of other scopes.
     """
     if "pages" not in document:
-        error = document.get("error", {})
-        raise UsageError(str(error.get("message", "reflect ended without a word")), str(error.get("next_step", "")))
+        raise error_from(document.get("error", {}), "reflect ended without a word")
     pages = _open_pages(caller, document["pages"])
     skipped = _open_pages(caller, document["skipped"])
     verb = "would be written" if document["dry_run"] else "written"

@@ -17,7 +17,7 @@ from typing import IO, Any
 from vault_memory.config import Config, load
 from vault_memory.daemon import client, methods
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.errors import BusyError, of_exit_code
+from vault_memory.errors import BusyError, error_from
 from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.rendering.status import narrowed
@@ -135,10 +135,9 @@ class VaultSession:
             try:
                 error = json.loads(said.read() or b"{}").get("error")
             except ValueError:
-                error = {"message": "The index could not be built."}
-        if error:
-            code, sentence = int(error.get("exit_code", 1)), str(error.get("message", ""))
-            raise of_exit_code(code, sentence, str(error.get("next_step", "")))
+                error = {}
+        if error is not None:
+            raise error_from(error, "The index could not be built.")
         return not held.missing()
 
     def _build(self) -> None:

@@ -19,7 +19,7 @@ from vault_memory.errors import (
     UnknownMethodError,
     UsageError,
     VaultMemoryError,
-    of_exit_code,
+    error_from,
 )
 from vault_memory.startup import APP, __version__, user_folder, vault_id
 
@@ -140,7 +140,7 @@ class Client:
         code, sentence, data = answer["error"]["code"], answer["error"]["message"], answer["error"]["data"]
         if kind := ERRORS.get(code):
             raise kind(sentence, data["next_step"])
-        raise of_exit_code(data["exit_code"], sentence, data["next_step"])
+        raise error_from({"message": sentence} | data, "")
 
     def close(self) -> None:
         """End the connection."""

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import Batch, ChangeQueue, Trouble, Watcher
-from vault_memory.errors import BusyError, VaultMemoryError, of_exit_code
+from vault_memory.errors import BusyError, VaultMemoryError, error_from
 from vault_memory.federation import Federation
 from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
 from vault_memory.sessions import ledger
@@ -285,9 +285,7 @@ class Background:
             output = self._reflecting.communicate()[0]
         document = json.loads(output) if output else {}
         if "pages" not in document:
-            error = document.get("error", {})
-            code, sentence = int(error.get("exit_code", 1)), str(error.get("message", "reflect ended without a word"))
-            raise of_exit_code(code, sentence, str(error.get("next_step", "")))
+            raise error_from(document.get("error", {}), "reflect ended without a word")
         moved = sum(None not in (one["before"], one["after"]) for one in document["opinions"])
         pages, skipped = len(document["pages"]), document["skipped"]
         first = "".join(f", the first: {without_quotes(one['path'], one['why'])}" for one in skipped[:1])

@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vault_memory import startup
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.integrations import settings_edit
-from vault_memory.integrations.settings_edit import Entry, MisshapenError, NotJsonError, Spot, TakenError
+from vault_memory.integrations.settings_edit import MisshapenError, NotJsonError, Spot, TakenError
 from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallTarget, Script, SettingsFile
 from vault_memory.vault import safe_files
 
@@ -143,7 +143,7 @@ class Installer:
         # Without ours in it, what was recorded of this file was never written, or was taken out since.
         record = InstallRecord(None if before is None else text, _hash(before))
         if spots:
-            record = self._record(file, settings.entries)
+            record = self._record(file)
         data = after.encode("utf-8")
         record = record._replace(written=_hash(data) if record.written == _hash(before) else "")
         return FileChange(file, before, data, record, vaults=_vaults(spots))
@@ -153,7 +153,7 @@ class Installer:
         text = _text(file, before)
         if not text.strip():
             return FileChange(file, before, before)
-        record = self._record(file, settings.entries)
+        record = self._record(file)
         blank = not (record.before or "").strip()
         try:
             document = settings_edit.parse(text)
@@ -207,27 +207,13 @@ class Installer:
         name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
         return Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
 
-    def _record(self, file: Path, entries: Sequence[Entry] = ()) -> InstallRecord:
+    def _record(self, file: Path) -> InstallRecord:
         """What is known of a file that an install changed: nothing but our entries where its record is damaged."""
         try:
             kept = json.loads(self._record_file(file).read_bytes())
-            before, folders = kept["before"], tuple(kept["folders"])
-            if kept.get("containers") is not None and not kept["is_new"]:
-                # An earlier version kept no text, but which containers around the entries it had made.
-                paths = {entry.path[:depth] for entry in entries for depth in range(1, len(entry.path) + 1)}
-                before = _empty_containers(paths - set(map(tuple, kept["containers"])))
-            return InstallRecord(before, str(kept.get("written", "")), folders)
+            return InstallRecord(kept["before"], str(kept["written"]), tuple(kept["folders"]))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return InstallRecord(_EMPTY)
-
-
-def _empty_containers(paths: Iterable[tuple[str, ...]]) -> str:
-    document: dict[str, Any] = {}
-    for path in paths:
-        holder = document
-        for key in path:
-            holder = holder.setdefault(key, {})
-    return json.dumps(document)
 
 
 class FileState(NamedTuple):

@@ -116,9 +116,7 @@ def load(file: Path) -> dict[str, TranscriptState]:
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         found = json.loads(file.read_bytes())
         if found["version"] == VERSION:
-            # An earlier version had one field more.
-            fields = len(TranscriptState._fields)
-            return {key: TranscriptState(*row[:fields]) for key, row in found["transcripts"].items()}
+            return {key: TranscriptState(*row) for key, row in found["transcripts"].items()}
     return {}
 
 
@@ -133,10 +131,10 @@ MAX_MARKS_BYTES = 1 << 20
 """Of marks that nobody takes: then the older half of them goes."""
 
 
-def mark(path: str, session: str, tool: str, environ: Mapping[str, str]) -> None:
+def mark(path: str, environ: Mapping[str, str]) -> None:
     """Note that a transcript has grown. It never raises OSError, and takes no lock."""
     with contextlib.suppress(OSError):
-        safe_files.append(marks_file(environ), json.dumps([path, session, tool]).encode("ascii"), MAX_MARKS_BYTES)
+        safe_files.append(marks_file(environ), json.dumps(path).encode("ascii"), MAX_MARKS_BYTES)
 
 
 def marks_file(environ: Mapping[str, str]) -> Path:
@@ -157,6 +155,6 @@ def take_marks(environ: Mapping[str, str]) -> list[str]:
     for line in reversed(lines):
         with contextlib.suppress(ValueError):
             found = json.loads(line)
-            if isinstance(found, list) and len(found) == 3 and all(isinstance(part, str) for part in found):
-                paths[found[0]] = None
+            if isinstance(found, str):
+                paths[found] = None
     return list(paths)
