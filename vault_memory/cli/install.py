@@ -64,7 +64,6 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         if is_changed and shared.ask_daemon("health", {}) is None:
             what = "keeps the index up to date in the background, `memory watch` by hand"
             shared.note(f"`memory service install` {what}.")
-    _end(changes)
 
 
 @command("memory uninstall claude-code", short_help="Take out of an agent's settings what install put in.")
@@ -85,18 +84,8 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         if change.added:
             kept = f"a copy {'would be' if dry_run else 'is'} kept in {installer.backups}"
             shared.note(f"With ours went what you had added to it: {', '.join(change.added)} ({kept}).")
-    for change in (left := [change for change in changes if change.left]):
-        of = f" of {_listed(change.vaults)}" if change.vaults else ""
-        shared.note(f"{', '.join(change.left)}{of} {'is' if len(change.left) == 1 else 'are'} still in {change.file}.")
-    if (vaults := _vaults(changes)) and not left:
+    if vaults := _vaults(changes):
         shared.note(f"{settings_paths.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
-    _end(changes)
-
-
-def _end(changes: Sequence[FileChange]) -> None:
-    """Exit with 1 where a file was left to its owner: all else is done."""
-    if any(change.refused for change in changes):
-        click.get_current_context().exit(1)
 
 
 def _installer(agent: str, scope: str, config: "Config | None" = None) -> Installer:
@@ -129,7 +118,7 @@ def _say_of_hooks(shared: Shared, agent: str, scope: str, config: "Config") -> N
 
 def _vaults(changes: Sequence[FileChange]) -> set[str]:
     """The vaults that the settings named before, and do no more."""
-    return {vault for change in changes if not change.left for vault in change.vaults}
+    return {vault for change in changes for vault in change.vaults}
 
 
 def _listed(vaults: Iterable[str]) -> str:
@@ -143,26 +132,20 @@ def _say(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[s
         files = [
             {
                 "path": str(change.file), "action": change.action, "diff": _diff(change), "added": list(change.added),
-                "others": list(change.others), "left": list(change.left),
+                "others": list(change.others),
             }
-            | ({"why": str(change.refused), "next_step": change.refused.next_step} if change.refused else {})
             for change in changes
         ]  # fmt: skip
         shared.say(dump(schema(name) | about | {"vaults": sorted(_vaults(changes)), "files": files}))
         return
     done = [change for change in changes if change.before != change.after]
     for change in changes:
-        if change.refused:
-            shared.note(f"{change.refused}\n{change.refused.next_step}")
-        elif change.unread:
-            shared.note(f"{change.file} has ours, but {change.unread}: it may skip the whole file.")
         if change.action == "kept":
             shared.note(f"{change.file} is not as we made it, and was left as it is: delete it if it is of no use.")
     if about["dry_run"]:
         shared.say("".join(map(_diff, done)).rstrip("\n") or "Nothing would be changed.")
         return
-    if done or not any(change.refused for change in changes):
-        shared.say("\n".join(f"{change.action} {change.file}" for change in done) or "Nothing to do.")
+    shared.say("\n".join(f"{change.action} {change.file}" for change in done) or "Nothing to do.")
     if done:
         shared.note(f"Start {settings_paths.NAMES[about['agent']]} again to have it take effect.")
 

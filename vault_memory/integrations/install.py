@@ -63,17 +63,10 @@ class FileChange(NamedTuple):
     """What its owner had added to ours, and goes with it."""
     others: tuple[str, ...] = ()
     """What stands under our name and is another program's: it stays."""
-    left: tuple[str, ...] = ()
-    """What of ours an uninstall had to leave in it."""
-    unread: str = ""
-    """What its program does not read in it, as a comment: then none of it is rewritten, but what it says counts."""
-    refused: RefusedError | None = None
-    """Why it is left to its owner, while all else is done."""
 
     @property
     def action(self) -> str:
-        if self.refused:
-            return "refused"
+        """What is done to it, in a word."""
         if self.before == self.after:
             return "kept" if self.is_theirs else "unchanged"
         return "created" if self.before is None else "deleted" if self.after is None else "changed"
@@ -137,9 +130,7 @@ class Installer:
             what = f"`{error}` in {file} is another program's: nothing was changed."
             raise ConflictError(what, "Give that entry another name, or take it out, and run again.") from error
         if document.extension and not settings.comments:
-            next_step = f"{_PLAIN}, or put this into it yourself:\n{_snippet(settings)}"
-            refused = _refused(file, document.extension, next_step) if after != source else None
-            return FileChange(file, before, before, unread=document.extension, refused=refused)
+            raise _refused(file, document.extension, f"{_PLAIN}.")
         # Without ours in it, what was recorded of this file was never written, or was taken out since.
         record = InstallRecord(None if before is None else text, _hash(before))
         if spots:
@@ -168,9 +159,7 @@ class Installer:
             return kept
         if document.extension and not settings.comments:
             shown = settings_edit.snippet((spot.entry, spot.node.value) for spot in spots)
-            refused = _refused(file, document.extension, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
-            left = tuple(dict.fromkeys(spot.entry.label for spot in spots))
-            return kept._replace(left=left, unread=document.extension, refused=refused)
+            raise _refused(file, document.extension, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
         is_as_written = record.written == _hash(before)
         rest = record.before if is_as_written or (blank and after.strip() == "{}") else after
         added = tuple(name for spot in spots for name in spot.added)
@@ -265,13 +254,10 @@ def switched_off(target: InstallTarget) -> list[Path]:
 
 
 def _checked(changes: list[FileChange]) -> list[FileChange]:
-    """The changes; raises RefusedError where a file must not be replaced, and where all of them are refused."""
+    """The changes; raises RefusedError where a file must not be replaced."""
     for change in changes:
         if change.before is not None and change.before != change.after:
             _check_writable(change.file)
-    refusals = [change.refused for change in changes if change.refused]
-    if refusals and len(refusals) == len(changes):
-        raise refusals[0]
     return changes
 
 
