@@ -31,7 +31,6 @@ from vault_memory.markdown.note import Note, Problem, note_header
 from vault_memory.markdown.parse import parse
 from vault_memory.store.journal import passage_key
 from vault_memory.store.rows import (
-    Context,
     FactColumns,
     InferredColumns,
     NoteHead,
@@ -62,33 +61,6 @@ class PreparedNote(NamedTuple):
     vector: bytes | None = None
 
 
-class _Whole(NamedTuple):
-    """What holds for a whole note: its day and whether its name says it (that of a log), whose it is, who wrote it."""
-
-    day: date | None
-    is_log: bool
-    scope: str
-    origin: str
-
-
-class _Lines(NamedTuple):
-    """What holds for some lines of a note only: whose they are, and who wrote them."""
-
-    scopes: dict[int, str]
-    origins: dict[int, str]
-
-    def scope(self, passage: chunk.Passage) -> str | None:
-        """The scope of a passage where that is not its note's."""
-        own = passage.fact.scope if passage.fact else None
-        return own or scopes.of_lines(self.scopes, passage.start_line, passage.end_line)
-
-    def origin(self, passage: chunk.Passage, of_note: str) -> str | None:
-        """Who a passage is from where that is not who its note is from."""
-        said = passage.fact.by if passage.fact else None
-        found = said or scopes.origin_of_lines(self.origins, passage.start_line, passage.end_line)
-        return provenance.own(found, of_note)
-
-
 def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()) -> PreparedNote:
     """Parse one note; never raises, whatever the bytes. `folders` says which folders have a scope."""
     note = parse(file.path, data)
@@ -98,37 +70,70 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()
     named = name_day("/".join(stem.split("/")[-daily.format.count("/") - 1 :]), daily.format)
     days = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
     day = named or next((day for day in days if day), None)
-    scope = scopes.of_note(note.properties, note.path, folders)
-    whole = _Whole(day, named is not None, scope, provenance.of_properties(note.properties))
-    problems = list(note.problems)
-    if whole.origin == provenance.UNCLEAR:
+    problems, origin = list(note.problems), provenance.of_properties(note.properties)
+    if origin == provenance.UNCLEAR:
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
     if slip := scopes.problem(note.properties):
         problems.append(Problem(note.path, 1, slip, "warning"))
     problems += scopes.slips(note)
-    sizes: list[int] = []
-    headings: list[bool] = []
-    rows = _rows(note, whole, problems, sizes, headings)
-    return PreparedNote(_head(note, file, data, whole), rows, sizes, headings, problems)
+    head = NoteHead(
+        path=file.path,
+        size=file.size,
+        mtime_ns=file.mtime_ns,
+        ctime_ns=file.ctime_ns,
+        hash=content_hash(data),
+        day=day.isoformat() if day else None,
+        title=note.title,
+        scope=scopes.of_note(note.properties, note.path, folders),
+        origin=origin,
+        headings=[(h.line, h.level, h.text) for h in note.headings],
+        header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
+        own_names=list(dict.fromkeys((note.stem, note.title))),
+        names=[name for key in ("aliases", "alias") for name in texts(note.properties.get(key))],
+        links=list(links(note)),
+        tags=list(tags(note)),
+    )
+    ready = PreparedNote(head, (), [], [], problems)
+    return ready._replace(rows=_rows(note, ready, day, is_log=named is not None))
 
 
-def _rows(
-    note: Note, whole: _Whole, problems: list[Problem], sizes: list[int], headings: list[bool]
-) -> Iterator[PassageRow]:
-    day = whole.day
-    lines = _Lines(scopes.by_line(note), scopes.origins_by_line(note))
-    facts = retain.facts(note, day, problems)
+def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> Iterator[PassageRow]:
+    """The note's passages, one after the other; what is found on the way is added to the lists of `ready`."""
+    scope_of, origin_of = scopes.by_line(note), scopes.origins_by_line(note)
+
+    def own_scope(passage: chunk.Passage) -> str | None:
+        said = passage.fact.scope if passage.fact else None
+        return said or scopes.of_lines(scope_of, passage.start_line, passage.end_line)
+
+    facts = retain.facts(note, day, ready.problems)
     first = next(facts, None)
-    told = _told(note, day, problems) if day and whole.is_log and first is None else {}
+    told = _told(note, day, ready.problems) if day and is_log and first is None else {}
     passages = chunk.passages(note, chain([first], facts) if first else ())
-    for passage, section, context in chunk.with_context(passages, *([lines.scope] if lines.scopes else [])):
+    for passage, section, context in chunk.with_context(passages, *([own_scope] if scope_of else [])):
+        fact, start, end = passage.fact, passage.start_line, passage.end_line
         count = tokens.count(passage.text)
-        sizes.append(count)
-        headings.append(passage.is_heading)
-        row = _passage_row(passage, (section, context, count), lines, whole)
-        if told and (found := [told.pop(n) for n in range(row.start_line, row.end_line + 1) if n in told]):
-            row = row._replace(inferred=found)
-        yield row
+        ready.sizes.append(count)
+        ready.headings.append(passage.is_heading)
+        by = (fact.by if fact else None) or scopes.origin_of_lines(origin_of, start, end)
+        yield PassageRow(
+            start_line=start,
+            end_line=end,
+            from_char=passage.from_char,
+            to_char=passage.to_char,
+            kind=passage.kind,
+            text=passage.text,
+            terms=terms.index_text(context[0][0]),
+            tokens=count,
+            scope=own_scope(passage),
+            origin=provenance.own(by, ready.head.origin),
+            section=section,
+            context=context,
+            key=text_hash("\x1f".join(f"{weight}{text}" for text, weight in context)),
+            fact=_fact_columns(fact, passage) if fact else None,
+            mentions=fact.entities if fact else (),
+            claims=_claims(fact, day) if fact and not passage.part else (),
+            inferred=[told.pop(n) for n in range(start, end + 1) if n in told] if told else (),
+        )
 
 
 def _told(note: Note, day: date, problems: list[Problem]) -> dict[int, InferredColumns]:
@@ -142,49 +147,6 @@ def _told(note: Note, day: date, problems: list[Problem]) -> dict[int, InferredC
         key = passage_key(f"{speaker or ''}: {text}")
         found[line] = InferredColumns(line, "observation", text, speaker, start, end, key, is_decided(text))
     return found
-
-
-def _head(note: Note, file: File, data: bytes, whole: _Whole) -> NoteHead:
-    day = whole.day
-    return NoteHead(
-        path=file.path,
-        size=file.size,
-        mtime_ns=file.mtime_ns,
-        ctime_ns=file.ctime_ns,
-        hash=content_hash(data),
-        day=day.isoformat() if day else None,
-        title=note.title,
-        scope=whole.scope,
-        origin=whole.origin,
-        headings=[(h.line, h.level, h.text) for h in note.headings],
-        header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
-        own_names=list(dict.fromkeys((note.stem, note.title))),
-        names=[name for key in ("aliases", "alias") for name in texts(note.properties.get(key))],
-        links=list(links(note)),
-        tags=list(tags(note)),
-    )
-
-
-def _passage_row(passage: chunk.Passage, found: tuple[int, Context, int], lines: _Lines, whole: _Whole) -> PassageRow:
-    fact, (section, context, count) = passage.fact, found
-    return PassageRow(
-        start_line=passage.start_line,
-        end_line=passage.end_line,
-        from_char=passage.from_char,
-        to_char=passage.to_char,
-        kind=passage.kind,
-        text=passage.text,
-        terms=terms.index_text(context[0][0]),
-        tokens=count,
-        scope=lines.scope(passage),
-        origin=lines.origin(passage, whole.origin),
-        section=section,
-        context=context,
-        key=text_hash("\x1f".join(f"{weight}{text}" for text, weight in context)),
-        fact=_fact_columns(fact, passage) if fact else None,
-        mentions=fact.entities if fact else (),
-        claims=_claims(fact, whole.day) if fact and not passage.part else (),
-    )
 
 
 def _claims(fact: retain.RetainFact, day: date | None) -> list[tuple[str, str, str, str, bool, str | None]]:
@@ -296,7 +258,12 @@ def main() -> None:
             # In one call: one for each small note is mostly its fixed cost.
             contexts = [row.context for note in notes if note for row in note.rows]
             vectors = iter(builtin().embed_contexts(contexts))
-            pickle.dump([note and _with_vectors(note, vectors) for note in notes], sys.stdout.buffer)
+            for n, note in enumerate(notes):
+                if note:
+                    rows = [row._replace(context=(), vector=next(vectors)) for row in note.rows]
+                    summed = note_vector([row.vector for row in rows if row.vector])
+                    notes[n] = note._replace(rows=rows, vector=summed)
+            pickle.dump(notes, sys.stdout.buffer)
             sys.stdout.buffer.flush()
 
 
@@ -310,8 +277,3 @@ def _whole(vault: Vault, file: File) -> PreparedNote | None:
         return None
     ready = prepare(file, data, vault.daily, vault.config.folder_scopes)
     return ready._replace(rows=list(ready.rows))
-
-
-def _with_vectors(note: PreparedNote, vectors: Iterator[bytes]) -> PreparedNote:
-    rows = [row._replace(context=(), vector=vector) for row, vector in zip(note.rows, vectors, strict=False)]
-    return note._replace(rows=rows, vector=note_vector([row.vector for row in rows if row.vector]))
