@@ -113,6 +113,7 @@ def test_an_index_built_anew_is_read_anew(store: Store) -> None:
 def test_few_vectors_and_other_spaces_are_left_to_sqlite(store: Store) -> None:
     held = earned(store)
     assert held.nearest(SECOND, vector(-1), 10, 5) is None
+    assert held.nearest(FIRST._replace(dimensions=DIMENSIONS + 8), vector(-1), 10, 5) is None  # of no whole words
     few = VectorCache(store.view(ALL))
     remove(store, "id > 100")
     store.grow()

@@ -1,13 +1,13 @@
 """What a process that answers many questions holds of an index: passages and notes, vectors, lists of terms.
 
-Measured on 5,000 notes with 63,000 passages: the median question takes 1.28 times as long without held rows, 1.56 times
-without held vectors, 1.63 times without held lists. A process that answers one question holds nothing worth it, so
-vectors and lists are read only when questions have earned them, and never in a small index.
+At 63,000 passages the median question takes 1.28 times as long without rows, 1.56 without vectors, 1.63 without lists.
+Vectors and lists are read only when questions have earned them, and never in a small index.
 """
 
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -24,12 +24,11 @@ Row = TypeVar("Row")
 
 MOST_ROWS = 12_000
 """So many passages are kept, and as many notes (0.5 kB each): those of some forty questions."""
-
-QUESTIONS_TO_EARN = 3
-"""From this question on a process holds vectors: numpy and reading them cost as much as some twenty scans."""
 LEAST_HELD, MOST_TERM_PASSAGES = 5_000, 100_000
 """Fewer vectors or passages SQLite searches just as fast; the terms of more take a question too long to read."""
 MOST_VECTOR_BYTES = 128 << 20
+QUESTIONS_TO_EARN = 3
+"""From this question on a process holds vectors: numpy and reading them cost as much as some twenty scans."""
 PASSAGES_EARNED = 5_000
 """Each question since the last change earns the lengths of so many passages (0.6 µs each)."""
 MOST_ENTRIES = 500_000
@@ -39,7 +38,6 @@ READ_AT_ONCE = 20_000
 K1, B = 1.2, 0.75
 """FTS5's constants of BM25."""
 
-_COUNT = "SELECT count(*) FROM passage"
 _BUILTIN_IDS = (
     "SELECT group_concat(i) FROM (SELECT DISTINCT embedding_id i FROM passage WHERE embedding_id IS NOT NULL)"
 )
@@ -75,10 +73,12 @@ class RowCache(Generic[Row]):
 
 
 class VectorBlock(NamedTuple):
-    """The vectors of one space by rising id: ids (n,), int8 vectors (n, dimensions), bit codes (dimensions / 64, n)."""
+    """The vectors of one space by rising id: ids (n,), int8 vectors (n, dimensions), bit codes (dimensions / 64, n).
+
+    `state` is when the index was built, and its generation.
+    """
 
     state: tuple[int, int]
-    """When the index was built, and its generation."""
     ids: "Int64s"
     vectors: "npt.NDArray[np.int8]"
     codes: "npt.NDArray[np.uint64]"
@@ -130,19 +130,16 @@ class VectorCache:
         return int(self._view.meta("built") or 0), self._view.generation
 
     def _current(self, space: Space) -> VectorBlock:
-        block, state = self._blocks.get(space.id), self._state()
-        if block is None or block.state != state:
-            block = self._blocks[space.id] = self._read(space, state, block)
-        return block
-
-    def _read(self, space: Space, state: tuple[int, int], before: VectorBlock | None) -> VectorBlock:
         """The block as it is now, empty where the space is not worth it."""
         import numpy as np
 
+        before, state = self._blocks.get(space.id), self._state()
+        if before and before.state == state:
+            return before
         of_space = (_BUILTIN_IDS,) if space.is_builtin else (_PLACED_IDS, space.id)
         ids, size = _numbers(self._view.one(*of_space)), space.dimensions
         if size % 64 or not LEAST_HELD <= len(ids) <= MOST_VECTOR_BYTES // size:
-            return VectorBlock(state, ids[:0], np.zeros((0, 0), np.int8), np.zeros((0, 0), np.uint64))
+            ids, size = ids[:0], 64
         vectors = np.zeros((len(ids), size), np.int8)
         held = ids[:0] if before is None or before.state[0] != state[0] else np.intersect1d(ids, before.ids)
         if before is not None and len(held):
@@ -154,7 +151,8 @@ class VectorCache:
             wanted = np.isin(read, ids)
             found = np.frombuffer(b"".join(row[1] for row in batch), np.int8).reshape(len(batch), -1)
             vectors[np.searchsorted(ids, read[wanted])] = found[wanted]
-        return VectorBlock(state, ids, vectors, _codes(vectors))
+        block = self._blocks[space.id] = VectorBlock(state, ids, vectors, _codes(vectors))
+        return block
 
 
 def _numbers(text: str | None) -> "Int64s":
@@ -201,21 +199,30 @@ class TermCache:
         """
         self._asked += 1
         if self._passages < 0:
-            self._passages = int(self._view.one(_COUNT))
+            self._passages = int(self._view.one("SELECT count(*) FROM passage"))
         is_earned = self._asked * PASSAGES_EARNED > self._passages
         if not is_earned or not LEAST_HELD <= self._passages <= MOST_TERM_PASSAGES:
             return None
         import numpy as np
 
         if self._lengths is None:
-            sizes = {row[0]: _number(row[1]) for row in self._view.rows(_LENGTHS)}
+            # FTS5 writes a number with seven bits a byte, the highest first.
+            sizes = {i: reduce(lambda n, byte: n << 7 | byte & 0x7F, size, 0) for i, size in self._view.rows(_LENGTHS)}
             average = sum(sizes.values()) / max(len(sizes), 1)
             words = np.array(list(sizes.values()), np.float64)
             self._lengths = np.array(list(sizes), np.int64), K1 * (1 - B + B * words / average)
         ids, norms = self._lengths
         scores = np.zeros(len(ids))
         for stem in stems:
-            rows, counts = self._list(stem, ids)
+            if stem not in self._lists:
+                self._view.connection.execute(_INSTANCES)  # each time: it goes with the transaction it was made in
+                found, times = np.unique(_numbers(self._view.one(_OF_TERM, stem)), return_counts=True)
+                if self._entries + len(found) > MOST_ENTRIES:
+                    self._lists.clear()
+                    self._entries = 0
+                self._lists[stem] = np.searchsorted(ids, found), times.astype(np.float64)
+                self._entries += len(found)
+            rows, counts = self._lists[stem]  # the rows of the passages that hold it, and how often each does
             rarity = math.log((self._passages - len(rows) + 0.5) / (len(rows) + 0.5)) if len(rows) else 0.0
             # The order of these steps is FTS5's, so that scores are equal to the last bit.
             scores[rows] += (rarity if rarity > 0 else 1e-6) * ((counts * (K1 + 1.0)) / (counts + norms[rows]))
@@ -224,25 +231,3 @@ class TermCache:
             found = found[scores[found] >= np.partition(scores[found], -limit)[-limit]]
         kept = found[np.argsort(-scores[found], kind="stable")]
         return list(zip(ids[kept].tolist(), scores[kept].tolist(), strict=True))
-
-    def _list(self, stem: str, ids: "Int64s") -> tuple["Int64s", "npt.NDArray[np.float64]"]:
-        """The rows of the passages that hold a term, and how often each does."""
-        import numpy as np
-
-        if stem not in self._lists:
-            self._view.connection.execute(_INSTANCES)  # each time: it goes with the transaction it was made in
-            found, counts = np.unique(_numbers(self._view.one(_OF_TERM, stem)), return_counts=True)
-            if self._entries + len(found) > MOST_ENTRIES:
-                self._lists.clear()
-                self._entries = 0
-            self._lists[stem] = np.searchsorted(ids, found), counts.astype(np.float64)
-            self._entries += len(found)
-        return self._lists[stem]
-
-
-def _number(blob: bytes) -> int:
-    """A number as FTS5 writes it: seven bits a byte, the highest first."""
-    number = 0
-    for byte in blob:
-        number = number << 7 | byte & 0x7F
-    return number
