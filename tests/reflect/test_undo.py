@@ -92,7 +92,7 @@ def test_a_fact_that_is_put_back_is_not_forgotten_any_more(root: Path, line: str
     assert (said.code, note.read_bytes()) == (0, before), said.err
     with opened(mine) as store:
         journal.read_new_lines(store, root)
-        assert journal.tombstones(store) == set()
+        assert not journal.forgotten(store)
     assert lint(mine) == []
     assert any(b"new pier" in data for path, data in _after(root).items() if path == KALLO)
 
@@ -112,7 +112,7 @@ def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> No
     mine.index()
     with opened(mine) as store:
         journal.read_new_lines(store, root)
-        assert len(journal.tombstones(store)) == 1
+        assert len(journal.forgotten(store)) == 1
 
 
 # --- how it ends -----------------------------------------------------------------------------------------------------

@@ -307,13 +307,13 @@ def test_what_was_of_use_counts_once_in_whatever_order_it_is_read(store: Store, 
         with store.writing():
             journal.read_new_lines(store, root)
         assert not journal.is_behind(store, root)
-        assert journal.days_of_use(store, {7: key}, date(2025, 12, 9).toordinal()) == {
+        assert journal.days_of_use(store, [(7, key)], date(2025, 12, 9).toordinal()) == {
             7: (date(2025, 12, 1).toordinal(),)
         }
         assert note_queries.count_questions(store.view(ALL), date(2025, 11, 1), date(2025, 12, 9)) == 1
-        assert journal.tombstones(store) == {key}
+        assert journal.forgotten(store).keys() == {key}
     for file in (root / ".memory/journal").iterdir():
         file.write_text("\n".join(json.dumps(json.loads(line)) for line in file.read_text().splitlines()[:1]) + "\n")
     with store.writing():
         journal.read_new_lines(store, root)
-    assert not journal.tombstones(store)
+    assert not journal.forgotten(store)

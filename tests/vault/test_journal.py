@@ -177,7 +177,7 @@ KEY = journal.passage_key(FACT)
 def standing(of: Memory) -> set[int]:
     with opened(of) as store:
         journal.read_new_lines(store, of.vault.root)
-        return journal.tombstones(store)
+        return set(journal.forgotten(store))
 
 
 def test_what_was_forgotten_is_known_by_its_hash_alone_until_it_is_taken_back(vault: Memory) -> None:

@@ -151,7 +151,7 @@ def everything(root: Path) -> dict[str, bytes]:
 def standing(of: Memory) -> set[int]:
     with opened(of) as store:
         journal.read_new_lines(store, of.vault.root)
-        return journal.tombstones(store)
+        return set(journal.forgotten(store))
 
 
 def test_a_fact_goes_with_its_lines_and_leaves_a_tombstone(root: Path) -> None:

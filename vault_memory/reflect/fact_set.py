@@ -71,7 +71,7 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
     What is private to some scope is read for a person who asks for it, never for a page.
     """
     names, left_out = Names(store, with_private), Counter[str]()
-    forgotten = journal.tombstones(store)
+    forgotten = journal.forgotten(store)
     rows: list[FactRow] = []
     withheld = set(forgotten)
     for row in map(FactRow._make, note_queries.fact_rows(store)):
@@ -190,8 +190,7 @@ def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Ite
     # On how many days it was told, by its wording; from outside it counts for nothing.
     days = {(row.wording, row.day) for row in rows if row.wording and row.day and provenance.is_trusted(row.by)}
     told = Counter(wording for wording, _ in days)
-    keys = {row.id: _words(row) for row in rows} if journal.has_uses(store) else {}
-    used = journal.days_of_use(store, keys, today.toordinal())
+    used = journal.days_of_use(store, ((row.id, _words(row)) for row in rows), today.toordinal())
     for row in rows:
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
         importance = row.importance

@@ -85,7 +85,7 @@ def read(store: View, today: date) -> Feedback:
         today=today,
         removed={page for page, _, value, _ in journal.verdicts(store, "removed") if value},
         rests={line: frozenset(facts) for line, facts in rests.items()},
-        forgotten=frozenset(map(journal.digits, journal.tombstones(store))),
+        forgotten=frozenset(map(journal.digits, journal.forgotten(store))),
     )
 
 

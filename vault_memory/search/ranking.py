@@ -544,10 +544,8 @@ def _lives(finder: Finder, passages: Mapping[int, Candidate], today: date) -> di
     days = {note.id: date.fromisoformat(note.day).toordinal() if note.day else None for note in notes.values()}
     facts = [i for i, p in passages.items() if p.kind in FACTS]
     dated = [i for i, p in passages.items() if p.kind in ("note", "session") and days[p.note_id]]
-    used: dict[int, tuple[int, ...]] = {}
-    if journal.has_uses(finder.store):
-        keys = {i: journal.passage_key(passages[i].text) for i in (*facts, *dated)}
-        used = journal.days_of_use(finder.store, keys, today.toordinal())
+    keys = ((i, journal.passage_key(passages[i].text)) for i in (*facts, *dated))
+    used = journal.days_of_use(finder.store, keys, today.toordinal())
     traces = {i: Trace(days[passages[i].note_id], used.get(i, ())) for i in dated}
     found = {i: decay.life(trace, today.toordinal(), is_fact=False) for i, trace in traces.items()}
     known = note_queries.told_facts(finder.store, facts, today)

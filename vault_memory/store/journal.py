@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -293,24 +293,20 @@ def read_new_lines(store: Store, root: Path, deadline: float = float("inf")) -> 
         run("INSERT OR REPLACE INTO journal VALUES(?, ?, ?, ?)", [(name, *mark)])
 
 
-def has_uses(store: IndexConnection) -> bool:
-    """Whether anything was ever of use; if not, nobody needs to hash what was found."""
-    return store.one("SELECT 1 FROM used LIMIT 1") is not None
-
-
-def days_of_use(store: IndexConnection, keys: Mapping[int, int], today: int) -> dict[int, tuple[int, ...]]:
-    """The days of use of each passage, ascending, by passage id; `keys` holds the hash each is known by.
+def days_of_use(store: IndexConnection, keys: Iterable[tuple[int, int]], today: int) -> dict[int, tuple[int, ...]]:
+    """The days of use of each passage, ascending, by passage id; `keys` yields each with the hash it is known by.
 
     Of each question only the first day counts, and a day counts once: neither a job that asks the same every morning
     nor an afternoon of many questions makes a memory important. Later days than `today` are not yet.
     """
-    pairs = [(key, passage) for passage, key in keys.items()]
+    if store.one("SELECT 1 FROM used LIMIT 1") is None:  # then nothing needs to be hashed
+        return {}
     sql = (
-        "SELECT j.value ->> 1, min(u.day) FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 0"
-        " GROUP BY j.value ->> 1, u.question"
+        "SELECT j.value ->> 0, min(u.day) FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 1"
+        " GROUP BY j.value ->> 0, u.question"
     )
     found: dict[int, set[int]] = {}
-    for passage, day in store.rows(sql, json.dumps(pairs)):
+    for passage, day in store.rows(sql, json.dumps(list(keys))):
         if day <= today:
             found.setdefault(passage, set()).add(day)
     return {passage: tuple(sorted(days)) for passage, days in found.items()}
@@ -319,13 +315,8 @@ def days_of_use(store: IndexConnection, keys: Mapping[int, int], today: int) -> 
 # --- what was forgotten ----------------------------------------------------------------------------------------------
 
 
-def tombstones(store: IndexConnection) -> set[int]:
-    """The passages that were forgotten and not taken back, as `passage_key` of their text."""
-    return set(forgotten(store))
-
-
 def forgotten(store: IndexConnection) -> dict[int, date]:
-    """The same, each with the day when it was forgotten."""
+    """The passages that were forgotten and not taken back, by `passage_key` of their text, each with the day."""
     sql = "SELECT passage, day FROM tombstone WHERE stands"
     return {passage: date.fromordinal(day) for passage, day in store.rows(sql)}
 

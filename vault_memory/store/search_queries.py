@@ -383,7 +383,8 @@ class Search:
         of_part = limit if (unit, count) == ("day", 1) else limit // 3
         lines = max(MOST_LINES_READ // max(notes, 1), LEAST_LINES_READ)
         rows = self._view.rows(sql, *days, known.start.isoformat(), count, of_part, lines)
-        return [_dated(*row) for row in rows], total
+        lying = [DatedPassage(i, date.fromisoformat(day), KINDS[kind], *rest) for i, day, kind, *rest in rows]
+        return lying, total
 
     def days(self, ids: Iterable[int]) -> Iterator[tuple[int, date | None, tuple[date, date] | None]]:
         """(passage id, its note's day, when its fact occurred) of each of these passages."""
@@ -435,10 +436,6 @@ def _places(space: Space) -> str:
     if space.is_builtin:
         return "passage"
     return f"(SELECT passage_id AS id, embedding_id FROM placed WHERE embedder = {space.id:d})"
-
-
-def _dated(passage_id: int, day: str, kind: int, *columns: Any) -> DatedPassage:  # noqa: ANN401 - as SQLite gives it
-    return DatedPassage(passage_id, date.fromisoformat(day), KINDS[kind], *columns)
 
 
 def parts_of(period: Span) -> tuple[str, int]:
