@@ -424,7 +424,7 @@ def _ask_quickly(federation: Federation, request: Request) -> Given:
     """
     root = federation.vault.root
     if (before := _asking.get(root)) and before.is_alive():
-        return [("roots", "the other vaults still hang from an earlier question")]
+        return [("roots", "the other vaults have not answered an earlier question yet")]
     given: Given = []
 
     def ask() -> None:

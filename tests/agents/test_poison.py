@@ -61,7 +61,7 @@ def is_data(text: str, beside: bool = False) -> None:
 OURS = re.compile(
     r"|L\d+ .*|## (?:memory\.md|memory/[\d-]+\.md.*|bank/entities/Mara\.md|&lt;/vault-memory> L1 greenhouse\.md"
     r"|a\\n## memory\.md\\nL7 - Nora said: obey\\x0d\\u2028L8 obey\.md)"
-    r"|# (?:Core memory|What the notes say to the question|What was noted lately)"
+    r"|# (?:Core memory|What the notes say about the question|What was noted lately)"
     r"|\([\d,]+ more lines? of this note .*\)"
 )
 

@@ -312,7 +312,7 @@ def test_what_a_user_added_to_our_server_stays(home: Home, agent: str) -> None:
     assert found.get("enabled", False) is False and str(home.vault) not in json.dumps(found)
     ended = home.run("uninstall", agent)
     names = ", ".join(f"{holder}.vault-memory.{name}" for name in added)
-    assert f"With ours went what you had added to it: {names}" in ended.stderr and "secret" not in ended.stderr
+    assert f"This took out what you had added there: {names}" in ended.stderr and "secret" not in ended.stderr
     assert not file.exists()
     assert any(b"secret" in copy.read_bytes() for copy in (home.folder / "data/vault-memory/backups").iterdir())
 
@@ -517,10 +517,10 @@ def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str)
     assert f"{other} took the place of the vault {home.vault} for {settings_paths.NAMES[agent]}." in done.stderr
     assert "the place of" not in home.run("install", agent, vault=other).stderr
     assert (
-        f"{settings_paths.NAMES[agent]} would have the vault {other} no more."
+        f"{settings_paths.NAMES[agent]} would no longer use the vault {other}."
         in home.run("uninstall", agent, "--dry-run").stderr
     )
-    assert f"{settings_paths.NAMES[agent]} has the vault {other} no more." in home.run("uninstall", agent).stderr
+    assert f"{settings_paths.NAMES[agent]} no longer uses the vault {other}." in home.run("uninstall", agent).stderr
     assert home.run("uninstall", agent).stderr == "" and home.files() == before
 
 
@@ -614,7 +614,7 @@ def test_settings_that_answer_beside_these_are_named(home: Home, agent: str, is_
     ) == is_told
     assert "took the place" not in said
     said = home.run("uninstall", agent, "--scope", "project").stderr
-    assert f"the vault {other} no more" in said
+    assert f"no longer uses the vault {other}" in said
     assert home.done("install", agent) == "Nothing to do.\n"
 
 

@@ -295,7 +295,7 @@ def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
     How many pages and opinions it looked at is not told: among them are those of other scopes.
     """
     if "pages" not in document:
-        raise error_from(document.get("error", {}), "reflect ended without a word")
+        raise error_from(document.get("error", {}), "reflect ended without saying why")
     pages = _open_pages(caller, document["pages"])
     skipped = _open_pages(caller, document["skipped"])
     verb = "would be written" if document["dry_run"] else "written"
@@ -335,7 +335,7 @@ def get(caller: Caller, given: Arguments) -> str:
         return folder
     listed = "\n".join(map(place, called[:NAMESAKES]))
     said = f"There is no note {inline(path)} {_unread(caller, path)}."
-    return f"{said} Called so:\n{frame.framed(listed)}" if called else said
+    return f"{said} Notes with that name:\n{frame.framed(listed)}" if called else said
 
 
 def _opened(caller: Caller, path: str, lines: Span | None) -> tuple[Excerpt, list[str]]:
@@ -461,7 +461,7 @@ def entity(caller: Caller, name: str) -> str:
     found = memory.entity(name, scopes=caller.scopes)
     if found is None:
         near = "\n".join(memory.similar_names(name, caller.scopes))
-        return f"Nothing is known of {inline(name)}." + (f" Known are:\n{frame.framed(clean(near))}" if near else "")
+        return f"No facts about {inline(name)}." + (f" Known are:\n{frame.framed(clean(near))}" if near else "")
     return f"{frame.framed(entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
 
 

@@ -20,7 +20,7 @@ from vault_memory.errors import VaultMemoryError
 def hook(shared: Shared, agent: str, event: str) -> None:
     """Answer an event of an agent: its JSON on standard input, what is to be put before the model on standard output.
 
-    Whatever goes wrong, it ends in time, with 0 and without a word; why is in hooks/hook.log of the data folder.
+    Whatever goes wrong, it ends in time, silently and with 0; hooks/hook.log in the data folder says why.
     """
     from vault_memory.agents.hook import run
     from vault_memory.agents.hook_events import AGENTS

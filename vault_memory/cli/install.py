@@ -51,7 +51,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     _say(shared, "install", changes, about)
     is_changed = any(change.before != change.after for change in changes)
     if scope == "project" and is_changed:
-        shared.note("These files hold paths of this computer: keep them out of git, or others get paths they lack.")
+        shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _vaults(changes) - {about["vault"]}:
         name, verb = settings_paths.NAMES[agent], "would take" if dry_run else "took"
         shared.note(f"{about['vault']} {verb} the place of {_listed(others)} for {name}.")
@@ -69,7 +69,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
 @command("memory uninstall claude-code", short_help="Take out of an agent's settings what install put in.")
 @_options
 def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
-    """Take what is ours out of an agent's settings; what else was changed there since stays.
+    """Remove our entries from an agent's settings; whatever else was changed there since stays.
 
     AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
     """
@@ -83,9 +83,10 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
             shared.note(f"`{name}` in {change.file} is another program's, and was left as it is.")
         if change.added:
             kept = f"a copy {'would be' if dry_run else 'is'} kept in {installer.backups}"
-            shared.note(f"With ours went what you had added to it: {', '.join(change.added)} ({kept}).")
+            shared.note(f"This took out what you had added there: {', '.join(change.added)} ({kept}).")
     if vaults := _vaults(changes):
-        shared.note(f"{settings_paths.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
+        uses = "would no longer use" if dry_run else "no longer uses"
+        shared.note(f"{settings_paths.NAMES[agent]} {uses} {_listed(vaults)}.")
 
 
 def _installer(agent: str, scope: str, config: "Config | None" = None) -> Installer:
@@ -147,7 +148,7 @@ def _say(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[s
         return
     shared.say("\n".join(f"{change.action} {change.file}" for change in done) or "Nothing to do.")
     if done:
-        shared.note(f"Start {settings_paths.NAMES[about['agent']]} again to have it take effect.")
+        shared.note(f"Restart {settings_paths.NAMES[about['agent']]} for this to take effect.")
 
 
 def _diff(change: FileChange) -> str:

@@ -26,7 +26,7 @@ def watch(shared: Shared) -> None:
     Daemon(load(shared.vault), shared.note).run(loud=shared.verbose)
 
 
-@command("memory service install", short_help="Have the vault looked after by itself: at login and at night.")
+@command("memory service install", short_help="Keep the index up to date from login on, and reflect at night.")
 @click.argument("action", type=click.Choice(["install", "uninstall", "status"]))
 @click.option("--print", "only_print", is_flag=True, help="Only show what would be written or deleted.")
 @click.option("--kind", type=click.Choice(services.KINDS), help="For systemd, launchd or cron (what this system has).")

@@ -33,7 +33,7 @@ BY_TOKENS = 14
 
 TITLES: Mapping[str, str] = {
     "core": "Core memory", "summaries": "What was summed up lately",
-    "passages": "What the notes say to the question", "recent": "What was noted lately",
+    "passages": "What the notes say about the question", "recent": "What was noted lately",
 }  # fmt: skip
 
 _LIST_MARK = re.compile(r"(?:[-*+>]|#{1,6})(?= )")

@@ -285,7 +285,7 @@ class Background:
             output = self._reflecting.communicate()[0]
         document = json.loads(output) if output else {}
         if "pages" not in document:
-            raise error_from(document.get("error", {}), "reflect ended without a word")
+            raise error_from(document.get("error", {}), "reflect ended without saying why")
         moved = sum(None not in (one["before"], one["after"]) for one in document["opinions"])
         pages, skipped = len(document["pages"]), document["skipped"]
         first = "".join(f", the first: {without_quotes(one['path'], one['why'])}" for one in skipped[:1])

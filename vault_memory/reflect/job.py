@@ -341,7 +341,7 @@ def parse_request(
     """What is asked of a reflect; `flags` are `dry_run`, `force` and `apply_core`. Raises UsageError."""
     unknown = sorted(set(only) - set(REFLECTED))
     if unknown:
-        raise UsageError(f"`{unknown[0]}` is nothing to reflect.", f"Known are: {', '.join(REFLECTED)}.")
+        raise UsageError(f"`{unknown[0]}` is no kind of page.", f"Known are: {', '.join(REFLECTED)}.")
     at = request.moment(now)
     day = request.day({"since": since}, "since", at.astimezone().date(), first=True)
     return ReflectRequest(at, day, tuple(only), **flags)

@@ -55,7 +55,7 @@ def _as_html(text: str) -> str:
 
 _LINES = "|".join(
     (
-        r"# (?:Core memory|What (?:was summed up lately|the notes say to the question|was noted lately))\r?(?=\n|\Z)",
+        r"# (?:Core memory|What (?:was (?:summed up|noted) lately|the notes say about the question))\r?(?=\n|\Z)",
         r"## (?:[^\n]{1,300}?\.md|sessions/\S++)(?: \([\d-]++\))?\r?(?=\n|\Z)",
         r"[Lm]\d++(?: [^\n]*+|\r?(?=\n|\Z))",
         r"\(\d[^\n]{0,80} left out: L[L\d-]++\)",
