@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from vaults import command, memory, opened, put
 
-from vault_memory.indexing.index_file import LOCK_SECONDS, diff
+from vault_memory.indexing.index_file import LOCK_SECONDS
+from vault_memory.indexing.walk_diff import diff
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.vault import locations

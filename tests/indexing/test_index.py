@@ -30,8 +30,7 @@ from vault_memory.config import Config
 from vault_memory.errors import IndexUnusableError, RefusedError
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
-from vault_memory.indexing.index_file import RACY_SECONDS, diff
-from vault_memory.indexing.loss_guard import LOSS_CAP, refuse_loss
+from vault_memory.indexing.walk_diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.startup import vault_id

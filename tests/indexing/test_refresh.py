@@ -7,7 +7,7 @@ import pytest
 from vaults import fill, memory, opened, paths
 
 from vault_memory.errors import RefusedError
-from vault_memory.indexing.loss_guard import LOSS_CAP
+from vault_memory.indexing.walk_diff import LOSS_CAP
 from vault_memory.memory import Memory
 
 

@@ -11,7 +11,7 @@ from sample import Said, call
 from vaults import fill, memory, obeying_permissions, paths, put, run
 
 from vault_memory.errors import IndexUnusableError, VaultMemoryError
-from vault_memory.indexing.loss_guard import LOSS_CAP
+from vault_memory.indexing.walk_diff import LOSS_CAP
 from vault_memory.store import journal
 from vault_memory.vault.locations import writer_lock
 

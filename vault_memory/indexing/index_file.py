@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from vault_memory.config import Config, template
 from vault_memory.embedding.builtin_embedder import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
-from vault_memory.indexing import loss_guard
+from vault_memory.indexing import walk_diff
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
 from vault_memory.store.note_queries import count_notes
@@ -30,50 +30,6 @@ CATCH_UP_SECONDS = 1.0
 """How long a recall may spend on changed notes before it answers from what it has."""
 
 LOCK_SECONDS = 30.0
-
-RACY_SECONDS = 2.0
-"""A file saved this shortly before it was read may change again within the same time stamp (FAT: 2 s)."""
-
-
-class Changes(NamedTuple):
-    """What a walk found against the rows: files to look at, rows whose note is gone, and how many are the same."""
-
-    new: list[File]
-    suspect: list[File]
-    gone: list[NoteRow]
-    unchanged: int
-    unseen: Sequence[NoteRow] = ()
-    """Rows whose note was not seen where the walk could not look."""
-
-
-def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
-    """Compare what the walk saw with what the index knows; pure.
-
-    `checked_ns` is when the rows' files were last read: a time stamp close before it proves nothing.
-    """
-    racy = checked_ns - int(RACY_SECONDS * 1e9)
-    new, suspect, same = [], [], 0
-    for path, file in files.items():
-        row = rows.get(path)
-        if row is None:
-            new.append(file)
-        elif (row.size, row.mtime_ns, row.ctime_ns) != file[1:] or file.mtime_ns >= racy:
-            suspect.append(file)
-        else:
-            same += 1
-    gone = [row for path, row in rows.items() if path not in files]
-    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path), same)
-
-
-def compare(store: Store, vault: Vault, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
-    """The rows of what a walk covered, and how they differ; what a partial walk looked at is suspect in any case."""
-    rows = store.notes(walk.covered)
-    loss_guard.mark_missing_drives(store, vault, walk)
-    changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0) if walk.covered is None else 0)
-    return rows, changes._replace(
-        gone=[row for row in changes.gone if not walk.cannot_tell(row.path)],
-        unseen=[row for row in changes.gone if walk.cannot_tell(row.path)],
-    )
 
 
 def outdated(files: Mapping[str, File], rows: Mapping[str, NoteRow]) -> tuple[str, ...]:
@@ -185,7 +141,7 @@ class IndexFile:
                 store.map_nothing()
                 walk = self.vault.walk() if paths is None else self.vault.look(paths)
                 missed = store.notes(walk.covered).keys() - walk.files.keys() if paths is not None else ()
-                if sum(not walk.cannot_tell(path) for path in missed) > loss_guard.LOSS_CAP:
+                if sum(not walk.cannot_tell(path) for path in missed) > walk_diff.LOSS_CAP:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
                 report = self._apply(store, walk, progress)
                 if journal.is_behind(store, self.vault.root):
@@ -232,7 +188,7 @@ class IndexFile:
         from vault_memory.store import embedding_rows
 
         schema.refuse_foreign(self.path, self.config.index_path)
-        loss_guard.refuse_rebuild(self.path, self.vault, walk, why == "asked for")
+        walk_diff.refuse_rebuild(self.path, self.vault, walk, why == "asked for")
         if self.vault.filters.unknown:
             raise RefusedError(f"{self.vault.filters.unknown}.", "Fix it, for example by opening Obsidian's settings.")
         generation = 0
@@ -249,7 +205,7 @@ class IndexFile:
                 self.links = walk.links if walk.covered is None else self.links | walk.links
                 report = self.indexer(store).load(walk, progress)
                 journal.read_new_lines(store, self.vault.root)
-                loss_guard.remember_drives(store, self.vault, walk)
+                walk_diff.remember_drives(store, self.vault, walk)
                 # What configured embedders made may have cost hours: all of it that can be read goes over.
                 with suppress(*schema.UNREADABLE), closing(Store.open(self.path)) as old, store.writing():
                     embedding_rows.carry_over(store, old)
@@ -267,19 +223,19 @@ class IndexFile:
 
     def refuse_empty(self, walk: Walk) -> None:
         """Refuse to take an absent vault for an empty one (law 7): its index, or this device, knows of notes."""
-        loss_guard.refuse_empty(self.path, self.vault, walk)
+        walk_diff.refuse_empty(self.path, self.vault, walk)
 
     def refusal(self) -> RefusedError | None:
         """The error that `index` would refuse to go on with (law 7), without doing anything."""
         walk = self.vault.walk()
         try:
             if self.unusable():
-                loss_guard.refuse_rebuild(self.path, self.vault, walk, asked_for=False)
+                walk_diff.refuse_rebuild(self.path, self.vault, walk, asked_for=False)
                 return None
             with closing(Store.open(self.path)) as store:
-                known, changes = compare(store, self.vault, walk)
+                known, changes = walk_diff.compare(store, self.vault, walk)
                 moved = self.indexer(store).moved(changes.new, changes.gone)
-                loss_guard.refuse_loss(len(known), len(walk.files), len(changes.gone) - len(moved))
+                walk_diff.refuse_loss(len(known), len(walk.files), len(changes.gone) - len(moved))
         except RefusedError as error:
             return error
         return None
@@ -368,7 +324,7 @@ class IndexFile:
 
     def catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
         store.outdated = ()
-        rows, changes = compare(store, self.vault, walk)
+        rows, changes = walk_diff.compare(store, self.vault, walk)
         unseen = len(changes.unseen)
         pending = len(changes.new) + len(changes.suspect) + len(changes.gone)
         if not pending:
@@ -404,7 +360,7 @@ class IndexFile:
         self.links = walk.links if walk.covered is None else self.links | walk.links
         report = self.indexer(store).update(walk, progress, deadline)
         if walk.covered is None:
-            loss_guard.remember_drives(store, self.vault, walk)
+            walk_diff.remember_drives(store, self.vault, walk)
         store.checkpoint()
         locations.remember(self.vault.root, count_notes(store.view(ALL)))
         return report

@@ -1,20 +1,67 @@
-"""Tells an absent vault from an empty one (law 7): when notes that cannot be seen are not to be taken for gone."""
+"""What a walk found against what the index knows, and when notes that it did not see are not to be taken for gone
+(law 7): an absent vault is no empty one."""
 
 import json
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
 from vault_memory.markdown.note import Problem
 from vault_memory.store import schema
 from vault_memory.store.note_queries import count_notes, note_paths
-from vault_memory.store.view import ALL, Store
+from vault_memory.store.view import ALL, NoteRow, Store
 from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import Walk, is_encodable
+from vault_memory.vault.walk import File, Walk, is_encodable
 
 LOSS_CAP = 20
 """Up to this many notes may vanish in one run without question; more only while at least half of the notes remain."""
+
+RACY_SECONDS = 2.0
+"""A file saved this shortly before it was read may change again within the same time stamp (FAT: 2 s)."""
+
+
+class Changes(NamedTuple):
+    """What a walk found against the rows: files to look at, rows whose note is gone, and how many are the same."""
+
+    new: list[File]
+    suspect: list[File]
+    gone: list[NoteRow]
+    unchanged: int
+    unseen: Sequence[NoteRow] = ()
+    """Rows whose note was not seen where the walk could not look."""
+
+
+def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
+    """Compare what the walk saw with what the index knows; pure.
+
+    `checked_ns` is when the rows' files were last read: a time stamp close before it proves nothing.
+    """
+    racy = checked_ns - int(RACY_SECONDS * 1e9)
+    new, suspect, same = [], [], 0
+    for path, file in files.items():
+        row = rows.get(path)
+        if row is None:
+            new.append(file)
+        elif (row.size, row.mtime_ns, row.ctime_ns) != file[1:] or file.mtime_ns >= racy:
+            suspect.append(file)
+        else:
+            same += 1
+    gone = [row for path, row in rows.items() if path not in files]
+    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path), same)
+
+
+def compare(store: Store, vault: Vault, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
+    """The rows of what a walk covered, and how they differ; what a partial walk looked at is suspect in any case."""
+    rows = store.notes(walk.covered)
+    mark_missing_drives(store, vault, walk)
+    changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0) if walk.covered is None else 0)
+    return rows, changes._replace(
+        gone=[row for row in changes.gone if not walk.cannot_tell(row.path)],
+        unseen=[row for row in changes.gone if walk.cannot_tell(row.path)],
+    )
 
 
 def refuse_loss(before: int, now: int, lost: int, knows: Path | None = None) -> None:
