@@ -15,7 +15,7 @@ from vault_memory.text.terms import STOP_WORDS
 LIMITS = {"entity": 1800, "bank": 2000, "opinions": 4000, "week": 400, "month": 600, "year": 800, "proposals": 4000}
 TRACEABLE = 0.4
 LONG = 1000
-"""A longer fact is known by the hash of its first part (chunk.py)."""
+"""A longer fact is known by the hash of its first part (markdown/passages.py)."""
 
 _BLOCK = re.compile(r"^<!-- memory:begin (\S+) -->\n(.*?\n)?<!-- memory:end \1 ([^\n]*)-->$", re.M | re.S)
 _WIKI = re.compile(r"\[\[([^\[\]|#]*)(?:#(\^?)([^\[\]|]*))?(?:\|([^\[\]]*))?\]\]")

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import tokenize
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "vault_memory"
@@ -26,7 +28,7 @@ def _package(module: str) -> str:
 
 
 def _imports(path: Path) -> set[str]:
-    """The dotted names a module imports, wherever the import stands."""
+    """The names of ours that a module imports, wherever the import stands; the root where it is not known which."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom):
@@ -34,18 +36,31 @@ def _imports(path: Path) -> set[str]:
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-    return {name for name in found if name.startswith("vault_memory.")}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+            name = node.args[0]
+            name = name.values[0] if isinstance(name, ast.JoinedStr) else name
+            found.add(str(name.value).rstrip(".") if isinstance(name, ast.Constant) else "vault_memory")
+    return {name for name in found if name.split(".")[0] == "vault_memory"}
 
 
 def test_a_package_imports_only_from_those_above_it() -> None:
-    upward = set()
+    refused = set()
     for module, path in _modules().items():
         own = _package(module)
-        for name in _imports(path):
-            other = name.split(".")[1]
-            if own and other != own and other in LAYERS and LAYERS.index(other) > LAYERS.index(own):
-                upward.add(f"{own} -> {other}")
-    assert upward == set()
+        for name in _imports(path) if own else ():  # the root itself hands on what is public
+            other = _package(name)
+            if other not in LAYERS or LAYERS.index(other) > LAYERS.index(own):
+                refused.add(f"{module} -> {name}")
+    assert refused == set()
+
+
+def test_no_modules_import_each_other() -> None:
+    modules = _modules()
+    graph = {}
+    for module, path in modules.items():
+        names = {name if name in modules else name.rpartition(".")[0] for name in _imports(path)}
+        graph[module] = names - {module}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names them
 
 
 def test_every_package_has_its_place_in_the_list() -> None:
@@ -53,8 +68,31 @@ def test_every_package_has_its_place_in_the_list() -> None:
     assert packages == set(LAYERS)
 
 
-def test_the_modules_that_contributing_names_are_there() -> None:
-    text = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
-    named = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)", text))
-    assert named
-    assert not {name for name in named if not (PACKAGE / name).exists() and not (PACKAGE.parent / name).exists()}
+FOREIGN = {"app.py", "json.py", "openai_public.py", "pickle.py"}
+"""Examples, and files of others."""
+
+
+def test_the_modules_that_texts_name_are_there() -> None:
+    here = [path for folder in ("vault_memory", "tests", "tools") for path in (PACKAGE.parent / folder).rglob("*.py")]
+    known = {f"/{path.relative_to(PACKAGE.parent).as_posix()}" for path in here}
+    texts = {path: _comments(path) for path in here} | {
+        path: path.read_text("utf-8") for path in [PACKAGE.parent / "CONTRIBUTING.md"]
+    }
+    named = {
+        (path.name, name)
+        for path, text in texts.items()
+        for name in re.findall(r"(?<![\w./-])(?:\w+/)*\w+\.py\b", text)
+        if name.split("/")[-1] not in FOREIGN
+    }
+    assert len(named) > 50
+    assert not {(where, name) for where, name in named if not any(path.endswith(f"/{name}") for path in known)}
+
+
+def _comments(path: Path) -> str:
+    """The docstrings and comments of a module."""
+    source = path.read_text("utf-8")
+    said = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr)]
+    said = [str(node.value) for node in said if isinstance(node, ast.Constant)]
+    with path.open("rb") as handle:
+        said += [token.string for token in tokenize.tokenize(handle.readline) if token.type == tokenize.COMMENT]
+    return "\n".join(said)

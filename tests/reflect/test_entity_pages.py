@@ -1,4 +1,4 @@
-"""entity_page.py and run.py: who has a page, what stands on it and in which section, and when it changes."""
+"""entity_page.py: who has a page, what stands on it and in which section, and when it changes."""
 
 import random
 import re

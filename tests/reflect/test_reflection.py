@@ -1,4 +1,4 @@
-"""reflection.py: what a person is told of a reflect, and the `reflect@1` document."""
+"""What a person is told of a reflect, and the `reflect@1` document."""
 
 from datetime import date
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""journal.py and uses.py: what counts as use, replayed from the files of all devices."""
+"""journal.py: what counts as use, replayed from the files of all devices."""
 
 import json
 import shutil

@@ -411,7 +411,7 @@ def render_excerpt(excerpt: Excerpt) -> str:
         f"{letter}{number} {clean(text)}{mark}" if text.strip() else ""
         for number, (text, mark) in enumerate(zip(texts, marks, strict=True), excerpt.start_line)
     )
-    # A line that this asker does not see is empty, and nothing may tell it from one that is (reading.py).
+    # A line that this asker does not see is empty, and nothing may tell it from one that is (search/get.py).
     body = [
         f"## {place(excerpt.path)}#{letter}{excerpt.start_line}{last}",
         *(line for line, _ in groupby(numbered)),

@@ -65,7 +65,7 @@ _LINES = "|".join(
         r"\r?(?=\n|\Z)",
     )
 )
-"""Lines as they stand in a frame (sheet.py, and what the MCP server hands over), the last one perhaps cut off."""
+"""Lines as they stand in a frame (context/prompt_sheet.py, and what the MCP server hands over); the last may be cut."""
 
 _FRAMED = re.compile(
     "|".join(
