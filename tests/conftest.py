@@ -11,7 +11,7 @@ from hypothesis import settings
 from sample import make_sample
 from vaults import end_all
 
-from vault_memory.config import user_folder
+from vault_memory.startup import user_folder
 
 settings.register_profile("project", deadline=None, derandomize=True)  # no test depends on speed, or on chance
 settings.load_profile("project")
@@ -44,7 +44,7 @@ def _own_user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 def _no_project_known() -> None:
     """Folders of one name are of one project in different tests."""
     for environ in (os.environ, {"HOME": os.environ["HOME"]}):
-        (Path(user_folder("data", environ)) / "projects.jsonl").unlink(missing_ok=True)
+        Path(user_folder("data", environ), "projects.jsonl").unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -66,4 +66,4 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for kind in ("CONFIG", "DATA"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
     hooks.settings("")
-    return user_folder("data", os.environ) / "hooks"
+    return Path(user_folder("data", os.environ), "hooks")

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 
 from vault_memory.agents.hook import HookRun
-from vault_memory.config import template, user_folder
+from vault_memory.config import template
 from vault_memory.integrations.hook_log import Call
+from vault_memory.startup import user_folder
 from vault_memory.text.frame import CLOSING, OPENING
 
 
 def settings(text: str, hooks: str = "seconds = 30") -> None:
     """Write the user's own settings; a busy machine is given more time, unless that is what it is about."""
-    file = user_folder("config", os.environ) / "config.toml"
+    file = Path(user_folder("config", os.environ), "config.toml")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"[hooks]\n{hooks}\n{text}")
 

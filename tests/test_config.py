@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory.config import SETTINGS, Config, load, user_folder
+from vault_memory.config import SETTINGS, Config, load
 from vault_memory.errors import UsageError, VaultError
 from vault_memory.federation import Federation
 from vault_memory.health.doctor import doctor
+from vault_memory.startup import user_folder
 
 
 class Home:
@@ -17,7 +18,7 @@ class Home:
         self.vault = folder / "vault"
         (self.vault / ".memory").mkdir(parents=True)
         self.environ = {"HOME": str(folder / "home"), "XDG_CONFIG_HOME": str(folder / "config")}
-        self.user_file = user_folder("config", self.environ) / "config.toml"
+        self.user_file = Path(user_folder("config", self.environ), "config.toml")
         self.user_file.parent.mkdir(parents=True)
         self.vault_file = self.vault / ".memory" / "config.toml"
 

@@ -218,11 +218,6 @@ _SCOPES_TABLE, _PROJECTS_TABLE = "scopes.", "projects."
 """What the keys of those tables begin with whose names are folders."""
 
 
-def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
-    """Return the user's `config`, `data` or `state` folder for this program, following each system's custom."""
-    return Path(startup.user_folder(kind, environ))
-
-
 def template(name: str) -> Path:
     """A file of the shipped templates: in the package when installed, beside it in a checkout."""
     package = Path(__file__).parent
@@ -238,7 +233,7 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     The vault is the flag's, else $MEMORY_VAULT's, else the nearest marked parent, else that of the user's file.
     """
     environ = os.environ if environ is None else environ
-    user_file, reader = user_folder("config", environ) / "config.toml", _Reader()
+    user_file, reader = Path(startup.user_folder("config", environ), "config.toml"), _Reader()
     users = reader.read(user_file)
     configured = users.get("vault", users.get("vault.path"))
     named = startup.named_vault(vault_flag, environ, str(cwd or Path.cwd())) or configured

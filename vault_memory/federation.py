@@ -18,12 +18,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.config import Config, user_folder
+from vault_memory.config import Config
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request, Result, RootStatus, Understanding, without_results
-from vault_memory.startup import NOTES, SESSIONS
+from vault_memory.startup import NOTES, SESSIONS, user_folder
 from vault_memory.store import journal, schema
 
 if TYPE_CHECKING:
@@ -388,7 +388,7 @@ def _project_memories(parents: Sequence[Path]) -> Iterator[Path]:
 
 def _config_of(root: OtherVault, config: Config) -> Config:
     """The settings of another vault: the vault's own, but for where it is and what is left out."""
-    index = user_folder("data", os.environ) / "roots"
+    index = Path(user_folder("data", os.environ), "roots")
     return replace(
         config, vault=root.path, index_path=index, ignore=(), folder_scopes=(("", root.scope),), core_files=(),
         ignored=(), unknown=(), sources=(),

@@ -18,11 +18,11 @@ from vaults import fill, put
 
 from vault_memory.agents import hook, hook_events
 from vault_memory.agents.hook import TURNS, ShownSession
-from vault_memory.config import Config, user_folder
+from vault_memory.config import Config
 from vault_memory.daemon import client
 from vault_memory.memory import Memory
 from vault_memory.sessions import ledger
-from vault_memory.startup import vault_id
+from vault_memory.startup import user_folder, vault_id
 from vault_memory.text.frame import CLOSING, OPENING
 
 TODAY = date.today().isoformat()
@@ -276,7 +276,7 @@ def test_a_daemon_that_is_stuck_is_done_without(notes: Path, data: Path, stuck: 
 
 
 def test_a_disk_that_hangs_does_not_hold_up_a_prompt(notes: Path, data: Path) -> None:
-    file = user_folder("config", os.environ) / "config.toml"
+    file = Path(user_folder("config", os.environ), "config.toml")
     file.unlink()
     os.mkfifo(file)  # opening it waits for a writer that never comes
     assert asked(notes, "s", "How does Peter like his replies?", as_process=True) == ""

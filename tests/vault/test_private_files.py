@@ -10,7 +10,7 @@ import pytest
 from sample import call
 from vaults import age, fill, memory
 
-from vault_memory.config import user_folder
+from vault_memory.startup import user_folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such modes")
 
@@ -33,7 +33,7 @@ def open_to_others(*folders: Path) -> list[str]:
 @pytest.mark.parametrize("place", ["Notes", "Dropbox/Notes"])
 def test_nothing_that_is_made_is_open_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    data, root = user_folder("data", os.environ), tmp_path / place
+    data, root = Path(user_folder("data", os.environ)), tmp_path / place
     assert call("init", str(root)).code == 0
     for asked in (
         ("retain", "A secret diary.", "--date", "2025-11-27"), ("recall", "diary"), ("reflect",),

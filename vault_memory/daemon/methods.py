@@ -53,7 +53,7 @@ _NO_OPTIONS = frozenset({"as_text", "no_journal", "telling"})
 
 
 def _recall(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    """The `recall@1` document; `as_text` has Markdown, and what is to be said beside it, in the place of the results.
+    """The `recall@1` document; with `as_text` Markdown, the notes beside it, and what an agent is told of the answer.
 
     `telling` leaves out what tells nothing by itself, `no_journal` leaves no trace.
     """
@@ -62,12 +62,14 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
     asked = request.build(options, memory.config, as_text, _flag(params, "telling"))
     (answer,) = memory.answers([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
-    if as_text:
-        document = recall_document(answer._replace(results=()))
-        document |= {"text": recall_text(answer), "said": recall_notes(answer)}
-    else:
-        document = recall_document(answer)
-    return document | {"seconds": round(time.perf_counter() - started, 4)}
+    if not as_text:
+        return recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
+    days = [day.isoformat() for day in answer.understood.window or ()]
+    return {
+        "text": recall_text(answer), "said": recall_notes(answer), "rendered_tokens": answer.rendered_tokens,
+        "degraded": [{"what": what, "why": why} for what, why in answer.degraded], "index": {"fresh": answer.fresh},
+        "understood": {"unknown": list(answer.understood.unknown), "window": days or None},
+    }  # fmt: skip
 
 
 def _context(memory: Federation, params: Params, progress: "Progress | None") -> Document:

@@ -23,7 +23,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
-from vault_memory.config import Config, user_folder
+from vault_memory.config import Config
 from vault_memory.daemon import client, methods
 from vault_memory.daemon.index_worker import Background, IndexWorker
 from vault_memory.daemon.rpc import Server
@@ -33,7 +33,7 @@ from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, 
 from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.indexing.index_file import IndexFile
-from vault_memory.startup import __version__, vault_id
+from vault_memory.startup import __version__, user_folder, vault_id
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
@@ -81,7 +81,7 @@ class Daemon:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._updated = asyncio.Event()
         self.socket = Path(client.socket_path(self._root))
-        self.log_file = user_folder("state", os.environ) / f"{vault_id(self._root)}.log"
+        self.log_file = Path(user_folder("state", os.environ), f"{vault_id(self._root)}.log")
 
     def run(self, loud: bool = False) -> None:
         """Serve until SIGTERM, SIGINT or `shutdown`; `loud` shows the log on standard error too."""

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.config import user_folder
 from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
 from vault_memory.integrations.install import SEAL, fill_template, is_sealed, seal
-from vault_memory.startup import vault_id
+from vault_memory.startup import user_folder, vault_id
 from vault_memory.vault import safe_files
 
 KINDS = ("systemd", "launchd", "cron")

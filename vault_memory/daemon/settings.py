@@ -8,9 +8,10 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from vault_memory import startup
-from vault_memory.config import Config, load, user_folder
+from vault_memory.config import Config, load
 from vault_memory.errors import VaultMemoryError
 from vault_memory.vault.vault import Vault
 
@@ -31,7 +32,7 @@ class LiveSettings:
         self._changed = changed
         folder = Vault(config).settings_folder
         self._files = [
-            user_folder("config", os.environ) / "config.toml", config.vault / ".memory" / "config.toml",
+            Path(startup.user_folder("config", os.environ), "config.toml"), config.vault / ".memory" / "config.toml",
             *(config.vault / folder / name for name in _OBSIDIAN),
         ]  # fmt: skip
         self._stamps = self._file_stamps()
@@ -70,7 +71,7 @@ class LiveSettings:
             named.append("OLLAMA_HOST")
         if any(others.get(name) != os.environ.get(name) for name in named):
             return False
-        if user_folder("data", others) != user_folder("data", os.environ):
+        if startup.user_folder("data", others) != startup.user_folder("data", os.environ):
             return False
         try:
             return replace(load(str(config.vault), others), vault=config.vault) == config

@@ -102,21 +102,16 @@ def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | N
         groups.setdefault((one.subject, one.claim.slot, value), []).append(one)
     found: dict[int, int] = {}
     for (subject, slot, _), group in groups.items():
-        rivals = [*group, *(groups.get((subject, ANY, ""), ()) if slot != ANY else ())]
-        for older in group:
-            if (asked is None or older.key in asked) and (newest := _successor(older, rivals, today)):
+        every = [*group, *(groups.get((subject, ANY, ""), ()) if slot != ANY else ())]
+        for older in group if asked is None else [one for one in group if one.key in asked]:
+            known = [t for t in every if t.key != older.key and (t.since is None or t.since <= today)]
+            later = (t for t in known if _is_newer(t, older))
+            rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, every)]
+            newest = max(rivals, key=lambda t: (t.day or 0, t.note, t.line), default=None)
+            again = (t for t in known if t.claim.repeats(older.claim))
+            if newest and not any(_is_newer(t, newest, or_plain=True) for t in again):
                 found[older.key] = newest.key
     return found
-
-
-def _successor(older: DatedClaim, group: Sequence[DatedClaim], today: int) -> DatedClaim | None:
-    known = [t for t in group if t.key != older.key and (t.since is None or t.since <= today)]
-    later = (t for t in known if _is_newer(t, older))
-    rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, group)]
-    newest = max(rivals, key=lambda t: (t.day or 0, t.note, t.line), default=None)
-    if newest and any(t.claim.repeats(older.claim) and _is_newer(t, newest, or_plain=True) for t in known):
-        return None
-    return newest
 
 
 def _is_newer(one: DatedClaim, other: DatedClaim, or_plain: bool = False) -> bool:

@@ -12,9 +12,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vault_memory.config import user_folder
 from vault_memory.errors import BusyError, IndexUnusableError, VaultMemoryError
-from vault_memory.startup import vault_id
+from vault_memory.startup import user_folder, vault_id
 from vault_memory.vault import locations
 
 REFLECT = "reflect"
@@ -62,7 +61,7 @@ class RunLog:
     """What is known of one vault's reflects; a file that is missing or damaged holds nothing."""
 
     def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
-        data = user_folder("data", os.environ if environ is None else environ)
+        data = Path(user_folder("data", os.environ if environ is None else environ))
         self.file = data / "runs" / f"{vault_id(root)}.json"
 
     def night(self) -> NightlyRun | None:

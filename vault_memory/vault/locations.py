@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from vault_memory.config import Config, user_folder
+from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
-from vault_memory.startup import vault_id
+from vault_memory.startup import user_folder, vault_id
 from vault_memory.vault.safe_files import make_private, private
 
 MEMORY_FOLDER = ".memory"
@@ -40,7 +40,7 @@ def index_place(config: Config, root: Path) -> tuple[Path, str]:
         one = config.index_path.suffix in (".sqlite", ".db")
         return config.index_path if one else config.index_path / vault_id(root) / "index.sqlite", "set by index.path"
     if why := _why_elsewhere(root):
-        return user_folder("data", os.environ) / vault_id(root) / "index.sqlite", why
+        return Path(user_folder("data", os.environ), vault_id(root), "index.sqlite"), why
     return root / MEMORY_FOLDER / "index.sqlite", "vault"
 
 
@@ -91,7 +91,7 @@ def is_writable(index: Path) -> bool:
 
 def device_id() -> str:
     """This device's id, made once and kept in the user's data folder, never in the vault."""
-    file = user_folder("data", os.environ) / "device"
+    file = Path(user_folder("data", os.environ), "device")
     with contextlib.suppress(OSError):
         text = file.read_text("ascii").strip()
         if text.isalnum():
@@ -125,7 +125,7 @@ def remembered(root: Path) -> int:
 
 def memory_of(root: Path) -> Path:
     """The file that `remember` writes."""
-    return user_folder("data", os.environ) / "vaults" / vault_id(root)
+    return Path(user_folder("data", os.environ), "vaults", vault_id(root))
 
 
 def is_inside(root: Path, path: Path) -> bool:
