@@ -4,7 +4,6 @@ Vectors are bags of words: a word's place is found by counting its letters, so t
 each other in any process. What goes wrong on real servers can be switched on.
 """
 
-import gzip
 import json
 import math
 import re
@@ -60,8 +59,6 @@ class Trouble:
     """Answers come in pieces of 16 bytes, so far apart."""
     endless: bool = False
     """An answer never ends: text after text, until who asked has gone."""
-    packed: bool = False
-    """Answers are packed, whatever was asked for."""
 
 
 @dataclass
@@ -313,9 +310,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _write(self, data: bytes) -> None:
         trouble = self.state.trouble
-        if trouble.packed:
-            data = gzip.compress(data)
-            self.send_header("Content-Encoding", "gzip")
         if trouble.endless:
             self.close_connection = True
             self.end_headers()

@@ -63,7 +63,7 @@ def test_the_figures_of_a_small_vault(vault: Memory) -> None:
         "streak": 2, "ahead": 1,
     }  # fmt: skip
     assert found.days.gap_days == 69
-    assert (found.facts.total, found.facts.private, found.facts.inferred) == (10, 1, 0)
+    assert (found.facts.count, found.facts.private, found.facts.inferred) == (10, 1, 0)
     assert found.facts.kinds == {"world": 3, "experience": 2, "opinion": 4, "observation": 1}
     # Those of 1 September are older than sixty days and nobody asked for them.
     assert found.facts.tiers == {"core": 0, "working": 8, "peripheral": 2}
@@ -84,7 +84,7 @@ def test_the_figures_of_a_small_vault(vault: Memory) -> None:
 
 def test_an_empty_vault_has_no_figures(tmp_path: Path) -> None:
     found = stats(memory(fill(tmp_path / "vault", {})), TODAY)
-    assert (found.notes, found.days.logged, found.facts.total, found.opinions.curves) == (0, 0, 0, ())
+    assert (found.notes, found.days.logged, found.facts.count, found.opinions.curves) == (0, 0, 0, ())
     assert "none with a log yet" in stats_text(found) and found.ratio == 0
     assert drawing.sparklines(found, 80).count("none with a date yet") == 2
     ElementTree.fromstring(drawing.svg(found, "vault"))
@@ -187,7 +187,7 @@ PRIVATE = {
 def test_what_is_private_is_in_one_figure_only(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", PRIVATE)
     found = stats(memory(root), TODAY)
-    assert (found.facts.total, found.facts.private) == (1, 5)
+    assert (found.facts.count, found.facts.private) == (1, 5)
     assert found.entities._asdict() == {"paged": 1, "mentioned": 0, "most": (("Ann", 1),)}
     assert (found.opinions.held, set(found.opinions.bands.values()), found.opinions.curves) == (0, {0}, ())
     said = stats_text(found) + json.dumps(stats_document(found, "")) + drawing.svg(found, "")

@@ -227,12 +227,6 @@ def test_an_answer_without_end_is_cut_off_while_it_is_read(server: ModelServer, 
 
 
 @EACH
-def test_a_packed_answer_is_not_unpacked(server: ModelServer, provider: str) -> None:
-    server.trouble.packed = True
-    assert "compressed" in str(failing(writer(server, provider)))
-
-
-@EACH
 @pytest.mark.parametrize(
     ("trouble", "kind", "said", "waits"),
     [

@@ -13,17 +13,14 @@ from vault_memory.vault.vault import inside
 OUT = [
     "../secret.md", "..", "a/../../secret.md", "a/..", "/etc/passwd", "//server/share", "~/x.md", "~root/x.md",
     "C:/x.md", "c:x.md", "\\\\server\\share\\x.md", "..\\x.md", "a\\b.md", "a\0.md", "a.md\0.txt", "a\n.md",
-    "%2e%2e/x.md", "%2E%2E%2Fx.md", "..%2fx.md", "..%5cx.md", "%252e%252e%252fx.md", "%25252e%25252e/x.md",
-    "%c0%ae%c0%ae/x.md", "%c0%ae%c0%ae%c0%afx.md", "%e0%80%ae%e0%80%ae/x.md", "%f0%80%80%ae%f0%80%80%ae/x",
-    "a/%2e%2e/%2e%2e/x.md", "%2fetc/passwd", "%00.md", "a%00.md", "%5c%5cserver", "%43%3a/x.md", ".. /x.md",
-    "a/... /x.md", "a/.../x.md", "%7e/x.md", "", "  ", "x" * 1001,
+    ".. /x.md", "a/... /x.md", "a/.../x.md", "", "  ", "x" * 1001,
 ]  # fmt: skip
 
 IN = {
     "memory.md": "memory.md", "./memory.md": "memory.md", "memory//2025-11-27.md": "memory/2025-11-27.md",
     "100%.md": "100%.md", "50%25 done.md": "50%25 done.md", "a..b.md": "a..b.md", "...and more.md": "...and more.md",
     "Über uns/日記.md": "Über uns/日記.md", "what? really: yes.md": "what? really: yes.md", "a~b.md": "a~b.md",
-    "%c3%bc.md": "%c3%bc.md", "notes/a b.md": "notes/a b.md",
+    "%2e%2e.md": "%2e%2e.md", "notes/a b.md": "notes/a b.md",
 }  # fmt: skip
 
 
@@ -40,8 +37,7 @@ def test_a_name_in_the_vault_passes(path: str) -> None:
     assert inside(path) == IN[path]
 
 
-ESCAPED = ["%2e", "%2f", "%5c", "%25", "%c0%ae", "%c0%af", "%e0%80%af"]
-PARTS = st.sampled_from(["..", ".", "a", "/", "\\", *ESCAPED, " ", "~", "C:", ".md", "\0"])
+PARTS = st.sampled_from(["..", ".", "a", "/", "\\", "%2e", " ", "~", "C:", ".md", "\0"])
 
 
 @given(st.one_of(st.text(), st.lists(PARTS, max_size=12).map("".join)))

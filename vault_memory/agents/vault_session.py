@@ -56,7 +56,7 @@ class VaultSession:
         return projects.open_scopes(projects.Asker(agent, self._folder), self.config(), os.environ)
 
     def recall(self, options: Mapping[str, Any]) -> Document | None:
-        """An answer as `text` and what is `said` beside it; None while there is no index yet: it is being built then."""
+        """An answer as `text` and what is `said` beside it; None while there is no index yet: it is built then."""
         params = {**options, "as_text": True}
         found = self._of_daemon("recall", params)
         if found is None and self._has_index():

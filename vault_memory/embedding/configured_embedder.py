@@ -180,7 +180,7 @@ class RemoteEmbedder:
             return halves
         if len(found) != len(texts):
             raise RemoteError(f"the server gave {len(found)} vectors for {len(texts)} texts", "Is it the right server?")
-        return [_text_vector(floats) for floats in found]
+        return [TextVector(quantised(floats), len(floats)) for floats in found]
 
     # --- questions -----------------------------------------------------------------------------------------------
 
@@ -212,16 +212,12 @@ def _shortened(ask: Ask, text: str, refused: RemoteError, shortest: int) -> Text
         text = text[: max(int(len(text) * SHORTER), shortest)]
         try:
             (floats,) = ask([text])
-            return _text_vector(floats)._replace(cut=True)
+            return TextVector(quantised(floats), len(floats), cut=True)
         except RemoteError as error:
             if error.kind not in _AT_FAULT:
                 raise
             refused = error
     return TextVector(None, refused=None if refused.kind == "unusable" else refused)
-
-
-def _text_vector(floats: Sequence[float]) -> TextVector:
-    return TextVector(quantised(floats), len(floats))
 
 
 def fit(text: str, context_tokens: int) -> tuple[str, bool]:

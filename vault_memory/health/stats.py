@@ -108,14 +108,15 @@ class Opinions(NamedTuple):
     curves: tuple[Curve, ...]
 
 
-class Tally(NamedTuple):
+@dataclass(frozen=True)
+class Tally:
     """How many facts there are; those `private` to some scope are left out of all else."""
 
-    total: int
+    count: int
     kinds: Mapping[str, int]
     tiers: Mapping[str, int]
-    private: int = 0
     inferred: int = 0
+    private: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def _figures(jobs: PageJobs) -> Stats:
         days=days_of(logged, today),
         facts=Tally(
             len(told.facts), Counter(fact.kind for fact in told.facts), {tier: tiers[tier] for tier in TIERS},
-            told.left_out.get("private", 0), sum(fact.is_inferred for fact in told.facts),
+            sum(fact.is_inferred for fact in told.facts), told.left_out.get("private", 0),
         ),
         entities=Entities(paged, len(rows) - paged, most), opinions=_opinions(held(jobs), today),
         summaries=summaries, recalls=note_queries.count_questions(store, plus(today, -LATELY_DAYS), today),

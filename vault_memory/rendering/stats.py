@@ -31,14 +31,13 @@ NO_BAR = "·"
 
 MAX_WEEKS = 52
 MIN_WIDTH = 24
-NONE_DATED = "none with a date yet"
 
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
 def stats_document(stats: "Stats", vault: str) -> Document:
     """The `stats@1` document."""
-    days, facts, entities, opinions = stats.days, stats.facts, stats.entities, stats.opinions
+    days, entities, opinions = stats.days, stats.entities, stats.opinions
     gap = {"days": days.gap_days, "from": _iso(days.gap[0]), "to": _iso(days.gap[1])} if days.gap else None
     return schema("stats") | {
         "vault": vault,
@@ -49,10 +48,7 @@ def stats_document(stats: "Stats", vault: str) -> Document:
             "streak": days.streak, "ahead": days.ahead,
         },
         "words": stats.words,
-        "facts": {
-            "count": facts.total, "kinds": dict(facts.kinds), "tiers": dict(facts.tiers), "inferred": facts.inferred,
-            "private": facts.private,
-        },
+        "facts": vars(stats.facts),
         "entities": {
             "count": entities.paged + entities.mentioned, "with_page": entities.paged, "mentioned": entities.mentioned,
             "most_mentioned": [{"name": name, "facts": count} for name, count in entities.most],
@@ -60,11 +56,8 @@ def stats_document(stats: "Stats", vault: str) -> Document:
         "opinions": {
             "held": opinions.held, "confidence": dict(opinions.bands), "moved_30_days": opinions.moved,
             "last_told": [
-                {
-                    "opinion": curve.name,
-                    "points": [{"date": day.isoformat(), "confidence": value} for day, value in curve.points],
-                }
-                for curve in opinions.curves
+                {"opinion": name, "points": [{"date": day.isoformat(), "confidence": value} for day, value in points]}
+                for name, points in opinions.curves
             ],
         },
         "summaries": dict(stats.summaries),
@@ -91,10 +84,10 @@ def _lines(stats: "Stats") -> Iterator[tuple[str, str]]:
     yield "notes", f"{stats.notes:,}, {stats.dated:,} with a date; {plural(stats.words, 'word')}"
     yield "days", _days_text(stats.days)
     kinds = [f"{count:,} {kind}" for kind, count in sorted(facts.kinds.items(), key=lambda one: (-one[1], one[0]))]
-    total = f"{facts.total:,}: {', '.join(kinds)}" if facts.total else "none yet"
+    total = f"{facts.count:,}: {', '.join(kinds)}" if facts.count else "none yet"
     inferred = f"; {facts.inferred:,} read from log lines" if facts.inferred else ""
     yield "facts", total + inferred + (f"; {facts.private:,} more private to a scope" if facts.private else "")
-    if facts.total:
+    if facts.count:
         yield "tiers", ", ".join(f"{count:,} {tier}" for tier, count in facts.tiers.items())
     yield "entities", f"{entities.paged + entities.mentioned:,}, {entities.paged:,} with a page"
     if entities.most:
@@ -126,17 +119,17 @@ def sparklines(stats: "Stats", width: int) -> str:
     """Notes and facts by week and the opinions' confidence: no line wider than `width` cells (24 at least)."""
     width = max(width, MIN_WIDTH)
     weeks, curves = _last_weeks(stats.weeks, min(MAX_WEEKS, width - 16)), stats.opinions.curves
-    lines = [f"Notes and facts per week{', ' if weeks else ': '}{_days_of_weeks(weeks)}"]
+    lines = [f"Notes and facts per week{', ' if weeks else ': '}{_dates(_days_of_weeks(weeks))}"]
     for name, values in _by_name(weeks):
         most = max(values)
         bars = "".join(_bar(value / most) if value > 0 else NO_BAR for value in values)
         lines.append(f"{name}  {bars}  up to {most:,}")
-    lines += ["", f"Confidence in opinions{', ' if curves else ': '}{_days_of_curves(curves)}"]
+    days = _days_of_curves(curves)
+    lines += ["", f"Confidence in opinions{', ' if curves else ': '}{_dates(days)}"]
     room = min(max((width - 9) // 3, 8), 40)
     for curve in curves:  # blank before it was first stated
-        first, last = _reach(curves)
-        days = (first + timedelta(days=round((last - first).days * (i + 1) / room)) for i in range(room))
-        drawn = "".join(" " if (value := curve.at(day)) is None else _bar(value) for day in days)
+        ends = (days[0] + timedelta(days=round((days[1] - days[0]).days * (i + 1) / room)) for i in range(room))
+        drawn = "".join(" " if (value := curve.at(day)) is None else _bar(value) for day in ends)
         lines.append(f"{curve.points[-1][1]:.2f} {curve.turn} {drawn}  {curve.name}")
     return "\n".join(cut(line, width).rstrip() for line in lines)
 
@@ -164,23 +157,19 @@ def _by_name(weeks: "Sequence[Week]") -> list[tuple[str, list[int]]]:
     return [(name, [getattr(week, name) for week in weeks]) for name in ("notes", "facts") if weeks]
 
 
-def _days_of_weeks(weeks: "Sequence[Week]") -> str:
-    """`27 Oct 2025 – 30 Nov 2025`."""
-    return f"{_dated(weeks[0].start)} – {_dated(plus(weeks[-1].start, 6))}" if weeks else NONE_DATED
+def _days_of_weeks(weeks: "Sequence[Week]") -> list[date]:
+    return [weeks[0].start, plus(weeks[-1].start, 6)] if weeks else []
 
 
-def _reach(curves: "Sequence[Curve]") -> tuple[date, date]:
+def _days_of_curves(curves: "Sequence[Curve]") -> list[date]:
     """The first and the last day of any of the curves."""
     days = [day for curve in curves for day, _ in curve.points]
-    return min(days), max(days)
+    return [min(days), max(days)] if days else []
 
 
-def _days_of_curves(curves: "Sequence[Curve]") -> str:
-    return " – ".join(map(_dated, _reach(curves))) if curves else NONE_DATED
-
-
-def _dated(day: date) -> str:
-    return f"{short(day)} {day.year}"
+def _dates(days: Sequence[date]) -> str:
+    """`27 Oct 2025 – 30 Nov 2025`."""
+    return " – ".join(f"{short(day)} {day.year}" for day in days) or "none with a date yet"
 
 
 # --- as SVG ----------------------------------------------------------------------------------------------------------
@@ -211,22 +200,23 @@ text { font-family: system-ui, sans-serif; font-size: 13px; fill: #1d2330; }
 
 def svg(stats: "Stats", title: str) -> str:
     """The figures as one SVG document, 800 wide; text stays text, colours follow the reader's light or dark scheme."""
-    counts = (plural(stats.notes, "note"), plural(stats.facts.total, "fact"), plural(stats.opinions.held, "opinion"))
+    counts = (plural(stats.notes, "note"), plural(stats.facts.count, "fact"), plural(stats.opinions.held, "opinion"))
     tiers = ", ".join(f"{count:,} {tier}" for tier, count in stats.facts.tiers.items())
     weeks, curves = _last_weeks(stats.weeks, MAX_WEEKS), stats.opinions.curves
     y = 122.0
     marks = [
         _say(EDGE, 54, "h1", cut(title, 60)),
-        _say(EDGE, 80, "dim", f"{', '.join(counts)} on {_dated(stats.today)}; facts by tier: {tiers}"),
-        _say(EDGE, y, "h2", "Notes and facts per week"), _say(RIGHT, y, "dim end", _days_of_weeks(weeks)),
+        _say(EDGE, 80, "dim", f"{', '.join(counts)} on {_dates([stats.today])}; facts by tier: {tiers}"),
+        _say(EDGE, y, "h2", "Notes and facts per week"), _say(RIGHT, y, "dim end", _dates(_days_of_weeks(weeks))),
     ]  # fmt: skip
     for name, values in _by_name(weeks):
         y += _STRIP + 14
         marks += _week_bars(name, values, weeks, y)
     y += 44
-    marks += [_say(EDGE, y, "h2", "Confidence in opinions"), _say(RIGHT, y, "dim end", _days_of_curves(curves))]
+    days = _days_of_curves(curves)
+    marks += [_say(EDGE, y, "h2", "Confidence in opinions"), _say(RIGHT, y, "dim end", _dates(days))]
     for curve in curves:
-        marks += _curve(curve, _reach(curves), y + 14)
+        marks += _curve(curve, days, y + 14)
         y += _ROW
     height = int(y + 40)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
@@ -248,7 +238,7 @@ def _week_bars(name: str, values: Sequence[int], weeks: "Sequence[Week]", bottom
             yield _box(name, (left + i * step, bottom - tall, step * 0.78, tall), title)
 
 
-def _curve(curve: "Curve", days: tuple[date, date], top: float) -> Iterator[str]:
+def _curve(curve: "Curve", days: Sequence[date], top: float) -> Iterator[str]:
     """A line an opinion: what, how it went from none (below) to certain (above), how sure it is now."""
     left, right = EDGE + 372.0, RIGHT - 66.0
     history = ", ".join(f"{value:.2f} on {day}" for day, value in curve.points[-12:])

@@ -107,18 +107,18 @@ class SavedRun:
         Durable when it returns: call it before the write. A note may be kept several times, and a write that is never
         made does no harm. Raises RefusedError for a link out of the vault, VaultError when the system refuses.
         """
-        self._note(NoteChange(path, _hash(before), _digest(after), why)._asdict(), path, before)
+        self.note(NoteChange(path, _hash(before), _digest(after), why)._asdict(), path, before)
 
     def keep_folder(self, path: str) -> None:
         """Note a folder that is about to be made for a note; raises like `keep`."""
-        self._note({"folder": path}, path)
+        self.note({"folder": path}, path)
 
     def folders(self) -> list[str]:
         """The folders that the run made or was about to, in order."""
         return list(dict.fromkeys(str(line["folder"]) for line in self._lines() if "folder" in line))
 
-    def _note(self, line: dict[str, Any], path: str, before: bytes | None = None) -> None:
-        """Add a line to run.jsonl, after what that note held; raises like `keep`."""
+    def note(self, line: dict[str, Any], path: str, before: bytes | None = None) -> None:
+        """Add a line about `path` to run.jsonl, after what that note held; raises like `keep`."""
         try:
             if not self._folder.is_dir():
                 locations.make_folder(self._folder)  # for its owner only: the notes in it may be
@@ -181,11 +181,6 @@ class SavedRun:
             what = f"What {change.path} held before is missing from {self.place}, or damaged."
             raise VaultError(what, "Nothing was changed.")
         return held
-
-    def mark_undone(self) -> None:
-        """Note that all of it was undone."""
-        with contextlib.suppress(VaultError):  # the notes are as they were all the same
-            self._note({"undone": datetime.now(UTC).isoformat(timespec="seconds")}, "run.jsonl")
 
     def drop(self) -> None:
         """Delete these pre-images: nothing was changed after all, or they are too old."""
@@ -255,7 +250,8 @@ class UndoHistory:
             raise VaultMemoryError(f"{run.name} is undone in part. {told}", what)
         for folder in reversed(run.folders()):
             vault.remove_folder(folder)
-        run.mark_undone()
+        with contextlib.suppress(VaultError):  # the notes are as they were all the same
+            run.note({"undone": datetime.now(UTC).isoformat(timespec="seconds")}, "run.jsonl")
         return found
 
     def undoing(self, run: SavedRun, vault: Vault, *, force: bool = False) -> UndoReport:

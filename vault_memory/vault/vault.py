@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from urllib.parse import unquote_to_bytes
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
@@ -163,7 +162,7 @@ class Vault:
         for candidate in candidates[:1] if path.endswith("/") else candidates:  # `a/` is a folder, and never a.md
             full = Path(os.path.normpath(self.root / candidate))
             real = self._real(full)
-            if real is None or not self._is_inside(full):
+            if real is None or self.root not in full.parents:
                 raise RefusedError(
                     f"{printable(path)} leads out of the vault.", "Name a note by its path inside the vault."
                 )
@@ -176,19 +175,15 @@ class Vault:
 
     def _real(self, path: Path) -> str | None:
         """The vault-relative path that a path leads to; None where that is not in the vault."""
-        try:
+        with contextlib.suppress(OSError, ValueError):  # no system has such a name, or it leads out
             return Path(os.path.realpath(path)).relative_to(self.root).as_posix()
-        except (OSError, ValueError):  # no system has such a name, or it leads out
-            return None
+        return None
 
     def is_left_out(self, path: str) -> bool:
         """Whether the user has excluded a located note, or what it is a link to."""
         real = self._real(self.root / path)
         walker = Walker(self.root, self.filters.leave_out)
         return walker.is_left_out(path) or real is None or walker.is_left_out(real)
-
-    def _is_inside(self, path: Path) -> bool:
-        return self.root in path.parents
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -250,7 +245,7 @@ class Vault:
     def target(self, path: str) -> Path:
         """The file that a note's path leads to; raises RefusedError for a way out of the vault or into hidden parts."""
         target = Path(os.path.realpath(self.root / path))
-        if not self._is_inside(target) or not self._is_inside(Path(os.path.normpath(self.root / path))):
+        if not all(self.root in place.parents for place in (target, Path(os.path.normpath(self.root / path)))):
             raise RefusedError(f"{path} leads out of the vault: nothing was written.", "Name a note inside the vault.")
         if is_hidden(target.relative_to(self.root).as_posix()):
             raise RefusedError(
@@ -319,28 +314,23 @@ def content_hash(data: bytes) -> bytes:
 
 
 MAX_PATH_CHARS = 1000
-"""The characters of a path that a system may have in mind; more are not looked at."""
 
 _LEADS_OUT = re.compile(r"\A[/~]|\\|\A[A-Za-z]:|[\x00-\x1f\x7f]|(?:\A|/)[. ]*\.\.[. ]*(?:/|\Z)")
-_OVERLONG = re.compile(rb"[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]|\xf0[\x80-\x8f][\x80-\xbf]{2}")
-"""UTF-8 that says with more bytes than it takes what an ASCII character could say; no writer makes it by mistake."""
+"""A way out of a folder on any system; nothing here takes `%2e` for a dot."""
 
 
 def inside(path: str) -> str:
-    """The path of a note as an agent may name it; raises RefusedError for a way out of the vault, however it is spelt.
+    """The path of a note as an agent may name it, without `./` in front and doubled slashes.
 
-    `./` in front and doubled slashes are harmless, and gone in what is returned.
+    Raises RefusedError for a way out of the vault, UsageError for what is no path.
     """
     if len(path) > MAX_PATH_CHARS or not path.strip():
         what = "too long" if path.strip() else "empty"
         raise UsageError(f"The path is {what}.", "Name a note by its path inside the vault, for example memory.md.")
     if any("\ud800" <= char <= "\udfff" for char in path):
         raise UsageError("The path is not text that UTF-8 can hold.", "Name it as an answer cites it.")
-    before, data = b"", path.encode("utf-8")
-    while data != before:  # as what it is for a program that takes `%2e` for a dot, again and again
-        if _OVERLONG.search(data) or _LEADS_OUT.search(data.decode("utf-8", "replace")):
-            what = "A note is named by its path inside the vault, as answers cite it: memory/2025-11-27.md."
-            raise RefusedError("This path leads out of the vault, or is no note's.", what)
-        before, data = data, unquote_to_bytes(data)
+    if _LEADS_OUT.search(path):
+        what = "A note is named by its path inside the vault, as answers cite it: memory/2025-11-27.md."
+        raise RefusedError("This path leads out of the vault, or is no note's.", what)
     found = "/".join(part for part in path.split("/") if part not in ("", "."))
     return found if found.strip() else ""
