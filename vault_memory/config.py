@@ -254,7 +254,7 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     values["projects"] = reader.folders(_PROJECTS_TABLE, users, user_file)
     for variable, key in VARIABLES.items():
         if text := environ.get(variable, ""):  # an empty variable counts as unset
-            with reader.told(_ENVIRONMENT, f"${variable}"):
+            with reader.collecting(_ENVIRONMENT, f"${variable}"):
                 values[SETTINGS[key].name] = _of_text(SETTINGS[key].metadata["check"], text)
     reader.problems += _at_odds(values, environ)
     if reader.problems:
@@ -308,7 +308,7 @@ class _Reader:
             elif setting is None:  # in a vault, too, what may have been meant to shut a folder
                 self.problems.append((str(path), _no_setting(key)))
             else:
-                with self.told(path, f"`{key}`"):
+                with self.collecting(path, f"`{key}`"):
                     values[setting.name] = setting.metadata["check"](value)
         return values
 
@@ -318,7 +318,7 @@ class _Reader:
         for key, value in flat.items():
             if not key.startswith(table):
                 continue
-            with self.told(path, f"`{key}`"):
+            with self.collecting(path, f"`{key}`"):
                 name = key.removeprefix(table)
                 if table == _SCOPES_TABLE:
                     folder, scope = _FOLDER(name), _SCOPE(value)
@@ -329,7 +329,7 @@ class _Reader:
         return tuple(sorted(found.items()))
 
     @contextmanager
-    def told(self, where: Path | str, what: str) -> Iterator[None]:
+    def collecting(self, where: Path | str, what: str) -> Iterator[None]:
         """Keep what a check says of a value as a problem."""
         try:
             yield

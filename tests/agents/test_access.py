@@ -13,7 +13,7 @@ from vault_memory.cli import group
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError
 from vault_memory.health.doctor import doctor
-from vault_memory.markdown.scopes import of_folder
+from vault_memory.markdown.scopes import folder_scope
 from vault_memory.sessions import projects
 from vault_memory.sessions.projects import Asker, identifier, open_scopes
 from vault_memory.text.scope_syntax import folder_key, is_scope, normal_scope
@@ -132,11 +132,11 @@ FOLDERS = (("private", "agent:moss"), ("private/shared", "project:tern"), ("work
     ],
 )  # fmt: skip
 def test_the_nearest_folder_decides(path: str, scope: str) -> None:
-    assert of_folder(path, FOLDERS) == scope
+    assert folder_scope(path, FOLDERS) == scope
 
 
 def test_a_dot_is_the_whole_vault() -> None:
-    assert of_folder("x/a.md", ((folder_key("."), "project:x"),)) == "project:x"
+    assert folder_scope("x/a.md", ((folder_key("."), "project:x"),)) == "project:x"
 
 
 names = st.lists(st.sampled_from(["a", "b", "c"]), min_size=0, max_size=3).map("/".join)

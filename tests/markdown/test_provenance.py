@@ -236,7 +236,7 @@ def test_what_came_from_outside_is_no_opinion_and_moves_none(tmp_path: Path) -> 
     ],
 )  # fmt: skip
 def test_no_line_claims_more_than_its_note(said: str, of_note: str, by: str) -> None:
-    assert (provenance.own(said, of_note) or of_note) == by
+    assert (provenance.line_origin(said, of_note) or of_note) == by
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_no_line_claims_more_than_its_note(said: str, of_note: str, by: str) -> 
     ],
 )  # fmt: skip
 def test_a_clipped_page_is_from_the_web(properties: dict[str, object], by: str) -> None:
-    assert provenance.of_properties(properties) == by
+    assert provenance.note_origin(properties) == by
 
 
 @pytest.mark.parametrize(
@@ -271,4 +271,4 @@ def test_a_clipped_page_is_from_the_web(properties: dict[str, object], by: str) 
     ],
 )  # fmt: skip
 def test_what_says_that_it_came_from_outside_is_stored_so(text: str, by: str) -> None:
-    assert provenance.of_stored(text, "agent:moss") == by
+    assert provenance.stored_origin(text, "agent:moss") == by

@@ -41,14 +41,14 @@ def test_a_look_sees_what_a_walk_sees_there(tmp_path_factory: pytest.TempPathFac
         (root / "link.md").symlink_to(root / "deep/er/d.txt")
     vault = Vault(Config(vault=root, ignore=("Out/*",)))
     at = data.draw(st.lists(st.sampled_from(PATHS), max_size=5))
-    walk, look = vault.walk(), vault.look(at)
+    walk, look = vault.walk(), vault.walk_paths(at)
     assert look.files == {path: file for path, file in walk.files.items() if is_at(path, at)}
     assert look.covered is None or all(is_at(path, at) for path in look.covered)
 
 
 def test_a_link_is_a_note_under_its_own_name(vault: Vault) -> None:
     (vault.root / "later.md").symlink_to("Out/later.txt")  # what it leads to may come
-    look = vault.look(["link.md", "later.md"])
+    look = vault.walk_paths(["link.md", "later.md"])
     assert list(look.files) == ["link.md"]
     assert look.links == vault.walk().links == {"link.md", "later.md"}
 
@@ -90,16 +90,16 @@ def test_what_moves_to_where_a_walk_has_been_is_not_gone(tmp_path: Path) -> None
 def test_names_that_differ_in_case_are_looked_at_together(vault: Vault) -> None:
     """On a file system that takes them for one, only the listing tells under which name the file is now."""
     put(vault.root, "A.MD", "another")
-    assert vault.look(["a.md"]).covered == {"a.md", "A.MD"}
+    assert vault.walk_paths(["a.md"]).covered == {"a.md", "A.MD"}
     os.replace(vault.root / "a.md", vault.root / "A.md")
-    assert set(vault.look(["a.md"]).files) == {"A.MD", "A.md"}
+    assert set(vault.walk_paths(["a.md"]).files) == {"A.MD", "A.md"}
 
 
 def test_a_vault_that_is_gone_is_refused_whatever_is_looked_at(vault: Vault) -> None:
     vault.root.rename(vault.root.parent / "elsewhere")
     for path in ("a.md", "deep/b.md", "nowhere/n.md", ""):
         with pytest.raises(RefusedError):
-            vault.look([path])
+            vault.walk_paths([path])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of folders are a POSIX matter")

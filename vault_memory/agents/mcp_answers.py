@@ -232,16 +232,16 @@ def _refuse_secrets(what: str, *texts: str) -> None:
 
 
 def _by(text: str, agent: str) -> str:
-    return provenance.of_stored(text, f"agent:{agent or 'unknown'}")
+    return provenance.stored_origin(text, f"agent:{agent or 'unknown'}")
 
 
 def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
     """What is to be said where an agent does not see what it wrote, all of a note or some lines; "" where it does."""
-    from vault_memory.markdown.scopes import of_all_lines
+    from vault_memory.markdown.scopes import line_access
 
     config, (first, last) = caller.vault.config(), lines or (1, None)
     with suppress(OSError):  # gone already: then nothing is hidden
-        standing = of_all_lines(parse(path, Vault(config).read(path)), config.folder_scopes)[first - 1 : last]
+        standing = line_access(parse(path, Vault(config).read(path)), config.folder_scopes)[first - 1 : last]
         for number, own in enumerate(standing, first):
             if own.scope not in caller.scopes:
                 return f"You do not see line {number} of it: its scope is none of yours."

@@ -59,19 +59,19 @@ def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str,
     if name_tokens is None:
         name_tokens = len(note_header(path, None).encode("utf-8", "replace")) + 2
     note = parse(path, vault.read(path))
-    of_note = scopes.of_note(note.properties, note.path, vault.config.folder_scopes)
+    of_note = scopes.note_scope(note.properties, note.path, vault.config.folder_scopes)
     private, origins = scopes.by_line(note), scopes.origins_by_line(note)
-    whole = provenance.of_properties(note.properties)
+    whole = provenance.note_origin(note.properties)
     pieces = []
     has_text = False
     for passage, section, _ in passages.with_context(passages.passages(note, facts.facts(note, None))):
         own = passage.fact.scope if passage.fact else None
-        scope = own or scopes.of_lines(private, passage.start_line, passage.end_line) or of_note
+        scope = own or scopes.passage_scope(private, passage.start_line, passage.end_line) or of_note
         if section != ASIDE and scope in allowed:
             count = known.get(passage.text, len(passage.text.encode("utf-8", "replace")))
             said = passage.fact.by if passage.fact else None
-            by = said or scopes.origin_of_lines(origins, passage.start_line, passage.end_line)
-            pieces.append(_piece(note, passage, count)._replace(by=provenance.own(by, whole) or whole))
+            by = said or scopes.passage_origin(origins, passage.start_line, passage.end_line)
+            pieces.append(_piece(note, passage, count)._replace(by=provenance.line_origin(by, whole) or whole))
             has_text = has_text or not passage.is_heading
     return CoreNote(path, name_tokens, pieces if has_text else [])
 

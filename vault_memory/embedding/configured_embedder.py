@@ -106,11 +106,11 @@ class RemoteEmbedder:
         key = self.endpoint.key(self._environ)
         return server_of(self.endpoint, key, seconds, self._config.embedding_keep_alive)
 
-    def look(self) -> "ModelInfo":
+    def model_info(self) -> "ModelInfo":
         """Whether server, model and key are there; raises RemoteError."""
         from vault_memory.embedding.model_clients import retry
 
-        found = retry(self._patient.look, self._sleep)
+        found = retry(self._patient.model_info, self._sleep)
         self._context_tokens = self._config.embedding_context_tokens or found.context_tokens or 0
         return found
 

@@ -204,7 +204,7 @@ class Backfill:
         if not self._report.waiting and not self._space:
             return
         try:
-            changed = recognise(self._store, self._remote, self._remote.look().digest)
+            changed = recognise(self._store, self._remote, self._remote.model_info().digest)
         except RemoteError as error:
             unseen = "" if self._report.waiting else "could not check that the model is still the same: "
             raise RemoteError(f"{unseen}{error}", error.next_step) from None

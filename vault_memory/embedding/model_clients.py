@@ -159,7 +159,7 @@ class ModelServer:
             answer = self._post("/chat/completions", body)
             return str(answer["choices"][0]["message"]["content"] or "")
 
-    def look(self) -> ModelInfo:
+    def model_info(self) -> ModelInfo:
         """What the server says about its model; raises RemoteError if either is not there."""
         self.embed(["memory"])  # not every such server lists its models
         return ModelInfo()
@@ -292,7 +292,7 @@ class OllamaServer(ModelServer):
             )
             return answer.message.content or ""
 
-    def look(self) -> ModelInfo:
+    def model_info(self) -> ModelInfo:
         with self.errors():
             info = self.connect().show(self.endpoint.model).modelinfo or {}
             lengths = [int(value) for key, value in info.items() if key.endswith(".context_length")]

@@ -186,7 +186,7 @@ def _models(memory: "Federation") -> Iterator[Check]:
     remote = memory.search.remote
     if remote:
         try:
-            context_tokens = remote.look().context_tokens
+            context_tokens = remote.model_info().context_tokens
             if changed := _model_change(memory, remote):
                 from vault_memory.embedding.configured_space import AFTER_MODEL_CHANGE
 
@@ -201,7 +201,7 @@ def _models(memory: "Federation") -> Iterator[Check]:
             remote.close()
     if memory.search.reranker:
         try:
-            memory.search.reranker.look()
+            memory.search.reranker.check()
             yield Check("rerank", "ok", f"{memory.config.rerank_model} is there")
         except RemoteError as error:
             yield Check("rerank", "warning", str(error), error.next_step)

@@ -71,13 +71,13 @@ class Root(NamedTuple):
 
 def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Status:
     """Look at vault and index without writing anything, or at what lies in these scopes."""
-    found = _looked_at(memory, scopes)
+    found = _read_status(memory, scopes)
     if scopes:
         return found
     return replace(found, sessions=sessions(memory), roots=tuple(further(memory)))
 
 
-def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
+def _read_status(memory: "Memory", scopes: tuple[str, ...]) -> Status:
     vault, path = str(memory.vault.root), memory.index_file.path
     found = Status(vault, str(path), memory.index_file.place, path.exists(), reflect=last_reflect(memory))
     if not found.exists or memory.index_file.unusable():
@@ -108,7 +108,7 @@ def further(memory: "Federation") -> Iterator[Root]:
     for root in memory.further:
         known = Root(root.name, str(root.path), root.scope)
         try:
-            found = _looked_at(memory.memory_of(root), ())
+            found = _read_status(memory.memory_of(root), ())
         except VaultMemoryError as error:
             yield known._replace(why_not=str(error))
             continue

@@ -139,7 +139,7 @@ class IndexFile:
         try:
             with closing(Store.open(self.path)) as store:
                 store.map_nothing()
-                walk = self.vault.walk() if paths is None else self.vault.look(paths)
+                walk = self.vault.walk() if paths is None else self.vault.walk_paths(paths)
                 missed = store.notes(walk.covered).keys() - walk.files.keys() if paths is not None else ()
                 if sum(not walk.cannot_tell(path) for path in missed) > walk_diff.LOSS_CAP:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)

@@ -70,7 +70,7 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()
     named = name_day("/".join(stem.split("/")[-daily.format.count("/") - 1 :]), daily.format)
     days = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
     day = named or next((day for day in days if day), None)
-    problems, origin = list(note.problems), provenance.of_properties(note.properties)
+    problems, origin = list(note.problems), provenance.note_origin(note.properties)
     if origin == provenance.UNCLEAR:
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
     if slip := scopes.problem(note.properties):
@@ -84,7 +84,7 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()
         hash=content_hash(data),
         day=day.isoformat() if day else None,
         title=note.title,
-        scope=scopes.of_note(note.properties, note.path, folders),
+        scope=scopes.note_scope(note.properties, note.path, folders),
         origin=origin,
         headings=[(h.line, h.level, h.text) for h in note.headings],
         header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
@@ -103,7 +103,7 @@ def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> It
 
     def own_scope(passage: chunk.Passage) -> str | None:
         said = passage.fact.scope if passage.fact else None
-        return said or scopes.of_lines(scope_of, passage.start_line, passage.end_line)
+        return said or scopes.passage_scope(scope_of, passage.start_line, passage.end_line)
 
     facts = retain.facts(note, day, ready.problems)
     first = next(facts, None)
@@ -114,7 +114,7 @@ def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> It
         count = tokens.count(passage.text)
         ready.sizes.append(count)
         ready.headings.append(passage.is_heading)
-        by = (fact.by if fact else None) or scopes.origin_of_lines(origin_of, start, end)
+        by = (fact.by if fact else None) or scopes.passage_origin(origin_of, start, end)
         yield PassageRow(
             start_line=start,
             end_line=end,
@@ -125,7 +125,7 @@ def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> It
             terms=terms.index_text(context[0][0]),
             tokens=count,
             scope=own_scope(passage),
-            origin=provenance.own(by, ready.head.origin),
+            origin=provenance.line_origin(by, ready.head.origin),
             section=section,
             context=context,
             key=text_hash("\x1f".join(f"{weight}{text}" for text, weight in context)),

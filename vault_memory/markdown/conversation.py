@@ -68,7 +68,7 @@ def utterances(note: Note, day: date | None) -> Iterator[Utterance]:
     if not names or next(facts.facts(note, day), None) is not None:
         return
     for number, name, text in _turns(note, names):
-        said = _told(text, names - {name.casefold()})
+        said = _statements(text, names - {name.casefold()})
         if said and name.casefold() not in MODELS:
             yield Utterance(
                 number, said, None if name.casefold() in _SELF else name, dates.occurred(_LINK.sub(" ", said), day)
@@ -120,7 +120,7 @@ def _turns(note: Note, names: Collection[str]) -> Iterator[tuple[int, str, str]]
             yield number, current, line[match.end() if match else 0 :].strip()
 
 
-def _told(text: str, others: Collection[str]) -> str:
+def _statements(text: str, others: Collection[str]) -> str:
     """The sentences of a turn that tell something: no questions, nothing said to another by name, no asides."""
     if len(text) > MAX_CHARS:
         return ""

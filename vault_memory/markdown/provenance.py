@@ -42,7 +42,7 @@ def least(found: Iterable[str]) -> str:
     return min(sorted(found), key=is_trusted)
 
 
-def own(said: str | None, of_note: str) -> str | None:
+def line_origin(said: str | None, of_note: str) -> str | None:
     """Who a line is from where that is not what its note says: no line claims more than its note does.
 
     A page that was saved from the web may say of its own lines that a person wrote them, and so may an agent's note.
@@ -57,7 +57,7 @@ def _weight(by: str) -> int:
     return 2 if by == PERSON else int(is_trusted(by))
 
 
-def of_properties(properties: Mapping[str, object]) -> str:
+def note_origin(properties: Mapping[str, object]) -> str:
     """Who a note is from, whatever the case of the property's name.
 
     Where it does not say, but names a page as its source, as web clippers do, it is from the web.
@@ -77,7 +77,7 @@ def _is_page(value: object) -> bool:
     return isinstance(value, str) and _PAGE.match(value) is not None
 
 
-def of_stored(text: str, by: str) -> str:
+def stored_origin(text: str, by: str) -> str:
     """Who a text is from that somebody stores: an import where it says itself that it came from outside."""
     return "import:web" if _SAYS_WEB.search(text) else "import:tool" if _SAYS_TOOL.search(text) else by
 

@@ -150,13 +150,13 @@ def _unquoted(line: str, most: int = -1) -> tuple[int, str]:
     return quotes, line
 
 
-def of_lines(found: dict[int, str], start: int, end: int) -> str | None:
+def passage_scope(found: dict[int, str], start: int, end: int) -> str | None:
     """The scope of a passage of several lines; one that nobody has where they differ."""
     named = {found[n] for n in range(start, end + 1) if n in found} if found else set()
     return named.pop() if len(named) == 1 else UNREADABLE_SCOPE if named else None
 
 
-def origin_of_lines(found: dict[int, str], start: int, end: int) -> str | None:
+def passage_origin(found: dict[int, str], start: int, end: int) -> str | None:
     """Who a passage of several lines is from; where they differ, the one who is trusted least."""
     named = {found[n] for n in range(start, end + 1) if n in found} if found else set()
     return provenance.least(named) if named else None
@@ -165,13 +165,13 @@ def origin_of_lines(found: dict[int, str], start: int, end: int) -> str | None:
 # --- whole notes -----------------------------------------------------------------------------------------------------
 
 
-def of_note(properties: Mapping[str, object], path: str, folders: Folders) -> str:
+def note_scope(properties: Mapping[str, object], path: str, folders: Folders) -> str:
     """The scope of a whole note: its own, however the property is called (frontmatter.guarded), else its folder's."""
-    said = _said(properties)
-    return normal_scope(said) if said else of_folder(path, folders)
+    said = _named_scope(properties)
+    return normal_scope(said) if said else folder_scope(path, folders)
 
 
-def _said(properties: Mapping[str, object]) -> str:
+def _named_scope(properties: Mapping[str, object]) -> str:
     """What a note says that its scope is, as a text; "" for nothing. All but an empty value counts: `no` is no slip."""
     value = next((value for key, value in properties.items() if guarded(key) == "scope"), None)
     value = value[0] if isinstance(value, list) and len(value) == 1 else value
@@ -180,7 +180,7 @@ def _said(properties: Mapping[str, object]) -> str:
 
 def problem(properties: Mapping[str, object]) -> str:
     """What is wrong with the scope that a note names, or ""."""
-    said = _said(properties)
+    said = _named_scope(properties)
     if not said:
         named = any(guarded(key) == "scope" for key in properties)
         return "`scope` names no scope: it counts for nothing" if named else ""
@@ -189,7 +189,7 @@ def problem(properties: Mapping[str, object]) -> str:
     return "" if is_scope(said) else f"`scope: {said:.80}` {no_scope(said)}"
 
 
-def of_folder(path: str, folders: Folders) -> str:
+def folder_scope(path: str, folders: Folders) -> str:
     """What is said of the nearest folder that a note lies in: GLOBAL where nothing is."""
     if not folders:
         return GLOBAL
@@ -205,13 +205,13 @@ class LineAccess(NamedTuple):
     by: str
 
 
-def of_all_lines(note: Note, folders: Folders) -> list[LineAccess]:
+def line_access(note: Note, folders: Folders) -> list[LineAccess]:
     """Whose each line of a note is, and who it is from: what an edit must not change of a line it does not replace."""
-    whole = of_note(note.properties, note.path, folders)
-    of_whole, by = provenance.of_properties(note.properties), origins_by_line(note)
+    whole = note_scope(note.properties, note.path, folders)
+    of_whole, by = provenance.note_origin(note.properties), origins_by_line(note)
     own = dict.fromkeys(range(1, len(note.lines) + 1), whole) | by_line(note)
     for fact in retain.facts(note, None):
         lines = range(fact.start_line, fact.end_line + 1)
         own |= dict.fromkeys(lines, fact.scope) if fact.scope else {}
         by |= dict.fromkeys(lines, fact.by) if fact.by else {}
-    return [LineAccess(own[n], provenance.own(by.get(n), of_whole) or of_whole) for n in own]
+    return [LineAccess(own[n], provenance.line_origin(by.get(n), of_whole) or of_whole) for n in own]

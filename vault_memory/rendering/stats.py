@@ -205,16 +205,16 @@ def svg(stats: "Stats", title: str) -> str:
     weeks, curves = _last_weeks(stats.weeks, MAX_WEEKS), stats.opinions.curves
     y = 122.0
     marks = [
-        _say(EDGE, 54, "h1", cut(title, 60)),
-        _say(EDGE, 80, "dim", f"{', '.join(counts)} on {_dates([stats.today])}; facts by tier: {tiers}"),
-        _say(EDGE, y, "h2", "Notes and facts per week"), _say(RIGHT, y, "dim end", _dates(_days_of_weeks(weeks))),
+        _label(EDGE, 54, "h1", cut(title, 60)),
+        _label(EDGE, 80, "dim", f"{', '.join(counts)} on {_dates([stats.today])}; facts by tier: {tiers}"),
+        _label(EDGE, y, "h2", "Notes and facts per week"), _label(RIGHT, y, "dim end", _dates(_days_of_weeks(weeks))),
     ]  # fmt: skip
     for name, values in _by_name(weeks):
         y += _STRIP + 14
         marks += _week_bars(name, values, weeks, y)
     y += 44
     days = _days_of_curves(curves)
-    marks += [_say(EDGE, y, "h2", "Confidence in opinions"), _say(RIGHT, y, "dim end", _dates(days))]
+    marks += [_label(EDGE, y, "h2", "Confidence in opinions"), _label(RIGHT, y, "dim end", _dates(days))]
     for curve in curves:
         marks += _curve(curve, days, y + 14)
         y += _ROW
@@ -229,8 +229,8 @@ def _week_bars(name: str, values: Sequence[int], weeks: "Sequence[Week]", bottom
     """Bars over the weeks, against the highest of them."""
     most, left = max(values), EDGE + 76
     step = min((RIGHT - left) / len(weeks), 40.0)
-    yield _say(EDGE, bottom - 18, "", name)
-    yield _say(EDGE, bottom - 2, "dim", f"up to {most:,}")
+    yield _label(EDGE, bottom - 18, "", name)
+    yield _label(EDGE, bottom - 2, "dim", f"up to {most:,}")
     for i, (value, week) in enumerate(zip(values, weeks, strict=True)):
         if value:
             tall = max(_STRIP * value / most, 2)
@@ -242,7 +242,7 @@ def _curve(curve: "Curve", days: Sequence[date], top: float) -> Iterator[str]:
     """A line an opinion: what, how it went from none (below) to certain (above), how sure it is now."""
     left, right = EDGE + 372.0, RIGHT - 66.0
     history = ", ".join(f"{value:.2f} on {day}" for day, value in curve.points[-12:])
-    yield _say(EDGE, top + 21, "", cut(curve.name, 48))
+    yield _label(EDGE, top + 21, "", cut(curve.name, 48))
     yield _box("trough", (left - 6, top + 3, right - left + 12, _ROW - 6), f"{curve.name}: {history}")
     length = max((days[1] - days[0]).days, 1)
     spots = [
@@ -252,10 +252,10 @@ def _curve(curve: "Curve", days: Sequence[date], top: float) -> Iterator[str]:
     path = f"M{spots[0][0]:.1f} {spots[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in spots[1:])
     yield f'<path class="curve" d="{path}H{right:.1f}"/>'
     yield from (f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in spots)
-    yield _say(RIGHT, top + 21, "end", f"{curve.points[-1][1]:.2f} {curve.turn}")
+    yield _label(RIGHT, top + 21, "end", f"{curve.points[-1][1]:.2f} {curve.turn}")
 
 
-def _say(x: float, y: float, classes: str, what: str) -> str:
+def _label(x: float, y: float, classes: str, what: str) -> str:
     return f'<text class="{classes}" x="{x:.1f}" y="{y:.1f}">{_text(what)}</text>'
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vault_memory.errors import UsageError, VaultError
 from vault_memory.markdown.note import decoded_lines
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import LineAccess, of_all_lines, of_note
+from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
 from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault.vault import Vault
 
@@ -72,9 +72,9 @@ def read(vault: Vault, path: str, part: Part, opened: OpenScopes = EVERYTHING) -
     origins: list[str] = []
     if opened.scopes:
         note = parse(found, data)
-        standing = of_all_lines(note, opened.folders)
+        standing = line_access(note, opened.folders)
         shown = _seen(everything, standing, opened.scopes)
-        is_shut = not everything and of_note(note.properties, found, opened.folders) not in opened.scopes
+        is_shut = not everything and note_scope(note.properties, found, opened.folders) not in opened.scopes
         if is_shut or (shown != everything and not any(shown)):
             return Excerpt(path, 0, 0, "", not_found=True)
         everything, origins = shown, [each.by for each in standing]
@@ -104,7 +104,7 @@ def seen_lines(path: str, data: bytes, opened: OpenScopes) -> list[str]:
     lines = decoded_lines(data)[0]
     if not opened.scopes:
         return lines
-    return _seen(lines, of_all_lines(parse(path, data), opened.folders), opened.scopes)
+    return _seen(lines, line_access(parse(path, data), opened.folders), opened.scopes)
 
 
 def _seen(lines: Sequence[str], standing: Sequence[LineAccess], scopes: tuple[str, ...]) -> list[str]:

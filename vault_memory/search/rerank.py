@@ -67,9 +67,9 @@ class Reranker:
 
         return again._replace(explain=explain)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Whether server and model are there; raises RemoteError."""
-        self._server.look()
+        self._server.model_info()
 
     def close(self) -> None:
         """Let the connection go."""

@@ -111,9 +111,9 @@ class Vault:
         found.skipped[:0] = [Problem(settings, 0, sentence, "warning") for sentence in self.filters.problems]
         return found
 
-    def look(self, paths: Iterable[str]) -> Walk:
+    def walk_paths(self, paths: Iterable[str]) -> Walk:
         """Look only at these relative paths, and below those that are folders; raises RefusedError like `walk`."""
-        return Walker(self.root, self.filters.leave_out).look(paths)
+        return Walker(self.root, self.filters.leave_out).walk_paths(paths)
 
     # --- reading -------------------------------------------------------------------------------------------------
 

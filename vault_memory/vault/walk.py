@@ -165,7 +165,7 @@ class Walker:
                 break
         return self._found
 
-    def look(self, paths: Iterable[str]) -> Walk:
+    def walk_paths(self, paths: Iterable[str]) -> Walk:
         """Look only at these paths, and below those that are folders; raises RefusedError when the vault is gone."""
         wanted = set(paths)
         names_in: dict[str, set[str]] = {}

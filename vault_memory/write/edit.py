@@ -13,7 +13,7 @@ from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.note import CODE, COMMENT, Note
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import LineAccess, of_all_lines, of_note
+from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
 from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
 from vault_memory.write.rewrite import difference_of_lines, utf8
 
@@ -72,7 +72,7 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
     """
     path, data = wanted.path, before or b""
     text, note = utf8(path, data), parse(path, data)
-    if opened.scopes and of_note(note.properties, path, opened.folders) not in opened.scopes:
+    if opened.scopes and note_scope(note.properties, path, opened.folders) not in opened.scopes:
         raise UsageError(f"There is no note `{path}`.", "")  # as where there is none in a folder of theirs
     ending = "\r\n" if "\r\n" in text else "\n"
     new, old = (value.replace("\r\n", "\n").replace("\n", ending) for value in (wanted.text, wanted.old))
@@ -80,7 +80,7 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
         lead = "" if not text.strip("\ufeff") or text.endswith(("\n", "\r")) else ending
         after = (text + lead + new.rstrip("\r\n") + ending).encode()
     else:
-        standing = of_all_lines(note, opened.folders) if opened.scopes else ()
+        standing = line_access(note, opened.folders) if opened.scopes else ()
         hidden = {number for number, (scope, _) in enumerate(standing, 1) if scope not in opened.scopes}
         after = _placed(wanted, text, (new, old), list(_seen(text, old, hidden))).encode()
     if after == data:
@@ -130,13 +130,13 @@ def _owned(note: Note) -> list[list[str]]:
 
 def _of_persons(note: Note) -> set[str]:
     """The facts that are read as a person's words."""
-    by_note = provenance.of_properties(note.properties)
+    by_note = provenance.note_origin(note.properties)
     return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
 
 
 def _moves_access(note: Note, edited: Note, opened: OpenScopes) -> bool:
     """Whether a line that stays, or is replaced, would be another's, or a new one nobody's here."""
-    old, new = (list(zip(each.lines, of_all_lines(each, opened.folders), strict=True)) for each in (note, edited))
+    old, new = (list(zip(each.lines, line_access(each, opened.folders), strict=True)) for each in (note, edited))
     most = min(len(old), len(new))
     first = next((n for n in range(most) if old[n][0] != new[n][0]), most)
     last = next((n for n in range(most - first) if old[-1 - n][0] != new[-1 - n][0]), most - first)

@@ -14,7 +14,7 @@ from vault_memory.errors import UsageError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import FRONT, folded, folded_lines
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import of_all_lines, of_folder
+from vault_memory.markdown.scopes import folder_scope, line_access
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL, Folders
@@ -85,7 +85,7 @@ def note(filing: NewNote, now: datetime, folders: Folders = ()) -> bytes:
     head = [f"title: {_quoted(title)}", f"date: {now:%Y-%m-%d}", f"kind: {filing.kind}"]
     if filing.by:
         head.append(f"by: {_quoted(filing.by)}")
-    if filing.scope not in ("", GLOBAL) or (filing.scope and of_folder(path(filing, now), folders) != GLOBAL):
+    if filing.scope not in ("", GLOBAL) or (filing.scope and folder_scope(path(filing, now), folders) != GLOBAL):
         head.append(f"scope: {_quoted(filing.scope)}")
     links = " ".join(f"[[{name}]]" for name in filing.entities)
     about = f"\n\n{links}" if links else ""
@@ -117,10 +117,10 @@ def find_same(store: View, vault: Vault, filing: NewNote, scopes: Sequence[str])
             continue  # as far as the index goes: a vault has thousands of one size, too many to read
         with suppress(OSError):
             found = parse(path, vault.read(path))
-            lines = of_all_lines(found, vault.config.folder_scopes) if scopes else ()
+            lines = line_access(found, vault.config.folder_scopes) if scopes else ()
             if any(line.scope not in scopes for line in lines):
                 continue
-            if trusted and not provenance.is_trusted(provenance.of_properties(found.properties)):
+            if trusted and not provenance.is_trusted(provenance.note_origin(found.properties)):
                 continue
             first, last = found.states.count(FRONT), len(_LINKS.sub("", "\n".join(found.lines)).split("\n"))
             if said in (folded_lines(found.lines[first:end], found.states[first:end]) for end in (None, last)):

@@ -14,7 +14,7 @@ from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import entities, facts, provenance
 from vault_memory.markdown.note import BLANK
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import of_note
+from vault_memory.markdown.scopes import note_scope
 from vault_memory.search.names import Names, superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.rows import wording_hash
@@ -108,7 +108,7 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
 
     def compose(before: bytes | None) -> tuple[bytes, RetainResult]:
         start = before if before is not None else _from_template(vault, template, day, path)
-        of_its_note = of_note(parse(path, start).properties, path, vault.config.folder_scopes)
+        of_its_note = note_scope(parse(path, start).properties, path, vault.config.folder_scopes)
         text = str(replace(bullet, scope="") if bullet.scope == of_its_note == GLOBAL else bullet)
         data, line = insert(path, start, text)
         return data, RetainResult(path, line, text, created=before is None)
