@@ -394,5 +394,3 @@ def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[
         if parts and parts.username and values.get(f"{table}_key_env"):
             both = f"the address has a password and `{table}.key_env` names a key, and the server takes only one"
             yield "settings", f"{both}: leave one of them out"
-        if parts and parts.query and is_ollama:
-            yield "settings", f"`{table}.url` has a `?`, which Ollama does not know: leave it out"

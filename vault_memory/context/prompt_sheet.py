@@ -269,19 +269,18 @@ def _markdown(sections: Sections, behind: str) -> str:
 
 
 def _as_json(sections: Sections, behind: str) -> str:
-    found = {name: [_json_note(noted) for noted in notes] for name, notes in sections.items()}
+    def note(noted: SheetNote) -> dict[str, object]:
+        lines = [
+            {"at": piece.lines, "kind": piece.kind, "content": piece.text}
+            | ({"superseded_by": piece.after} if piece.after else {})
+            | ({"by": piece.by, "trusted": False} if not provenance.is_trusted(piece.by) else {})
+            for piece in noted.pieces
+        ]
+        more = {"left_out": {"lines": noted.more.height, "at": _span(noted.more)}} if noted.more else {}
+        return {"path": noted.path, "date": noted.day, "lines": lines, **more}
+
+    found = {name: [note(noted) for noted in notes] for name, notes in sections.items()}
     return frame.framed_json(found | ({"behind": behind} if behind else {}))
-
-
-def _json_note(noted: SheetNote) -> dict[str, object]:
-    found: dict[str, object] = {"path": noted.path, "date": noted.day}
-    found["lines"] = [
-        {"at": piece.lines, "kind": piece.kind, "content": piece.text}
-        | ({"superseded_by": piece.after} if piece.after else {})
-        | ({"by": piece.by, "trusted": False} if not provenance.is_trusted(piece.by) else {})
-        for piece in noted.pieces
-    ]
-    return found | ({"left_out": {"lines": noted.more.height, "at": _span(noted.more)}} if noted.more else {})
 
 
 def _as_xml(sections: Sections, behind: str) -> str:

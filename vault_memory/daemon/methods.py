@@ -69,6 +69,7 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
         "text": recall_text(answer), "said": recall_notes(answer), "rendered_tokens": answer.rendered_tokens,
         "degraded": [{"what": what, "why": why} for what, why in answer.degraded], "index": {"fresh": answer.fresh},
         "understood": {"unknown": list(answer.understood.unknown), "window": days or None},
+        "omitted": dict(answer.omitted),
     }  # fmt: skip
 
 

@@ -72,9 +72,7 @@ class Root(NamedTuple):
 def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Status:
     """Look at vault and index without writing anything, or at what lies in these scopes."""
     found = _read_status(memory, scopes)
-    if scopes:
-        return found
-    return replace(found, sessions=sessions(memory), roots=tuple(further(memory)))
+    return found if scopes else replace(found, sessions=sessions(memory), roots=tuple(further(memory)))
 
 
 def _read_status(memory: "Memory", scopes: tuple[str, ...]) -> Status:

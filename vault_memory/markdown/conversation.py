@@ -126,9 +126,8 @@ def _statements(text: str, others: Collection[str]) -> str:
         return ""
     if "^" in text and block_id(text):
         text = text[: text.rindex("^")]
-    text = _ASIDE.sub("", text).strip()
-    told = [s for s in _SENTENCE.split(text) if s and not _QUESTION.search(s) and not _addresses(s, others)]
-    said = " ".join(told)
+    sentences = [one for one in _SENTENCE.split(_ASIDE.sub("", text).strip()) if one]
+    said = " ".join(one for one in sentences if not _QUESTION.search(one) and not _addresses(one, others))
     return said if len(_WORD.findall(said)) >= LEAST_WORDS else ""
 
 

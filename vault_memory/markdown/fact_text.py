@@ -195,7 +195,7 @@ class NameIndex:
                 for longer in range(min(at + LONGEST_NAME_WORDS, len(words)), at, -1):
                     slugs = self._forms.get(tuple(word[0].casefold() for word in words[at:longer]), set())
                     if len(slugs) == 1 and (longer > at + 1 or self._is_name(text, words[at])):
-                        yield next(iter(slugs))
+                        yield from slugs
                         end = longer
                         break
             at = end

@@ -61,6 +61,7 @@ def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
     queue = iter(facts)
     fact = next(queue, None)
     marks = {line for block in note.owned for line in (block.start_line, block.end_line)}
+    is_session = note.path.startswith(f"{note.properties.get('session')}/")
     window: list[int] = []
     size = 0  # characters in the window
     number, last = 1, len(note.lines)
@@ -76,7 +77,9 @@ def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
             yield from _flush(note, window)
             number += 1
             continue
-        if note.states[number - 1] != BLANK and not _is_no_text(note, number):
+        # Nobody said a fence of frontmatter, or the head of a session's text.
+        is_head = note.states[number - 1] == FRONT and (is_session or note.lines[number - 1].rstrip() == "---")
+        if note.states[number - 1] != BLANK and not is_head:
             size = len(note.lines[number - 1]) + (size if window else 0)
             window.append(number)
         number += 1
@@ -146,13 +149,6 @@ def _breaks(note: Note, number: int, window: list[int]) -> bool:
     if state == TEXT and _LIST_ITEM.match(note.lines[number - 1]):
         return True
     return bool(note.owned) and note.is_owned(number) != note.is_owned(window[-1])
-
-
-def _is_no_text(note: Note, number: int) -> bool:
-    """Whether a line is a fence of frontmatter, or the head of a session's text, which nobody said."""
-    if note.states[number - 1] != FRONT:
-        return False
-    return note.lines[number - 1].rstrip() == "---" or note.path.startswith(f"{note.properties.get('session')}/")
 
 
 def _flush(note: Note, window: list[int]) -> Iterator[Passage]:
