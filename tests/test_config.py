@@ -254,12 +254,6 @@ def test_a_password_in_the_address_and_a_key_are_one_too_many(home: Home) -> Non
         home.load('[embedding]\nprovider = "ollama"\nkey_env = "KEY"\n', OLLAMA_HOST="http://me:pw@h")
 
 
-@pytest.mark.parametrize("table", ["embedding", "reflect"])
-def test_a_query_in_an_address_is_for_openai_only(home: Home, table: str) -> None:
-    with pytest.raises(UsageError, match=rf"`{table}\.url`.*`\?`"):
-        home.load(user=f'[{table}]\nprovider = "ollama"\nmodel = "m"\nurl = "http://h/?a=1"\n')
-
-
 @pytest.mark.parametrize("text", ['"3:30"', '"24:00"', "3", "03:30:00", "true"])
 def test_what_is_no_time_of_day_is_refused(home: Home, text: str) -> None:
     with pytest.raises(UsageError, match=r"`reflect\.at` must be a time"):
