@@ -1,12 +1,12 @@
 """What a vault said at the end of a day, by git, the journal and the notes' own days.
 
-An answer "as of" a day leaves out a line that git first saw after the day, and keeps what git or the journal knew by
-then. A dated note may have been committed much later than it was written: what came with its first commit, or on the
-day after its own, counts by its day. Of what neither git nor the journal knows the answer says so.
+An answer "as of" a day leaves out a line that git first saw after it, and keeps what git or the journal knew by then.
+A dated note may be committed much later than it was written: what came with its first commit, or on the day after its
+own, counts by its day. Of what neither git nor the journal knows the answer says so.
 
-Git only reads here, and runs nothing else. A vault may come from anywhere (law 8), its `.git/config` too: hooks, file
-monitor, text conversion, outside diff programs, pagers and fetching are switched off. The committed version is asked
-for, never the file as it lies there: reading that would run the clean filter its settings name.
+Git only reads here, and runs nothing else: a vault may come from anywhere (law 8), its `.git/config` too, so hooks,
+monitors, conversions, outside programs and fetching are switched off. The committed version is asked for, never the
+file as it lies there: reading that would run the clean filter its settings name.
 """
 
 import os

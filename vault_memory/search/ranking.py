@@ -1,14 +1,12 @@
 """Ranks candidates: their scores with feedback and age, then what was superseded right behind its successor.
 
-`Scorer` never sees the index. How it works (the Guide's page Recall has what each step was worth when measured):
-- A passage is scored with the passages around it: `coverage` spreads a term's hit to its neighbours, and the embedding
-  it is compared by was made with theirs.
+`Scorer` never sees the index. The Guide's page Recall has what each step was worth when measured:
+- A passage is scored with those around it: `coverage` spreads a term's hit to its neighbours, and embeddings know them.
 - A short note is judged as a whole, a passage of a long one by itself; the note's share blends the two.
 - The best passages of a first round say which direction to look in, the best notes which other words: pseudo-relevance
-  feedback (RM3 after Lavrenko & Croft 2001). Both count for notes only, where the risk of drifting is small.
-- Notes are scored by BM25 of the question's terms over their candidate passages (Robertson & Zaragoza 2009); what the
-  notes most like it score counts for a note too: closely associated notes tend to answer the same questions (the
-  cluster hypothesis; score regularisation after Diaz 2005).
+  feedback (RM3 after Lavrenko & Croft 2001), for notes only, where the risk of drifting is small.
+- Notes are scored by BM25 over their candidate passages (Robertson & Zaragoza 2009), and by the notes most like them,
+  which tend to answer the same questions (score regularisation after Diaz 2005).
 - In a conversation it matters who speaks, and an answer follows its question.
 """
 
@@ -48,7 +46,6 @@ K1, B = 2.0, 0.6
 """BM25 constants: in notes a term's count matters for longer than in passages, and length for less."""
 
 FEEDBACK_PASSAGES, FEEDBACK_NOTES, FEEDBACK_TERMS = 8, 5, 60
-
 FEEDBACK_SHARE, FEEDBACK_SPREAD = 1.5, 5
 """What the learnt terms weigh together for each term of the question, so that one word is not outvoted; none is learnt
 that stands in more than one of so many notes, nor one that stands in only one."""
@@ -105,9 +102,8 @@ WEIGHTS: Mapping[str, float] = {
 }
 """What each feature of a passage, 0..1 unless said otherwise, adds to its score; rounded, since none is certain.
 
-Those that conversations and graded notes tell something of are fitted (tests/benchmarks/fit.py); note_coverage, form,
-phrase, title, titled, exact and order are chosen by known-item questions (tests/benchmarks/known.py); fact, entity,
-aside and page by hand on questions about the sample vault. None of these costs the fitted ones more than .003.
+Most are fitted (tests/benchmarks/fit.py); note_coverage, form, phrase, title, titled, exact and order are chosen by
+known-item questions (tests/benchmarks/known.py); fact, entity, aside and page by hand on the sample vault.
 """
 
 
@@ -546,18 +542,14 @@ def _lives(finder: Finder, passages: Mapping[int, Candidate], today: date) -> di
     dated = [i for i, p in passages.items() if p.kind in ("note", "session") and days[p.note_id]]
     keys = ((i, journal.passage_key(passages[i].text)) for i in (*facts, *dated))
     used = journal.days_of_use(finder.store, keys, today.toordinal())
-    traces = {i: Trace(days[passages[i].note_id], used.get(i, ())) for i in dated}
-    found = {i: decay.life(trace, today.toordinal(), is_fact=False) for i, trace in traces.items()}
+    traces = {i: Trace(days[passages[i].note_id], used.get(i, ())) for i in (*dated, *facts)}
     known = note_queries.told_facts(finder.store, facts, today)
     for i in facts:
-        passage = passages[i]
         confidence, importance, decided, told_days = known.get(i, (None, None, False, 1))
         if importance is None:
-            importance = decay.importance_of(passage.kind, decided, told_days)
-        confidence = 1.0 if confidence is None else confidence
-        trace = Trace(days[passage.note_id], used.get(i, ()), importance, confidence)
-        found[i] = decay.life(trace, today.toordinal())
-    return found
+            importance = decay.importance_of(passages[i].kind, decided, told_days)
+        traces[i] = traces[i]._replace(importance=importance, confidence=1.0 if confidence is None else confidence)
+    return {i: decay.life(trace, today.toordinal(), passages[i].kind in FACTS) for i, trace in traces.items()}
 
 
 def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ranking:

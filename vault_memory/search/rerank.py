@@ -51,7 +51,7 @@ class Reranker:
         best = best[: 2 * (request.k or LIMIT)]
         if len(best) < 2:
             return ordered
-        asked, schema = messages(request.query, [ordered.passages[i].text for i in best]), form(len(best))
+        asked, schema = messages(request.query, [ordered.passages[i].text for i in best])
         reply = self._cool_down.ask(self._seconds, self._server, lambda: self._server.chat(asked, schema))
         judged = dict(zip(best, judgements(reply, len(best), self._server.where), strict=True))
         if is_inside:
@@ -76,22 +76,18 @@ class Reranker:
         self._server.close()
 
 
-def messages(question: str, texts: Sequence[str]) -> list[dict[str, str]]:
-    """What the model is asked: instructions apart from the data."""
+def messages(question: str, texts: Sequence[str]) -> tuple[list[dict[str, str]], dict[str, Any]]:
+    """What the model is asked, instructions apart from the data; and the JSON schema of its answer."""
     notes = [{"n": n, "text": text[:SHOWN_CHARACTERS]} for n, text in enumerate(texts, 1)]
     data = json.dumps({"question": question, "notes": notes}, ensure_ascii=False)
-    return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": data}]
-
-
-def form(count: int) -> dict[str, Any]:
-    """The JSON schema of the answer: a number and a relevance for each note."""
     one = {
         "type": "object",
         "properties": {"n": {"type": "integer"}, "relevance": {"type": "number", "minimum": 0, "maximum": 1}},
         "required": ["n", "relevance"],
     }
-    many = {"type": "array", "items": one, "minItems": count, "maxItems": count}
-    return {"type": "object", "properties": {"notes": many}, "required": ["notes"]}
+    many = {"type": "array", "items": one, "minItems": len(texts), "maxItems": len(texts)}
+    schema = {"type": "object", "properties": {"notes": many}, "required": ["notes"]}
+    return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": data}], schema
 
 
 def judgements(reply: str, count: int, where: str) -> list[float]:

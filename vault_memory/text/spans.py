@@ -154,30 +154,17 @@ def resolve(what: CalendarPart | Span, anchor: date, mode: str) -> Span | None:
         return days_of(what, what.year)
     if mode == "this":
         return days_of(what, anchor.year)
-    if mode == "near":
-        spans = [span for year in _years(what, anchor, 1) if (span := days_of(what, year))]
-        return min(spans, key=lambda s: max((s.start - anchor).days, (anchor - s.end).days, 0), default=None)
-    # A few days ahead is meant as ahead, not as last year's.
-    latest = plus(anchor, 7)
-    for year in _years(what, anchor, 1 if mode in ("next", "ahead") else -1):
-        span = days_of(what, year)
-        if span and _fits(span, anchor, latest, mode):
-            return span
-    return None
-
-
-def _years(part: CalendarPart, anchor: date, step: int) -> range:
     # 29 February may be eight years away; anything else, and a winter that began last year, is within two.
-    reach = 8 if (part.month, part.day) == (2, 29) else 2
-    return range(anchor.year - step * reach, anchor.year + step * (reach + 1), step)
-
-
-def _fits(span: Span, anchor: date, latest: date, mode: str) -> bool:
+    reach = 8 if (what.month, what.day) == (2, 29) else 2
+    years = range(anchor.year - reach, anchor.year + reach + 1)
+    spans = [span for year in years if (span := days_of(what, year))]
+    if mode == "near":
+        return min(spans, key=lambda s: max((s.start - anchor).days, (anchor - s.end).days, 0), default=None)
     if mode in ("next", "ahead"):
-        return span.start > anchor or (mode == "ahead" and span.end >= anchor)
-    if mode == "before":
-        return span.start <= anchor
-    return span.end < anchor if mode == "last" else span.start <= latest
+        return next((s for s in spans if (s.start > anchor if mode == "next" else s.end >= anchor)), None)
+    # In "past", a few days ahead is meant as ahead, not as last year's.
+    latest = plus(anchor, 7) if mode == "past" else anchor
+    return next((s for s in reversed(spans) if (s.end < anchor if mode == "last" else s.start <= latest)), None)
 
 
 # --- the words of time --------------------------------------------------------------------------------------------

@@ -1,13 +1,10 @@
 """What a searchable term is, on both sides: the text given to FTS5 when indexing and the MATCH text of a question.
 
-FTS5's unicode61 splits at spaces and punctuation and drops symbols. Two kinds of text would be lost, so both sides
-rewrite them alike: scripts without spaces become overlapping pairs of characters (the usual CJK bigrams: a word of two
-characters is found, which trigrams cannot), and symbol words (`c++`, `c#`, emoji) become letters that spell them.
-Where marks stand on a character (Thai, Khmer …) a pair is of two characters with their marks. Irregular English forms
-get their base beside them, since no stemmer joins them.
-
-Words of other languages are folded: a fold that goes too far joins two words and loses none. The endings are light
-stemmers in the manner of Savoy (Russian), Larkey's light10 (Arabic) and Ramanathan & Rao (Hindi).
+FTS5's unicode61 splits at spaces and punctuation and drops symbols, and no stemmer of ours reads all languages. So both
+sides rewrite alike: scripts without spaces become overlapping pairs of characters with their marks (CJK bigrams: a word
+of two characters is found, which trigrams cannot), symbol words (`c++`, `c#`, emoji) letters that spell them; irregular
+English forms get their base beside them. Other languages are folded: a fold that goes too far joins two words and loses
+none. The endings are light stemmers after Savoy (Russian), Larkey's light10 (Arabic), Ramanathan & Rao (Hindi).
 """
 
 import re
@@ -145,8 +142,7 @@ def _fold(character: str) -> str:
 
 # --- terms -----------------------------------------------------------------------------------------------------------
 
-# English words whose forms no stemmer joins: irregular verbs and plurals. A text that says "bought" is searchable as
-# "buy" too. Forms that are as often another word (bit, ground, lay, led, lives, rose, wound) are left alone.
+# English words whose forms no stemmer joins. Those that are as often another word (bit, lay, led, rose) are left alone.
 _FORMS = """
 bear bore borne|beat beaten|become became|begin began begun|bend bent|bite bitten|bleed bled|blow blew blown
 break broke broken|bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen|come came
