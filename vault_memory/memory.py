@@ -122,9 +122,9 @@ class Memory:
         A missing note, or one that these scopes do not open, is an empty Excerpt with `not_found`. Raises RefusedError
         for a path that leads out of the vault.
         """
-        from vault_memory.search.get import OpenScopes, Part, read
+        from vault_memory.search.get import OpenScopes, read
 
-        return read(self.vault, path, Part(lines, max_tokens), OpenScopes(tuple(scopes), self.config.folder_scopes))
+        return read(self.vault, path, lines, max_tokens, OpenScopes(tuple(scopes), self.config.folder_scopes))
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is; what was superseded comes last."""

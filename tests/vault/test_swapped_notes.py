@@ -11,7 +11,7 @@ from vaults import fill
 
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
-from vault_memory.search.get import OpenScopes, Part, read
+from vault_memory.search.get import OpenScopes, read
 from vault_memory.vault.vault import Vault
 
 
@@ -44,7 +44,7 @@ def test_a_note_swapped_while_it_is_got(tmp_path: Path, swap: Callable[[Path], N
 
     def get() -> None:
         try:
-            told.append(read(vault, "a/note.md", Part(), OpenScopes(scopes)).text)
+            told.append(read(vault, "a/note.md", opened=OpenScopes(scopes)).text)
         except VaultMemoryError as error:
             told.append(str(error))
 

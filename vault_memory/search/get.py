@@ -34,13 +34,6 @@ class Excerpt:
     origins: tuple[str, ...] = ()
 
 
-class Part(NamedTuple):
-    """The lines wanted (1-based, both ends included; None is the last), and tokens at most, of each all where None."""
-
-    lines: tuple[int, int | None] | None = None
-    max_tokens: int | None = None
-
-
 class OpenScopes(NamedTuple):
     """What an asker may see: the scopes that are open, all where there are none, and which folders have one."""
 
@@ -51,12 +44,18 @@ class OpenScopes(NamedTuple):
 EVERYTHING = OpenScopes()
 
 
-def read(vault: Vault, path: str, part: Part, opened: OpenScopes = EVERYTHING) -> Excerpt:
-    """Read a note's lines, at most 10,000 characters unless told.
+def read(
+    vault: Vault,
+    path: str,
+    lines: tuple[int, int | None] | None = None,
+    max_tokens: int | None = None,
+    opened: OpenScopes = EVERYTHING,
+) -> Excerpt:
+    """Read a note's `lines` (1-based, both ends included; None is the last), at most 10,000 characters unless told.
 
     Lines that are out of scope are empty, or as if they were not there at the end, and nobody is told of them: a count
-    would say that there is something. Where nothing else is, nothing was found. Neither is, by somebody with scopes,
-    what the user has excluded.
+    would say that there is something. Where nothing else is, nothing was found; nor is, by somebody with scopes, what
+    the user has excluded.
     Raises RefusedError for a path that leads out of the vault, VaultError for a note that cannot be read.
     """
     found = vault.locate(path)
@@ -78,12 +77,11 @@ def read(vault: Vault, path: str, part: Part, opened: OpenScopes = EVERYTHING) -
         if is_shut or (shown != everything and not any(shown)):
             return Excerpt(path, 0, 0, "", not_found=True)
         everything, origins = shown, [each.by for each in standing]
-    lines, max_tokens = part
     first, last = lines or (1, None)
     first = max(first, 1)
     wanted = everything[first - 1 : last]
     text = "\n".join(wanted)
-    kept = _within_tokens(text, max_tokens) if max_tokens is not None else text[:MAX_CHARS]
+    kept = text[:MAX_CHARS] if max_tokens is None else _within_tokens(text, max_tokens)
     # A cut shows whole lines, unless the very first line is too long.
     if len(kept) < len(text) and "\n" in kept and text[len(kept)] != "\n":
         kept = kept[: kept.rindex("\n")]

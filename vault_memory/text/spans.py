@@ -237,6 +237,7 @@ _COUNTS |= {"eight": 8, "nine": 9, "ten": 10, "couple": 2, "few": 3, "several": 
 _TURNS = {"last": "last", "past": "last", "previous": "last"}
 _TURNS |= {"this": "this", "current": "this", "next": "next"}
 _MOVES = {"last": -1, "this": 0, "next": 1}
+_TURNED_TIMES = {"last": ("night",), "this": ("morning", "afternoon", "evening")}
 _NAMED = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
 _TO = ("to", "until", "till", "through", "thru")
 # Months that are verbs, and months that are people.
@@ -471,22 +472,17 @@ def _turn(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
             return DateExpression(Span(last, anchor), behind + 1, "vague")
         span = unit_of(shift(anchor, word, move), word)
         return DateExpression(span, behind + 1, "relative" if move else "vague")
-    if word in ("night", "weekend", "morning", "afternoon", "evening"):
-        return _turn_time(turn, word, behind + 1, anchor)
+    sort = "relative" if turn == "last" else "vague"
+    if word == "weekend":
+        saturday = plus(unit_of(anchor, "week").start, 5 + 7 * _MOVES[turn])
+        return DateExpression(Span(saturday, plus(saturday, 1)), behind + 1, sort)
+    if word in _TURNED_TIMES.get(turn, ()):
+        day = plus(anchor, _MOVES[turn])
+        return DateExpression(Span(day, day), behind + 1, sort)
     if (counted := counted_unit(tokens, behind)) and turn != "this" and not word.startswith("a"):
         other = shift(anchor, counted[1], counted[0] if turn == "next" else -counted[0])
         return DateExpression(Span(min(other, anchor), max(other, anchor)), counted[2], "vague")
     return _turn_named(tokens, behind, anchor, turn)
-
-
-def _turn_time(turn: str, word: str, stop: int, anchor: date) -> DateExpression | None:
-    if word == "weekend":
-        saturday = plus(unit_of(anchor, "week").start, 5 + 7 * _MOVES[turn])
-        return DateExpression(Span(saturday, plus(saturday, 1)), stop, "relative" if turn == "last" else "vague")
-    if (turn == "last") != (word == "night") or turn == "next":
-        return None
-    day = plus(anchor, -1 if turn == "last" else 0)
-    return DateExpression(Span(day, day), stop, "relative" if turn == "last" else "vague")
 
 
 def _turn_named(tokens: Tokens, at: int, anchor: date, turn: str) -> DateExpression | None:
