@@ -3,7 +3,7 @@
 import pytest
 
 from vault_memory.markdown.note import ASIDE
-from vault_memory.search.recall import tells
+from vault_memory.search.relevance_gate import tells
 from vault_memory.store.view import Candidate
 
 
