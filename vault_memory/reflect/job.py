@@ -210,7 +210,7 @@ def _reflected(index: IndexFile, asked: ReflectRequest, steps: Steps) -> Reflect
 
         def question(store: Store, _: object) -> tuple[RunPlanner, Plan]:
             planner = RunPlanner(index.vault, store.view(ALL), options, retelling)
-            return planner, planner.planned(steps.plan)
+            return planner, planner.make_plan(steps.plan)
 
         planner, plan = index.ask(question)
         done = WriteResult(edits=list(plan.edits))
@@ -223,15 +223,15 @@ def _reflected(index: IndexFile, asked: ReflectRequest, steps: Steps) -> Reflect
     return ReflectReport(
         edits=tuple(done.edits),
         skipped=(*plan.skipped, *done.skipped),
-        unchanged=len(plan.unchanged),
+        unchanged=plan.unchanged,
         left_out=plan.left_out,
         facts=len(planner.jobs.fact_set.facts),
         run=done.run,
         dry_run=asked.dry_run,
         seconds=time.monotonic() - started,
         removed=plan.removed,
-        notices=plan.notices,
-        orphaned=plan.orphaned,
+        notices=tuple(plan.notices),
+        orphaned=tuple(plan.orphaned),
         odd=tuple(planner.feedback.odd),
         model=retelling.model if retelling else None,
         moves=tuple(move for edit in opinions for move in planner.jobs.moved(edit.was, edit.lines)),
@@ -273,18 +273,20 @@ def _applied(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progr
         note_queries.remember_pages(store, signatures, planner.gone)
         note_queries.remember_verdicts(store, planner.verdicts.found, planner.verdicts.gone)
 
-    _write_index(index, remember)  # what each page was made of: without that the next run only takes longer
+    _write_index(index, remember)
     return done
 
 
 def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
-    with (
-        suppress(VaultMemoryError, *schema.UNREADABLE),
-        locations.writer_lock(index.path, LOCK_SECONDS),
-        closing(Store.open(index.path)) as store,
-        store.writing(),
-    ):
-        write(store)
+    """Write to the index where it can be used and is not busy; without that the next run only takes longer."""
+    with suppress(VaultMemoryError, *schema.DAMAGED), schema.mapped_errors(index.path):
+        if not index.unusable():
+            with (
+                locations.writer_lock(index.path, LOCK_SECONDS),
+                closing(Store.open(index.path)) as store,
+                store.writing(),
+            ):
+                write(store)
 
 
 def undo(
