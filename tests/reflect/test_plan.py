@@ -15,7 +15,7 @@ from vault_memory.errors import ConflictError
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.job import Writer, WriteResult
-from vault_memory.reflect.plan import Draft, Edit, PageHistory, Plan, edit, planned
+from vault_memory.reflect.plan import Draft, Edit, PageHistory, Plan, edit
 from vault_memory.reflect.plan_run import WRITTEN_SECONDS, Ledger
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
@@ -45,8 +45,10 @@ def first(given: Draft, present: bytes | None = None) -> Edit:
     return found
 
 
-def plan(drafts: Sequence[Draft], pages: dict[str, bytes], of: PageHistory) -> Plan:
-    return planned(drafts, pages.get, of)
+def plan(given: Draft, pages: dict[str, bytes], of: PageHistory) -> Plan:
+    found = Plan()
+    found.add(given, pages.get, of)
+    return found
 
 
 # --- what is written -------------------------------------------------------------------------------------------------
@@ -94,15 +96,6 @@ def test_what_wrote_it_is_said_and_the_same_writer_is_no_edit() -> None:
     assert edit(draft(fact(1)), made.after, past()) is not None
 
 
-def test_two_blocks_of_one_page_are_two_edits_one_upon_the_other() -> None:
-    drafts = [draft(fact(1)), draft(fact(2), name="opinions")]
-    found = plan(drafts, {}, past())
-    one, two = found.edits
-    assert (one.before, two.before) == (None, one.after)
-    assert two.after.startswith(one.after)
-    assert plan(drafts, {"bank/p.md": two.after}, past()).edits == ()
-
-
 # --- what is left alone ----------------------------------------------------------------------------------------------
 
 
@@ -115,12 +108,12 @@ def test_a_page_does_not_lose_too_much_at_once(entries: int, lost: int, is_refus
     made = first(draft(*map(fact, range(entries))))
     facts = ALL - {blocks.short(n << 32) for n in range(lost)}
     given = draft(*map(fact, range(lost, entries)))
-    found = plan([given], {"bank/p.md": made.after}, past(facts=facts))
+    found = plan(given, {"bank/p.md": made.after}, past(facts=facts))
     assert [one.exit_code for one in found.skipped] == [6] * is_refused
     if is_refused:
         assert f"{lost} of {entries}" in found.skipped[0].why
         assert "--force" in found.skipped[0].next_step
-    assert len(plan([given], {"bank/p.md": made.after}, past(facts=facts, force=True)).edits) == 1
+    assert len(plan(given, {"bank/p.md": made.after}, past(facts=facts, force=True)).edits) == 1
 
 
 # --- the diff --------------------------------------------------------------------------------------------------------
@@ -164,7 +157,9 @@ def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = la
     """Plan and write; `meddle` happens in between, and each time a page is looked at again."""
     ledger = Ledger(root)
     of = PageHistory(ALL, ledger.last, lambda path: frozenset())
-    found = planned(drafts, lambda path: page(root, path), of)
+    found = Plan()
+    for one in drafts:
+        found.add(one, lambda path: page(root, path), of)
     meddle()
     by_place = {(one.path, one.block): one for one in drafts}
 

@@ -98,6 +98,7 @@ def test_many_gone_at_once_are_lost_and_nothing_is_written(root: Path, arguments
     said = " ".join(ended.err.split())
     assert "3 of 3 pages of bank/entities are gone since the last run: nothing was written." in said
     assert "synced and mounted; `memory reflect --force` makes them anew" in said
+    assert [call("--vault", str(root), question).code for question in ("opinions", "stats")] == [0, 0]
 
 
 def test_two_of_three_are_a_persons_tidying_and_so_is_the_third_another_day(root: Path) -> None:

@@ -7,7 +7,7 @@ and draft give the same edit.
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -130,42 +130,32 @@ class PageHistory:
     """Whether a note or a fact has this name, as a link has it."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Plan:
     """The edits of a run, in the order they are made, the pages left alone and those that are as they should be."""
 
-    edits: tuple[Edit, ...]
-    skipped: tuple[SkippedPage, ...] = ()
-    unchanged: tuple[str, ...] = ()
+    edits: list[Edit] = field(default_factory=list)
+    skipped: list[SkippedPage] = field(default_factory=list)
+    unchanged: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
-    orphaned: tuple[PageLine, ...] = ()
+    orphaned: list[PageLine] = field(default_factory=list)
     """Lines of a person's on facts that are gone, of all pages: each run tells of them for as long as they stand."""
     removed: tuple[str, ...] = ()
     """The pages that are not made again, for a person removed them."""
-    notices: tuple[Notice, ...] = ()
+    notices: list[Notice] = field(default_factory=list)
 
-
-def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: PageHistory) -> Plan:
-    """Compare drafts with their pages; what cannot be written is skipped with its reason, never silently."""
-    edits: list[Edit] = []
-    skipped: list[SkippedPage] = []
-    unchanged: list[str] = []
-    orphaned: list[PageLine] = []
-    held: dict[str, bytes] = {}  # pages of which an earlier draft already changes another block
-    for draft in drafts:
+    def add(self, draft: Draft, page: Callable[[str], bytes | None], past: PageHistory) -> None:
+        """Compare a draft with its page; what cannot be written is skipped with its reason, never silently."""
         try:
-            present = held[draft.path] if draft.path in held else page(draft.path)
-            found, lost = _compared(draft, present, past)
+            edit, orphaned = _compare(draft, page(draft.path), past)
         except (ConflictError, RefusedError, VaultError) as error:
-            skipped.append(skip(draft.path, error))
-            continue
-        orphaned += (PageLine(draft.path, line) for line in lost)
-        if found:
-            edits.append(found)
-            held[draft.path] = found.after
+            self.skipped.append(skip(draft.path, error))
+            return
+        self.orphaned += (PageLine(draft.path, line) for line in orphaned)
+        if edit:
+            self.edits.append(edit)
         else:
-            unchanged.append(draft.path)
-    return Plan(tuple(edits), tuple(skipped), tuple(unchanged), orphaned=tuple(orphaned))
+            self.unchanged += 1
 
 
 def skip(path: str, error: VaultMemoryError) -> SkippedPage:
@@ -179,10 +169,10 @@ def edit(draft: Draft, present: bytes | None, past: PageHistory) -> Edit | None:
 
     Raises ConflictError for a page that cannot be merged, RefusedError for one that would lose too much.
     """
-    return _compared(draft, present, past)[0]
+    return _compare(draft, present, past)[0]
 
 
-def _compared(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Edit | None, tuple[str, ...]]:
+def _compare(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Edit | None, tuple[str, ...]]:
     """The edit of a page, if there is one, and its lines that rest on nothing any more."""
     page = blocks.read(draft.path, draft.start.encode() if present is None else present, draft.block)
     block, last = page.block, past.last(page.block.sha) if page.block else None

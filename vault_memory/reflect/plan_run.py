@@ -8,7 +8,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,9 +26,7 @@ from vault_memory.reflect.plan import (
     Notice,
     PageHistory,
     Plan,
-    SkippedPage,
     edit,
-    planned,
     skip,
     standing,
 )
@@ -122,7 +120,8 @@ class RunPlanner:
         self._vault, self._store, self._options, self._retelling = vault, store, options, retelling
         self.feedback = user_feedback.read(store, options.today)
         self._ledger = Ledger(vault.root)
-        self._drafts: dict[tuple[str, str], Draft] = {}
+        self._drafts: dict[str, Draft] = {}
+        self._plan = Plan()
         self.signatures: dict[str, bytes] = {}
         self.untold: dict[str, str] = {}
         """The pages of periods with too little to tell, each with the reason."""
@@ -149,41 +148,39 @@ class RunPlanner:
             is_linked=self.jobs.is_linked,
         )
 
-    def planned(self, progress: "Progress | None" = None) -> Plan:
-        """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
-        only_core = self._options.only_core
+    def make_plan(self, progress: "Progress | None" = None) -> Plan:
+        """Plan every page that may change; those whose facts and text are as they were are not drafted at all.
+
+        Raises RefusedError where so many pages are gone at once that they were lost.
+        """
+        only_core, force = self._options.only_core, self._options.force
+        if not (only_core or force):
+            user_feedback.refuse_lost(self._stood, self.gone)
         # What was ticked goes from the page of proposals with the same run that does it.
         is_core_wanted = only_core or "proposals" in (self._options.only or ("proposals",))
-        core_plan, after = self._core() if is_core_wanted else (Plan(()), None)
-        plans = [core_plan]
+        after = self._plan_core() if is_core_wanted else None
         if not only_core:
-            plans += [*self._pages(progress), Plan((), notices=tuple(self.jobs.notices()))]
+            self._plan_pages(progress)
+            self._plan.notices += self.jobs.notices()
         if after is not None:
-            plans.append(self._proposals(after))
+            self._plan_proposals(after)
         self.verdicts, unmade = self.jobs.verdicts, sorted(self.jobs.unmade)
         if only_core:  # which does not ask whether they were lost
             self.gone = frozenset()
         else:
-            tidied = frozenset[str]() if self._options.force else self.gone
+            tidied = frozenset[str]() if force else self.gone
             removed = sorted(tidied.union(unmade) - self.feedback.removed)
             self.feedback.new += (user_feedback.FeedbackNote("removed", path, 1.0) for path in removed)
-        return Plan(
-            tuple(one for plan in plans for one in plan.edits),
-            tuple(one for plan in plans for one in plan.skipped),
-            tuple(one for plan in plans for one in plan.unchanged),
-            self.jobs.fact_set.left_out,
-            orphaned=tuple(one for plan in plans for one in plan.orphaned),
-            removed=tuple(unmade),
-            notices=tuple(one for plan in plans for one in plan.notices),
-        )
+        self._plan.left_out, self._plan.removed = self.jobs.fact_set.left_out, tuple(unmade)
+        return self._plan
 
     def again(self, late: Edit) -> Edit | None:
         """The edit of a page as it stands now, None when it says all already; raises like `edit`, or VaultError."""
         if not late.block:
             return self._core_edit(late.path)
-        return edit(self._drafts[late.path, late.block], self._page(late.path), self._past)
+        return edit(self._drafts[late.path], self._page(late.path), self._past)
 
-    def _pages(self, progress: "Progress | None" = None) -> Iterator[Plan]:
+    def _plan_pages(self, progress: "Progress | None") -> None:
         asked: set[str] = set()
         most = self.jobs.most if progress else 0
         for done, job in enumerate(self.jobs.jobs()):
@@ -196,15 +193,15 @@ class RunPlanner:
             draft = None if is_as_made else self._draft(job, retelling)
             if draft:
                 self.jobs.stands(job.path)
-                yield self._drafted(draft)
+                self._add(draft)
             elif known and known.is_there and is_as_made:
                 self.jobs.stands(job.path)
-                yield Plan((), (), (job.path,))
+                self._plan.unchanged += 1
             elif job.without:
                 self.untold[job.path] = job.without
-        yield from self._stale(asked)
+        self._plan_stale_pages(asked)
 
-    def _stale(self, asked: Container[str]) -> Iterator[Plan]:
+    def _plan_stale_pages(self, asked: Container[str]) -> None:
         """The pages of ours on which nothing belongs any more; of one beside another only what is in no note goes."""
         for draft in self.jobs.older():
             block = None if draft.path in asked else self._block(draft.path, draft.block)
@@ -217,13 +214,10 @@ class RunPlanner:
                 lines = standing(block, self._ledger.last(block.sha))
                 kept = tuple(line for line in lines if line.keys and all(fact in facts for fact in line.facts))
                 draft = draft._replace(lines=kept or draft.lines)
-            yield self._drafted(draft)
+            self._add(draft)
 
     def _removed(self) -> frozenset[str]:
-        """The pages that are not made again, for a person removed them; none where that is asked for.
-
-        Raises RefusedError where so many are gone at once that they were lost.
-        """
+        """The pages that are not made again, for a person removed them; none where that is asked for."""
         stood = [path for path, page in self._known.items() if page.was_there]
         there = {path for path in (*stood, *self.feedback.removed) if self._is_there(path)}
         missing = {link_name(path): path for path in stood if path not in there}
@@ -233,14 +227,10 @@ class RunPlanner:
         for path in sorted(removed & there):
             removed.discard(path)
             self.feedback.new.append(user_feedback.FeedbackNote("removed", path, 0.0))
-        stood = [path for path in stood if path not in removed]
-        gone = frozenset(stood) - there
+        self._stood = [path for path in stood if path not in removed]
+        gone = frozenset(self._stood) - there
         self.gone = gone - moved
-        if self._options.force and not self._options.only_core:
-            return frozenset()
-        if not self._options.only_core:
-            user_feedback.refuse_lost(stood, self.gone)
-        return gone | removed
+        return frozenset() if self._options.force and not self._options.only_core else gone | removed
 
     def _is_there(self, path: str) -> bool:
         """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
@@ -257,45 +247,51 @@ class RunPlanner:
         if retelling and job.subject:
             if draft is None:
                 signature = retelling.signature(signature)
-            elif not planned([draft], self._page, self._past).skipped:  # nobody is asked for what cannot be written
-                present = self._block(draft.path, draft.block)
-                draft, signature = retelling.retold(draft, signature, job.subject(), present)
+            else:
+                trial = Plan()
+                trial.add(draft, self._page, self._past)
+                if not trial.skipped:  # nobody is asked for what cannot be written
+                    present = self._block(draft.path, draft.block)
+                    draft, signature = retelling.retold(draft, signature, job.subject(), present)
         self.signatures[job.path] = signature
         left = job.left() if draft is None and job.left else None
         return left if left and self._block(left.path, left.block) else draft
 
-    def _drafted(self, draft: Draft) -> Plan:
-        self._drafts[draft.path, draft.block] = draft
-        return planned([draft], self._page, self._past)
+    def _add(self, draft: Draft) -> None:
+        self._drafts[draft.path] = draft
+        self._plan.add(draft, self._page, self._past)
 
     # --- the core ------------------------------------------------------------------------------------------------
 
-    def _core(self) -> tuple[Plan, bytes | None]:
-        """The edit of the core that was ticked, and what it holds then; what cannot be done stays ticked.
+    def _plan_core(self) -> bytes | None:
+        """Plan the edit of the core that was ticked; returns what it holds then. What cannot be done stays ticked.
 
-        A core that cannot be read is told of, and nothing is heard or proposed: no other page hangs on it.
+        Of a core that cannot be read (None) that is told, and nothing is heard or proposed: no other page hangs on it.
         """
         try:
             found = ((path, data) for path in core.PATHS if (data := self._page(path)) is not None)
             path, before = next(found, (core.PATHS[0], None))
             core.text_of(path, before or b"")
         except (ConflictError, RefusedError, VaultError) as error:
-            return Plan((), (skip(core.PATHS[0], error),)), None
+            self._plan.skipped.append(skip(core.PATHS[0], error))
+            return None
         block, last = self._written(proposals.PATH, proposals.BLOCK)
         self._answers = answers = proposals.read_answers(
             block, last, self.jobs.fact_set.facts, self.feedback, only_ticks=self._options.only_core
         )
-        notices = (_dropped(path, answers.dropped),) if answers.dropped else ()
-        skipped, after = list[SkippedPage](), before or core.START
+        if answers.dropped:
+            self._plan.notices.append(_notice_of_dropped(path, answers.dropped))
+        after = before or core.START
         for name, change in list(answers.ticked.items()):
             try:
                 after = core.changed(path, after, change)
             except ConflictError as error:
-                skipped.append(skip(path, error))
+                self._plan.skipped.append(skip(path, error))
                 answers.fail(name)
         self.feedback.new += answers.notes()
         made = self._core_edit(path) if answers.ticked else None
-        return Plan((made,) if made else (), tuple(skipped), notices=notices), after if before or made else b""
+        self._plan.edits += [made] if made else []
+        return after if before or made else b""
 
     def _core_edit(self, path: str) -> Edit | None:
         """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
@@ -306,8 +302,8 @@ class RunPlanner:
         why = f"{counted(len(self._answers.ticked), 'change')} ticked in {proposals.PATH}"
         return Edit(path, before, after, why) if after != before else None
 
-    def _proposals(self, after: bytes) -> Plan:
-        """What is proposed for the core as it is to be, and the page of it; only what is left there if asked for."""
+    def _plan_proposals(self, after: bytes) -> None:
+        """Plan the page of what is proposed for the core as it is to be; only what is left there if asked for."""
         block, last = self._written(proposals.PATH, proposals.BLOCK)
         passed, settled = proposals.PassedOver(), self._answers.settled
         if self._options.only_core:
@@ -330,10 +326,12 @@ class RunPlanner:
             settled=lambda text: proposals.name_of(text) in settled,
             account=lambda was, lines: why,
         )  # fmt: skip
-        plan = self._drafted(page)
-        if not is_wanted:
-            plan = Plan((), plan.skipped if self._options.only_core else ())
-        return plan
+        if is_wanted:
+            self._add(page)
+        elif self._options.only_core:  # that it cannot be read is told all the same
+            trial = Plan()
+            trial.add(page, self._page, self._past)
+            self._plan.skipped += trial.skipped
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -368,7 +366,7 @@ class RunPlanner:
             return None
 
 
-def _dropped(path: str, count: int) -> Notice:
+def _notice_of_dropped(path: str, count: int) -> Notice:
     """What is told of proposals that are dropped; never their words, for these may be forgotten."""
     rest, they = ("rests", "it goes") if count == 1 else ("rest", "they go")
     why = (
