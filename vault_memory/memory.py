@@ -170,14 +170,16 @@ class Memory:
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
     ) -> "list[Opinion]":
         """The beliefs held, surest first; those that hold no longer last."""
-        from vault_memory.reflect.opinion_query import held
+        from vault_memory.reflect.opinion_query import query_opinions
         from vault_memory.reflect.page_jobs import Options
         from vault_memory.reflect.plan_run import RunPlanner
 
         options = Options(date.today(), entity_days=self.config.reflect_entity_days)
         with self._lock:
             return self.index_file.read(
-                lambda view, _: held(RunPlanner(self.vault, view, options).jobs, entity), progress, tuple(scopes)
+                lambda view, _: query_opinions(RunPlanner(self.vault, view, options).jobs, entity),
+                progress,
+                tuple(scopes),
             )
 
     def context(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vault_memory.errors import RemoteError
 from vault_memory.reflect import opinion_page
-from vault_memory.reflect.beliefs import MAX_RELATED, ConfidenceByHand, HeldOpinion, OpinionInputs, held
+from vault_memory.reflect.beliefs import MAX_RELATED, ConfidenceByHand, HeldOpinion, OpinionInputs, find_opinions
 from vault_memory.reflect.blocks import short
 from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP
 from vault_memory.reflect.fact import Citations, Fact
@@ -53,7 +53,7 @@ def inputs(by_hand: Mapping[str, ConfidenceByHand] | None = None, **more: Any) -
 
 
 def only(*facts: Fact, by_hand: Mapping[str, ConfidenceByHand] | None = None) -> HeldOpinion:
-    found = held(facts, inputs(by_hand))
+    found = find_opinions(facts, inputs(by_hand))
     assert len(found) == 1, [one.statement.text for one in found]
     return found[0]
 
@@ -78,12 +78,12 @@ def test_what_is_cited_for_it_is_no_other_opinion() -> None:
 
 @pytest.mark.parametrize("other", ["ben", "anna ben", ""])
 def test_the_same_words_of_others_are_another_opinion(other: str) -> None:
-    found = held([opinion(EARLY, 1, "anna"), fact(EARLY, 2, *other.split(), kind="opinion")], inputs())
+    found = find_opinions([opinion(EARLY, 1, "anna"), fact(EARLY, 2, *other.split(), kind="opinion")], inputs())
     assert len(found) == 2
 
 
 def test_the_opposite_is_another_opinion_and_speaks_against_it() -> None:
-    found = {one.statement.text: one for one in held([opinion(EARLY, 1), opinion(NOT_EARLY, 3)], inputs())}
+    found = {one.statement.text: one for one in find_opinions([opinion(EARLY, 1), opinion(NOT_EARLY, 3)], inputs())}
     assert len(found) == 2
     assert texts(found[EARLY].contradicts) == [NOT_EARLY]
     assert found[EARLY].belief.value < 0.7
@@ -96,7 +96,7 @@ def test_the_order_of_notes_plays_no_part(order: list[int], dice: random.Random)
         opinion(EARLY, 1), opinion(EARLY, 9, c=0.9), opinion(CONCISE, 2), fact(EARLY_TOO, 3, "anna"),
         fact(NOT_EARLY, 4, "anna"), fact(EARLY_NEAR, 4, "anna"), opinion(EARLY, 5, "ben"), fact(EARLY_NEAR, 6, "ben"),
     ]  # fmt: skip
-    assert held([facts[place] for place in order], inputs()) == held(facts, inputs())
+    assert find_opinions([facts[place] for place in order], inputs()) == find_opinions(facts, inputs())
 
 
 # --- what bears on it, and how far -----------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_the_numbers_it_was_stated_with_are_told() -> None:
 )
 def test_a_doubt_bears_neither_way(c: float | None, way: str) -> None:
     right, wrong = opinion("Felt is right for the roof.", 1), opinion("Felt is not right for the roof.", 3, c=c)
-    one = next(one for one in held([right, wrong], inputs()) if one.statement == right)
+    one = next(one for one in find_opinions([right, wrong], inputs()) if one.statement == right)
     assert texts(getattr(one, way)) == [wrong.text]
     assert (one.belief.value == 0.7) == (way == "related")
 
@@ -168,7 +168,7 @@ def test_a_statement_without_a_day_is_no_newer_than_one_with_a_day() -> None:
 
 
 def by_text(*facts: Fact) -> dict[str, HeldOpinion]:
-    return {one.statement.text: one for one in held(facts, inputs())}
+    return {one.statement.text: one for one in find_opinions(facts, inputs())}
 
 
 LISTED = f"{CONCISE} Evidence: [[2025-11-05]], [[2025-11-09]]."
@@ -228,7 +228,7 @@ def test_evidence_counts_once_however_its_bullet_is_written(wording: str) -> Non
 
 def test_a_page_tells_the_same_words_once_by_the_newest_line() -> None:
     first = fact(EARLIEST, 2, "anna")
-    found = held([opinion(EARLY, 1), first, again(first, 4), again(first, 9, line=8)], inputs())
+    found = find_opinions([opinion(EARLY, 1), first, again(first, 4), again(first, 9, line=8)], inputs())
     lines = [line.text for line in opinion_page.page(found, context(found)) if line.text.startswith("  - for")]
     assert lines == [f"  - for: {EARLIEST.rstrip('.')} — [[2025-11-09]] L8"]
 
@@ -239,7 +239,7 @@ def test_a_page_tells_the_same_words_once_by_the_newest_line() -> None:
 @pytest.mark.parametrize(("day", "is_newer"), [(2, False), (5, False), (6, True)])
 def test_only_a_newer_opinion_bears_another_out_and_no_further_than_it_is_held(day: int, is_newer: bool) -> None:
     both = opinion(EARLY, day, "anna", "ben", c=0.62, key=5)
-    one = next(one for one in held([opinion(EARLY, 5, c=0.6), both], inputs()) if one.subjects == ("anna",))
+    one = next(one for one in find_opinions([opinion(EARLY, 5, c=0.6), both], inputs()) if one.subjects == ("anna",))
     assert texts(one.supports if is_newer else one.related) == [EARLY]
     assert (0.6 < one.belief.value <= 0.62) is is_newer
 
@@ -300,7 +300,7 @@ def test_opinions_of_no_entity_are_held_against_facts_of_none() -> None:
 
 def test_a_statement_whose_place_another_took_is_still_held_and_less_sure() -> None:
     new = opinion(TEA, 5, c=0.9)
-    found = held([opinion(EARLY, 1)._replace(succeeded_by=new.key), new], inputs())
+    found = find_opinions([opinion(EARLY, 1)._replace(succeeded_by=new.key), new], inputs())
     sure = {one.statement.text: one.belief.shown for one in found}
     assert sure[EARLY] < 0.7 < sure[TEA]
 
@@ -320,7 +320,7 @@ def many(number: int, days: int = 1) -> list[Fact]:
 def test_a_page_of_few_tokens_tells_of_the_surest_and_counts_the_rest() -> None:
     facts = [one._replace(confidence=0.3 + n / 100) for n, one in enumerate(many(30))]
     facts.append(opinion("Thinks that the surest of all stands with another.", 1, "zoe", c=0.95))
-    found = held(facts, inputs())
+    found = find_opinions(facts, inputs())
     lines = [line.text for line in opinion_page.page(found, context(found), tokens=120)]
     kept = [line for line in lines if line.startswith("- **")]
     assert 3 < len(kept) < 20
@@ -331,7 +331,7 @@ def test_a_page_of_few_tokens_tells_of_the_surest_and_counts_the_rest() -> None:
 
 
 def test_an_opinion_that_moved_shows_its_course() -> None:
-    told = held(
+    told = find_opinions(
         [
             opinion(EARLY, 1, c=0.8), fact(NOT_EARLY, 3, "anna"),
             opinion("Wants tea.", 1), opinion("Want tea.", 5, c=None),
@@ -347,7 +347,7 @@ def test_an_opinion_that_moved_shows_its_course() -> None:
 
 
 def test_an_opinion_that_nothing_moved_has_no_course() -> None:
-    told = held([opinion(EARLY, 5), fact(NOT_EARLY, 3, "anna")], inputs())
+    told = find_opinions([opinion(EARLY, 5), fact(NOT_EARLY, 3, "anna")], inputs())
     lines = [line.text for line in opinion_page.page(told, context(told)) if line.text.startswith("  - ")]
     assert [line.partition(":")[0] for line in lines] == ["  - against"]
 
@@ -355,7 +355,7 @@ def test_an_opinion_that_nothing_moved_has_no_course() -> None:
 def context(found: Sequence[HeldOpinion]) -> PageContext:
     return PageContext(
         cite=Citations({one.statement.path for one in found}),
-        shown=str.title,
+        link_entity=str.title,
         exists=lambda target: False,
         stems=stems,
         rarity=lambda stem: 0.5,
@@ -376,11 +376,11 @@ def says(relation: str) -> Callable[..., str]:
 def test_what_a_model_says_of_a_related_fact_counts_and_is_kept(relation: str, way: str) -> None:
     facts = [opinion(OPPOSED[0][0]), fact(OPPOSED[0][1], 4, "anna"), fact("Wohnt in Lund.", 5, "anna")]
     first = inputs(ask=says(relation))
-    (one,) = held(facts, first)
+    (one,) = find_opinions(facts, first)
     assert texts(getattr(one, way)) == [facts[1].text]
     assert [key for _, key in first.verdicts] == [facts[1].key]
     again = inputs(known=first.verdicts)
-    assert held(facts, again) == (one,)
+    assert find_opinions(facts, again) == (one,)
     assert again.verdicts == first.verdicts
 
 
@@ -390,5 +390,5 @@ def test_where_the_model_is_away_all_is_as_without_one() -> None:
 
     facts = [opinion(OPPOSED[0][0]), fact(OPPOSED[0][1], 4, "anna")]
     asked = inputs(ask=away)
-    assert held(facts, asked) == held(facts, inputs())
+    assert find_opinions(facts, asked) == find_opinions(facts, inputs())
     assert asked.verdicts == {}

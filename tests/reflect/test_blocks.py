@@ -15,7 +15,7 @@ def block(*lines: str) -> Block:
 
 def wrote(data: bytes, *lines: str) -> bytes:
     """The page with a block of these lines."""
-    return blocks.written(blocks.read("p.md", data, "facts"), "facts", block(*lines))
+    return blocks.put_block(blocks.read("p.md", data, "facts"), "facts", block(*lines))
 
 
 PAGES = {
@@ -46,8 +46,8 @@ def test_a_first_block_is_put_at_the_end_and_nothing_else_changes(data: bytes) -
     assert after.startswith(data)
     page = blocks.read("p.md", after, "facts")
     assert page.block == block("- one", "", "- two")
-    assert blocks.written(page, "facts", block("- one", "", "- two")) == after
-    changed = blocks.written(page, "facts", block("- three"))
+    assert blocks.put_block(page, "facts", block("- one", "", "- two")) == after
+    changed = blocks.put_block(page, "facts", block("- three"))
     assert changed.startswith(data)
     assert blocks.read("p.md", changed, "facts").block == block("- three")
 
@@ -91,10 +91,10 @@ def test_two_blocks_keep_out_of_each_others_way() -> None:
     data = wrote(b"# Peter\n", "- one")
     page = blocks.read("p.md", data, "opinions")
     assert page.block is None
-    both = blocks.written(page, "opinions", block("- held"))
+    both = blocks.put_block(page, "opinions", block("- held"))
     assert both.startswith(data)
     assert blocks.read("p.md", both, "facts").block == block("- one")
-    changed = blocks.written(blocks.read("p.md", both, "facts"), "facts", block("- two"))
+    changed = blocks.put_block(blocks.read("p.md", both, "facts"), "facts", block("- two"))
     assert blocks.read("p.md", changed, "opinions").block == block("- held")
 
 

@@ -41,7 +41,7 @@ def fact(text: str, day: int = 3, *about: str, **more: object) -> Fact:
 def page(facts: Sequence[Fact], limit: int = 1800, **more: object) -> list[Line]:
     context = PageContext(
         cite=Citations({one.path for one in facts}),
-        shown=str.title,
+        link_entity=str.title,
         exists=lambda target: False,
         stems=stems,
         rarity=lambda stem: 0.5,
@@ -126,7 +126,7 @@ def test_a_page_keeps_to_its_tokens(limit: int) -> None:
 def test_of_very_many_facts_the_weightiest_of_each_month_are_looked_at() -> None:
     facts = many(2000)
     facts[7] = facts[7]._replace(importance=0.9)
-    found = entity_page.weighed(facts)
+    found = entity_page.pick_weightiest(facts)
     assert facts[7] in found and len(found) <= entity_page.WEIGHED
     assert {(one.when.year, one.when.month) for one in found if one.when} == {
         (one.when.year, one.when.month) for one in facts if one.when

@@ -3,8 +3,8 @@
 import pytest
 
 from vault_memory.reflect.blocks import Line, short
-from vault_memory.reflect.merge import MergeResult, closed
-from vault_memory.reflect.plan import FactChanges, changes
+from vault_memory.reflect.merge import MergeResult, close_block
+from vault_memory.reflect.plan import FactChanges, count_changes
 
 DAY = "[[2025-11-01]]"
 
@@ -20,7 +20,7 @@ def names(*numbers: int) -> frozenset[str]:
 def compared(
     was: list[Line], lines: list[Line], known: frozenset[str], deleted: frozenset[str] = names()
 ) -> FactChanges:
-    return changes(was, closed(was).cites, MergeResult(closed(lines), tuple(lines), deleted), known)
+    return count_changes(was, close_block(was).cites, MergeResult(close_block(lines), tuple(lines), deleted), known)
 
 
 @pytest.mark.parametrize(

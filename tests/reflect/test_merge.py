@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, short, text_name
-from vault_memory.reflect.merge import MergeContext, MergeResult, merged
+from vault_memory.reflect.merge import MergeContext, MergeResult, merge_block
 
 BLANK = Line("")
 
@@ -45,7 +45,7 @@ class Hand:
 
     def run(self, draft: Sequence[Line] = DRAFT) -> MergeResult:
         known = MergeContext(frozenset(self.hidden), self.facts, lambda name: name in self.linked)
-        found = merged(draft, self.block, self.last, known)
+        found = merge_block(draft, self.block, self.last, known)
         assert found is not None
         self.block, self.last = found.block, found.lines
         self.hidden |= found.deleted
@@ -244,7 +244,7 @@ def test_what_a_changed_line_stands_for_is_known_where_only_the_page_came() -> N
     hand.edit(swap("### Now", "### These days")).run()
     assert hand.block is not None
     assert set(hand.block.instead) == {f"10:{name(3)}", "3:~opening", f"8:~{text_name('### Now')}"}
-    found = merged([*DRAFT, fact(6)], hand.block, None, MergeContext())
+    found = merge_block([*DRAFT, fact(6)], hand.block, None, MergeContext())
     assert found is not None
     assert (texts(found.lines), found.block.instead) == ([*hand.text, fact(6).text], hand.block.instead)
 
@@ -404,13 +404,13 @@ def made(lines: list[str], edits: Sequence[tuple[str, int, str]], mark: str) -> 
 
 def test_an_edited_block_whose_last_text_is_not_known_cannot_be_merged() -> None:
     hand = Hand().edit(gone(F3))
-    assert merged(DRAFT, hand.block, None, MergeContext()) is None
+    assert merge_block(DRAFT, hand.block, None, MergeContext()) is None
 
 
 def test_an_unedited_one_can_and_their_lines_stay() -> None:
     hand = Hand().edit(after(F1, "- mine", "", "- mine"))
     hand.run()
-    found = merged([*DRAFT, fact(6)], hand.block, None, MergeContext())
+    found = merge_block([*DRAFT, fact(6)], hand.block, None, MergeContext())
     assert found is not None
     assert texts(found.lines) == [*hand.text, fact(6).text]
 

@@ -14,8 +14,8 @@ from vaults import age, fill, memory, put
 
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import core, proposals
-from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, changed, items
-from vault_memory.reflect.proposals import PassedOver, name_for, stated
+from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, apply_change, list_items
+from vault_memory.reflect.proposals import PassedOver, name_for, parse_line
 from vault_memory.reflect.run_log import RunLog
 
 PAGE = "bank/proposals.md"
@@ -490,7 +490,7 @@ ONCE, TWICE = (name_for(CoreChange(REMOVE, text, "A"), None) for text in ("", "A
     ],
 )  # fmt: skip
 def test_a_ticked_line(line: str, change: CoreChange) -> None:
-    one = stated(line)
+    one = parse_line(line)
     assert one is not None and one.is_ticked
     assert (one.name, one.change()) == (line.rstrip()[-8:], change)
 
@@ -505,7 +505,7 @@ def test_a_ticked_line(line: str, change: CoreChange) -> None:
     ],
 )
 def test_a_line_that_asks_nothing(line: str) -> None:
-    assert stated(line) is None
+    assert parse_line(line) is None
 
 
 # --- the core's lines ------------------------------------------------------------------------------------------------
@@ -517,13 +517,13 @@ LINES = st.lists(st.sampled_from(["- a", "- b", "  - c", "", "text", "# h", "- a
 @given(LINES, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.sampled_from(["a", "b", "c", "zz"]))
 def test_a_change_touches_its_line_and_no_other(lines: list[str], end: str, is_ended: bool, old: str) -> None:
     data = (end.join(lines) + end * is_ended).encode()
-    there = [item for item in items("memory.md", data) if item.text == old]
+    there = [item for item in list_items("memory.md", data) if item.text == old]
     for change in (CoreChange(CHANGE, "new", old), CoreChange(REMOVE, "", old, is_as_asked=False)):
         if not there:
             with pytest.raises(ConflictError):
-                changed("memory.md", data, change)
+                apply_change("memory.md", data, change)
             continue
-        after = changed("memory.md", data, change).decode().split(end)
+        after = apply_change("memory.md", data, change).decode().split(end)
         before = data.decode().split(end)
         at = there[-1].line - 1
         kept = [before[at].replace(old, "new")] if change.what == CHANGE else []

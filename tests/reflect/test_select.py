@@ -1,4 +1,4 @@
-"""select.py: what is chosen under a budget, by tables and properties."""
+"""select.py: what is choose under a budget, by tables and properties."""
 
 import re
 from datetime import date, timedelta
@@ -7,7 +7,7 @@ import pytest
 
 from vault_memory.reflect import select
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.select import Turn, Weights, chosen, is_decided
+from vault_memory.reflect.select import Turn, Weights, choose, is_decided
 
 DAY = date(2025, 11, 3)
 WORDS = "roof stove tile server rain bread train letter boat cello"
@@ -49,7 +49,7 @@ def test_people_come_before_repeating() -> None:
     hers = ["Ann fed hens.", "Ann saw geese.", "Ann met friends."]
     facts = [fact(text, line, "ann") for line, text in enumerate(hers)]
     facts += [fact("Bob mended gates.", 10, "bob"), fact("Cy sold honey.", 11, "cy")]
-    found = chosen(facts, 14 * 3, weigh())
+    found = choose(facts, 14 * 3, weigh())
     assert {slug for one in found for slug in one.about} == {"ann", "bob", "cy"}
 
 
@@ -59,21 +59,21 @@ def test_a_thread_comes_before_what_stands_alone() -> None:
         fact("Ladder borrowed against leak.", 2),
         fact("Seventeen geese passed overhead.", 3),
     ]
-    assert texts(chosen(facts, 14, weigh()))[0] != "Seventeen geese passed overhead."
+    assert texts(choose(facts, 14, weigh()))[0] != "Seventeen geese passed overhead."
 
 
 def test_decisions_and_importance_come_first() -> None:
     facts = [fact(f"Counted {name} boats.", line) for line, name in enumerate(WORDS.split())]
     facts += [fact("We decided against sheet metal.", 20), fact("Basement flooded overnight.", 21, importance=0.95)]
-    assert set(texts(chosen(facts, 30, weigh()))) == {"We decided against sheet metal.", "Basement flooded overnight."}
+    assert set(texts(choose(facts, 30, weigh()))) == {"We decided against sheet metal.", "Basement flooded overnight."}
 
 
 def test_what_is_older_folds_first_and_only_where_all_else_is_equal() -> None:
     old, new = fact("Oats ordered here.", 1, day=DAY - timedelta(9)), fact("Barn painted today.", 2)
-    assert chosen([old, new], 13, weigh()) == [old]
-    assert chosen([old, new], 13, weigh(old_before=DAY)) == [new]
+    assert choose([old, new], 13, weigh()) == [old]
+    assert choose([old, new], 13, weigh(old_before=DAY)) == [new]
     telling = old._replace(text="We decided to order oats.")
-    assert chosen([telling, new], 15, weigh(old_before=DAY)) == [telling]
+    assert choose([telling, new], 15, weigh(old_before=DAY)) == [telling]
 
 
 # --- what is taken once, or not before its time ------------------------------------------------------------------
@@ -85,7 +85,7 @@ def test_near_duplicates_are_taken_once() -> None:
         fact("Swam 1500 m in the old pool.", 2),
         fact("Bought a stove.", 3),
     ]
-    found = texts(chosen(facts, 1000, weigh()))
+    found = texts(choose(facts, 1000, weigh()))
     assert len(found) == 2
     assert "Bought a stove." in found
 
@@ -94,10 +94,10 @@ def test_a_superseded_fact_comes_after_its_successor() -> None:
     old = fact("Lives at Harbour Street with two cats.", 1, "ann", importance=0.9)
     new = fact("Moved upriver.", 2, "ann", importance=0.1)
     old = old._replace(succeeded_by=new.key)
-    assert texts(chosen([old, new], 1000, weigh())) == [new.text, old.text]
-    assert texts(chosen([old, new], 12, weigh())) == [new.text]
-    assert chosen([old], 1000, weigh()) == [old], "one whose successor is not among them stands by itself"
-    assert chosen([new._replace(succeeded_by=new.key)], 1000, weigh()) != [], "nothing waits for itself"
+    assert texts(choose([old, new], 1000, weigh())) == [new.text, old.text]
+    assert texts(choose([old, new], 12, weigh())) == [new.text]
+    assert choose([old], 1000, weigh()) == [old], "one whose successor is not among them stands by itself"
+    assert choose([new._replace(succeeded_by=new.key)], 1000, weigh()) != [], "nothing waits for itself"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_of_two_numbers_in_the_same_words_the_newer_holds(
     later = told._replace(text="Version 0.9.5 is deployed on all nodes.", key=2, day=DAY + timedelta(20))
     old, new = told._replace(**older), later._replace(**newer)  # type: ignore[arg-type]
     # Nothing is too alike here, so that what is left out is left out for its number.
-    found = chosen([old, new], 1000, weigh(alike=1.0, stems=spelled))
+    found = choose([old, new], 1000, weigh(alike=1.0, stems=spelled))
     assert (old not in found) == goes and len(found) == 2 - goes
 
 
@@ -133,7 +133,7 @@ def test_turns_take_what_is_left() -> None:
     facts = [fact(f"Counted {word} boats.", line, day=DAY + timedelta(line)) for line, word in enumerate(WORDS.split())]
     late = select.lately(facts)
     assert [one.line for one in facts if late(one)] == list(range(10))
-    first, second, rest = select.in_turns(
+    first, second, rest = select.choose_in_turns(
         facts, 1000, weigh(alike=1.0), [Turn(26), Turn(40, lambda one: one.line > 6), Turn(1000)]
     )
     assert len(first) == 2

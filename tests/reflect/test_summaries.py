@@ -29,7 +29,7 @@ def stems(text: str) -> list[str]:
 def context(facts: Iterable[Fact], **more: object) -> PageContext:
     plain: dict[str, object] = {
         "cite": Citations({fact.path for fact in facts}),
-        "shown": lambda slug: PAGES.get(slug, slug.title()),
+        "link_entity": lambda slug: PAGES.get(slug, slug.title()),
         "exists": TARGETS.__contains__,
         "stems": stems,
         "rarity": lambda stem: 0.5,

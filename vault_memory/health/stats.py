@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown.fact_text import readable
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.reflect.opinion_query import Opinion, held
+from vault_memory.reflect.opinion_query import Opinion, query_opinions
 from vault_memory.reflect.page_jobs import Options, PageJobs
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import period_of
@@ -174,7 +174,7 @@ def _figures(jobs: PageJobs) -> Stats:
             len(told.facts), Counter(fact.kind for fact in told.facts), {tier: tiers[tier] for tier in TIERS},
             sum(fact.is_inferred for fact in told.facts), told.left_out.get("private", 0),
         ),
-        entities=Entities(paged, len(rows) - paged, most), opinions=_opinions(held(jobs), today),
+        entities=Entities(paged, len(rows) - paged, most), opinions=_opinions(query_opinions(jobs), today),
         summaries=summaries, recalls=note_queries.count_questions(store, plus(today, -LATELY_DAYS), today),
         weeks=tuple(Week(start, notes_of[start], facts_of[start]) for start in sorted({*notes_of, *facts_of})),
     )  # fmt: skip

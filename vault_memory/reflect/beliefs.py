@@ -119,7 +119,7 @@ def stated_on(fact: Fact) -> date | None:
     return max((day for day in (fact.day, *cited) if day), default=None)
 
 
-def held(facts: Iterable[Fact], inputs: OpinionInputs, about_whom: str | None = None) -> tuple[HeldOpinion, ...]:
+def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None = None) -> tuple[HeldOpinion, ...]:
     """The opinions that these facts hold (those about one entity), surest first; the order given plays no part.
 
     What came from outside is nobody's opinion here, and bears on none.
@@ -132,7 +132,7 @@ def held(facts: Iterable[Fact], inputs: OpinionInputs, about_whom: str | None = 
         for slug in fact.about or (NOBODY,):
             about[slug].append(fact)
     subjects = {slug: _Subject(found, inputs) for slug, found in about.items()}
-    wanted = (told for told in groups.values() if about_whom is None or any(about_whom in f.about for f in told))
+    wanted = (told for told in groups.values() if whom is None or any(whom in fact.about for fact in told))
     found = [_opinion(told, subjects, inputs) for told in wanted]
     return tuple(sorted(found, key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key)))
 

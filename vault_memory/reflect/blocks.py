@@ -244,7 +244,7 @@ def _ranges(numbers: Iterable[int]) -> str:
     return ",".join(f"{first + 1}-{last + 1}" if last > first else f"{first + 1}" for first, last in runs)
 
 
-def written(page: Page, name: str, block: Block) -> bytes:
+def put_block(page: Page, name: str, block: Block) -> bytes:
     """The page with this block in place of what it had, or at its end; all around it stays as it is."""
     before = page.before
     if page.block is None and before.strip("\ufeff"):

@@ -73,12 +73,12 @@ def confidence(prior: float, evidence: Iterable[Evidence], known_until: int | No
         if known_until is not None and (piece.day is None or piece.day <= known_until):
             continue
         taken.append(piece)
-        value = _bounded(_moved(value, prior, taken))
+        value = _bounded(_move(value, prior, taken))
         if piece.day is not None:
             history[piece.day] = value
     course = (prior, *history.values()) if history else ()
     marks = "".join(MARKS[min(int(value * len(MARKS)), len(MARKS) - 1)] for value in course[-MAX_MARKS:])
-    return Belief(prior, value, shown(value), tuple(history.items()), _trend(course), marks)
+    return Belief(prior, value, round_confidence(value), tuple(history.items()), _trend(course), marks)
 
 
 def _in_order(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
@@ -92,7 +92,7 @@ def _in_order(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
     return oldest.values()
 
 
-def _moved(value: float, prior: float, pieces: Sequence[Evidence]) -> float:
+def _move(value: float, prior: float, pieces: Sequence[Evidence]) -> float:
     """The value after the last of these pieces, one step at most: towards the mean, and not against the piece."""
     piece = pieces[-1]
     if piece.relation == RESTATES:  # what they hold now draws towards their number, not towards the mean
@@ -127,7 +127,7 @@ def _bounded(value: float) -> float:
     return min(max(value, LOWEST), HIGHEST)
 
 
-def shown(value: float) -> float:
+def round_confidence(value: float) -> float:
     """A confidence as it is shown: rounded to .05, never quite sure."""
     return min(max(int(value * 20 + 0.5) / 20, 0.05), 0.95)
 

@@ -52,7 +52,7 @@ class CoreChange(NamedTuple):
     is_as_asked: bool = True
 
 
-def items(path: str, data: bytes) -> list[Item]:
+def list_items(path: str, data: bytes) -> list[Item]:
     """The list items of the core that stand in one line."""
     note = parse(path, data)
     lines = [line if state == TEXT else "" for line, state in zip(note.lines, note.states, strict=True)]
@@ -64,12 +64,12 @@ def items(path: str, data: bytes) -> list[Item]:
     return found
 
 
-def changed(path: str, data: bytes, change: CoreChange) -> bytes:
+def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
     """The core with one change made; all other bytes stay, and all where a run that was killed made it already.
 
     Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
     """
-    parts, there = _ENDS.split(text_of(path, data)), items(path, data)
+    parts, there = _ENDS.split(text_of(path, data)), list_items(path, data)
     found = next((item for item in reversed(there) if item.text == change.old), None)
     at = 2 * (found.line - 1) if found else 0
     if change.what == REMOVE:

@@ -24,7 +24,7 @@ from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import long, page_of, period_of
 from vault_memory.reflect.sections import Body, PageContext, counted
-from vault_memory.reflect.select import Turn, Weights, in_order, in_turns, lately
+from vault_memory.reflect.select import Turn, Weights, choose_in_turns, in_order, lately
 
 BLOCK = "facts"
 BANK_PATHS = WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
@@ -150,8 +150,9 @@ class _Page:
     @cached_property
     def _chosen(self) -> tuple[list[Fact], list[Fact]]:
         """The facts of the overview, and what else could be told, in the order in which it gets its room."""
-        telling = [fact for fact in weighed(self._facts) if self._body.says_how_it_stands(fact, self._profile.slug)]
-        weigh = Weights(self._context.stems, self._context.rarity, self._cost, frozenset([self._profile.slug]))
+        slug, body = self._profile.slug, self._body
+        telling = [fact for fact in pick_weightiest(self._facts) if body.says_how_it_stands(fact, slug)]
+        weigh = Weights(self._context.stems, self._context.rarity, self._cost, frozenset([slug]))
         heading = self._heading(telling)
         first = (
             Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),
@@ -159,7 +160,7 @@ class _Page:
             Turn(self._tokens // CORE_SHARE, lambda fact: fact.tier == "core"),
             Turn(self._tokens // LATELY_SHARE, lately(telling)),
         )
-        head, best, core, new, more = in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
+        head, best, core, new, more = choose_in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
         best.sort(key=lambda fact: fact.succeeded_by is not None)
         return [*head, *best], [*core, *new, *more]
 
@@ -193,7 +194,7 @@ class _Page:
         first = [fact for fact in best[:1] if fact.is_trusted]
         opening = [Line("## In the logs")]
         for line in self._body.listed(first, self._profile.slug):
-            cited = f" — {self._context.cite.of(first[0])}"
+            cited = f" — {self._context.cite.fact(first[0])}"
             text = line.text.removeprefix("- ").removesuffix(cited).replace("**", "")
             opening += [Line(""), line._replace(text=f"**{text}**{cited}")]
         if self._facts:  # of opinions alone their own heading says enough
@@ -253,7 +254,7 @@ class _Page:
         related = Counter(slug for fact in self._facts for slug in dict.fromkeys(fact.about))
         del related[self._profile.slug]
         ranked = sorted(related, key=lambda slug: (-related[slug], slug))[:RELATED]
-        together = ", ".join(f"{self._context.shown(slug)} ({related[slug]})" for slug in ranked)
+        together = ", ".join(f"{self._context.link_entity(slug)} ({related[slug]})" for slug in ranked)
         return Line(f"{text}{f'; together with {together}' if together else ''}.", slot="opening")
 
     def _closing(self, told: Sequence[Fact]) -> Iterator[Line]:
@@ -288,7 +289,7 @@ def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
         yield title, sorted(of_month, key=in_order)
 
 
-def weighed(facts: Sequence[Fact]) -> list[Fact]:
+def pick_weightiest(facts: Sequence[Fact]) -> list[Fact]:
     """The facts worth a close look, where there are too many: of each month as many, by importance and day."""
     if len(facts) <= WEIGHED:
         return list(facts)
@@ -323,12 +324,12 @@ def bank_lines(path: str, known: Sequence[Fact], context: PageContext, tokens: i
     last = max((fact.when for fact in facts if fact.when), default=date.min)
     newer = () if path == WORLD else known
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
-    telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "")]
+    telling = [fact for fact in pick_weightiest(facts) if body.says_how_it_stands(fact, "")]
     weigh, late = Weights(context.stems, context.rarity, partial(_cost, context)), lately(telling)
     room = tokens
     while True:
         turns = [Turn(room // LATELY_SHARE, late), Turn(room)]
-        taken = [*chain(*in_turns(telling, room, weigh, turns))]
+        taken = [*chain(*choose_in_turns(telling, room, weigh, turns))]
         found = [Line("## From the logs")]
         if path == WORLD:
             for line in body.lines(taken):

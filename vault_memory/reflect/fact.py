@@ -87,7 +87,7 @@ class Citations:
     def __init__(self, paths: Iterable[str]) -> None:
         self._names = Counter(link_name(path).casefold() for path in paths)
 
-    def of(self, fact: Fact) -> str:
+    def fact(self, fact: Fact) -> str:
         """The citation of one fact, and that it came from outside where it did."""
         return self.several([fact])
 

@@ -137,7 +137,7 @@ class _Whom:
         ]
         self._called = fact_text.NameIndex(forms, lambda: (row.text for row in rows))
 
-    def of(self, row: FactRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def find(self, row: FactRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
         if row.speaker is not None:
             speaker = [self._speaker(row.speaker)] if row.speaker else []
@@ -196,7 +196,7 @@ def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Ite
         importance = row.importance
         if importance is None:
             importance = decay.importance_of(kind, bool(row.decided), told.get(row.wording, 1))
-        about, subjects = whom.of(row)
+        about, subjects = whom.find(row)
         since, until = row.since, row.until or row.since
         occurred = Span(date.fromisoformat(since), date.fromisoformat(until)) if since and until else None
         sure = 1.0 if row.confidence is None else row.confidence

@@ -127,7 +127,7 @@ class Writer:
             if edit.path == proposals.PATH and is_core_left:
                 continue  # or a tick would go that nothing came of
             try:
-                written = self._written(edit, again)
+                written = self._write_page(edit, again)
             except (ConflictError, RefusedError, VaultError) as error:
                 done.skipped.append(skip(edit.path, error))
                 is_core_left = is_core_left or not edit.block
@@ -139,7 +139,7 @@ class Writer:
             self._run.drop()
         return done
 
-    def _written(self, edit: Edit, again: Callable[[Edit], Edit | None]) -> Edit | None:
+    def _write_page(self, edit: Edit, again: Callable[[Edit], Edit | None]) -> Edit | None:
         """Write one page; returns what was written, None when somebody else has done so."""
         late = edit
 
@@ -176,7 +176,7 @@ def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None)
     log = RunLog(index.vault.root)
     try:
         with log.writing_pages():
-            done = _reflected(index, asked, steps or Steps())
+            done = _run(index, asked, steps or Steps())
     except BusyError:
         raise  # whoever is writing notes how that ended
     except VaultMemoryError as error:
@@ -199,7 +199,7 @@ def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None)
     return done
 
 
-def _reflected(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport:
+def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport:
     started = time.monotonic()
     model = model_writer.configured_writer(index.config)
     with closing(model) if model else nullcontext():
@@ -215,7 +215,7 @@ def _reflected(index: IndexFile, asked: ReflectRequest, steps: Steps) -> Reflect
         planner, plan = index.ask(question)
         done = WriteResult(edits=list(plan.edits))
         if not asked.dry_run:
-            done = _applied(index, planner, plan, steps.write)
+            done = _apply(index, planner, plan, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
             Ledger(index.vault.root).sweep(lambda: _named_blocks(index))
             UndoHistory(index.vault.root).prune()
@@ -234,21 +234,21 @@ def _reflected(index: IndexFile, asked: ReflectRequest, steps: Steps) -> Reflect
         orphaned=tuple(plan.orphaned),
         odd=tuple(planner.feedback.odd),
         model=retelling.model if retelling else None,
-        moves=tuple(move for edit in opinions for move in planner.jobs.moved(edit.was, edit.lines)),
+        moves=tuple(move for edit in opinions for move in planner.jobs.find_moves(edit.was, edit.lines)),
         proposed=planner.proposed,
-        added=sum(_added(edit) for edit in done.edits if edit.path == proposals.PATH),
+        added=sum(_count_new(edit) for edit in done.edits if edit.path == proposals.PATH),
         is_core_only=asked.apply_core,
         untold=planner.untold,
     )
 
 
-def _added(edit: Edit) -> int:
+def _count_new(edit: Edit) -> int:
     """How many proposals an edit of their page adds."""
     before, after = ({proposals.name_of(line.text) for line in lines} for lines in (edit.was, edit.lines))
     return len(after - before - {""})
 
 
-def _applied(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progress | None") -> WriteResult:
+def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progress | None") -> WriteResult:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
     user_feedback.note(root, planner.feedback, now)

@@ -74,13 +74,13 @@ class Edits(NamedTuple):
     is_edited: bool = False
 
 
-def merged(
+def merge_block(
     draft: Sequence[Line], present: Block | None, last: Sequence[Line] | None, context: MergeContext
 ) -> MergeResult | None:
     """What a block is to hold that would hold `draft` by itself; None where it was edited and `last` is not known."""
     if present and last is None and not present.is_as_written:
         return None
-    edits = _without_ours(edited(present, last), draft, context) if present else Edits()
+    edits = _without_ours(find_edits(present, last), draft, context) if present else Edits()
     layout = _Layout(draft, edits, context)
     while lone := layout.lone_parents():
         edits = edits._replace(yours=edits.yours | lone)
@@ -93,10 +93,10 @@ def merged(
         rests = [name in context.facts for name in (line.facts if line.keys else line.retold)]
         if not (any(rests) if line.keys else all(rests)):
             orphaned.append(line.text)
-    return MergeResult(closed(lines, yours), lines, edits.deleted, tuple(orphaned), edits.is_edited)
+    return MergeResult(close_block(lines, yours), lines, edits.deleted, tuple(orphaned), edits.is_edited)
 
 
-def closed(lines: Sequence[Line], yours: frozenset[int] = frozenset()) -> Block:
+def close_block(lines: Sequence[Line], yours: frozenset[int] = frozenset()) -> Block:
     """The block of these lines, with what its closing marker says; `yours` are places among them."""
     texts = tuple(line.text for line in lines)
     cites = tuple(short(key) for place, line in enumerate(lines) if place not in yours for key in line.keys)
@@ -112,7 +112,7 @@ def alone(name: str) -> str:
 # --- what a person did -----------------------------------------------------------------------------------------------
 
 
-def edited(present: Block, last: Sequence[Line] | None) -> Edits:
+def find_edits(present: Block, last: Sequence[Line] | None) -> Edits:
     """What a person did to a block, `last` being what was written there; without it only what the marker says."""
     now = [place for place, text in enumerate(present.lines) if text.strip()]
     if last is None:

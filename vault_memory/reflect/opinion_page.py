@@ -20,7 +20,7 @@ from typing import NamedTuple
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line, confidence, short, text_name
-from vault_memory.reflect.confidence import shown
+from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.periods import long
 from vault_memory.reflect.sections import PageContext, unlinked
@@ -91,21 +91,23 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
 
 
 def _title(subject: str, context: PageContext) -> str:
-    return f"### {unlinked(context.shown(subject)) if subject else 'Everything else'}"
+    return f"### {unlinked(context.link_entity(subject)) if subject else 'Everything else'}"
 
 
 def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) -> Iterator[Line]:
     """One opinion with its course and what speaks for and against it; in short only the newest of that."""
     name, of = short(opinion.statement.key), short(opinion.told[0].key)
     belief, day = opinion.belief, opinion.updated
-    yield Line(f"- **{decimal(belief.shown)}** {_told(opinion.statement, context)}", (opinion.statement.key,))
+    yield Line(f"- **{decimal(belief.shown)}** {_cited_words(opinion.statement, context)}", (opinion.statement.key,))
     if len(opinion.told) > 1 and not is_short:
         own = _worded(opinion.statement, context)
         others = [fact for fact in _newest_of_each(opinion.told, context) if _worded(fact, context) != own]
         for fact in others[:MAX_WORDINGS]:
-            yield Line(f"  - also: {_told(fact, context)}", (fact.key,), of=of)
+            yield Line(f"  - also: {_cited_words(fact, context)}", (fact.key,), of=of)
     if belief.history:
-        start = f" from {decimal(shown(belief.prior))}" if shown(belief.prior) != belief.shown else ""
+        start = (
+            f" from {decimal(round_confidence(belief.prior))}" if round_confidence(belief.prior) != belief.shown else ""
+        )
         last = f", last on {long(day)}" if day else ""
         yield Line(f"  - {belief.sparkline} {belief.trend}{start}{last}", slot=f"course {name}")
     if len(opinion.stated) > 1:
@@ -119,7 +121,7 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
         if is_short:
             most = 0 if word == RELATED else 1
         for fact in worded[:most]:
-            yield Line(f"  - {word}: {_told(fact, context)}", (fact.key,), of=of)
+            yield Line(f"  - {word}: {_cited_words(fact, context)}", (fact.key,), of=of)
         if len(worded) > most and word != RELATED:
             yield Line(f"  - {word}: {len(worded) - most} more", slot=f"{word} {name}")
 
@@ -134,9 +136,9 @@ def _worded(fact: Fact, context: PageContext) -> str:
     return fact_text.readable(fact.text, context.exists).casefold()
 
 
-def _told(fact: Fact, context: PageContext) -> str:
+def _cited_words(fact: Fact, context: PageContext) -> str:
     text = fact_text.clipped(fact_text.readable(fact.text, context.exists), TEXT_TOKENS, context.count)
-    return f"{text} — {context.cite.of(fact)}"
+    return f"{text} — {context.cite.fact(fact)}"
 
 
 def decimal(value: float) -> str:

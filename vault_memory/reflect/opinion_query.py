@@ -11,7 +11,7 @@ from itertools import chain
 
 from vault_memory.reflect import beliefs, fact_set
 from vault_memory.reflect.beliefs import HeldOpinion
-from vault_memory.reflect.confidence import shown
+from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.page_jobs import PageJobs
 from vault_memory.search.entity_profile import FactLine, marked
@@ -55,7 +55,7 @@ class Opinion:
     scope: str = GLOBAL
 
 
-def held(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
+def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
     """The opinions held (those about one entity), surest first; behind them those that hold no longer.
 
     They are read as for their page, that page included: the numbers on it may be the user's.
@@ -63,7 +63,7 @@ def held(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
     names, public = Names(jobs.store), Names(jobs.store, with_private=False)
     by_all, by_some = (each.canonical(entity) if entity else None for each in (public, names))
     # What stands, or has no room, on the page that is for everybody; and what is stated in some scope.
-    shared = beliefs.held(jobs.fact_set.facts, jobs.opinion_inputs, by_all)
+    shared = beliefs.find_opinions(jobs.fact_set.facts, jobs.opinion_inputs, by_all)
     found = [*((opinion, GLOBAL) for opinion in shared), *_private(jobs, by_some)]
     lines = _lines(jobs, (f for one, _ in found for f in chain(one.told, one.supports, one.contradicts, one.related)))
     slugs = {slug for one, _ in found for slug in one.statement.about}
@@ -83,7 +83,7 @@ def _private(jobs: PageJobs, about: str | None) -> Iterator[tuple[HeldOpinion, s
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
         open_to_it = (fact for fact in everything if fact.scope in (GLOBAL, scope))
         told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
-        for opinion in beliefs.held(told, jobs.opinion_inputs, about):
+        for opinion in beliefs.find_opinions(told, jobs.opinion_inputs, about):
             if any(fact.scope == scope for fact in opinion.told):
                 yield opinion, scope
 
@@ -114,21 +114,21 @@ def _opinion(
 ) -> Opinion:
     statement = lines[opinion.statement.path, opinion.statement.line]
 
-    def told(facts: Sequence[Fact]) -> list[FactLine]:
+    def newest_first(facts: Sequence[Fact]) -> list[FactLine]:
         """Newest first; what has no day comes last."""
-        newest_first = sorted(facts, key=lambda f: (-f.day.toordinal() if f.day else 0, f.path, f.line))
-        return [lines[fact.path, fact.line] for fact in newest_first]
+        ordered = sorted(facts, key=lambda f: (-f.day.toordinal() if f.day else 0, f.path, f.line))
+        return [lines[fact.path, fact.line] for fact in ordered]
 
     return Opinion(
         statement=statement.text,
         confidence=opinion.belief.shown,
         entities=tuple(called[slug] for slug in opinion.statement.about),
         trend=opinion.belief.trend,
-        evidence=told(opinion.told),
+        evidence=newest_first(opinion.told),
         superseded_by=statement.superseded_by,
-        supports=told(opinion.supports),
-        contradicts=told(opinion.contradicts),
-        related=told(opinion.related),
+        supports=newest_first(opinion.supports),
+        contradicts=newest_first(opinion.contradicts),
+        related=newest_first(opinion.related),
         history=_history(opinion),
         sparkline=opinion.belief.sparkline,
         updated=_iso(opinion.updated),
@@ -142,7 +142,7 @@ def _history(opinion: HeldOpinion) -> tuple[Moment, ...]:
     days = opinion.belief.history
     start = opinion.since.toordinal() if opinion.since else None
     first = [(start, opinion.prior)] if start and (not days or start < days[0][0]) else []
-    return tuple(Moment(date.fromordinal(day).isoformat(), shown(value)) for day, value in (*first, *days))
+    return tuple(Moment(date.fromordinal(day).isoformat(), round_confidence(value)) for day, value in (*first, *days))
 
 
 def _iso(day: date | None) -> str | None:

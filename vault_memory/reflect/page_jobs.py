@@ -31,7 +31,7 @@ from vault_memory.reflect import (
 )
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.entity_page import weighed
+from vault_memory.reflect.entity_page import pick_weightiest
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
@@ -176,7 +176,7 @@ class PageJobs:
     def _signs(self) -> dict[int, bytes]:
         """All of each fact that a page may tell, but for its line, which moves, and its tier, which the clock does."""
         exists = lru_cache(1 << 14)(self._exists)
-        names = lru_cache(1 << 14)(lambda about: repr([self._shown(slug) for slug in about]))
+        names = lru_cache(1 << 14)(lambda about: repr([self._link_entity(slug) for slug in about]))
         place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
         found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.fact_set.facts:
@@ -238,12 +238,12 @@ class PageJobs:
         lines = opinion_page.page(self.opinions, self._context)
         why = counted(len(self.opinions), "opinion")
         draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, why, "# Opinions\n")
-        draft = draft._replace(account=lambda was, now: opinion_page.summarize_moves(self.moved(was, now)))
+        draft = draft._replace(account=lambda was, now: opinion_page.summarize_moves(self.find_moves(was, now)))
         yield self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
-    def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
+    def find_moves(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
         """What became of the opinions from one block of their page to the next."""
-        return opinion_page.OpinionMoves(self.opinions, self._by_key, self._cite.of).between(was, lines)
+        return opinion_page.OpinionMoves(self.opinions, self._by_key, self._cite.fact).between(was, lines)
 
     def _summaries(self) -> Iterator[Job]:
         for period, about in self._closed.items():
@@ -309,7 +309,7 @@ class PageJobs:
             slugs=lambda text: names.slugs(text, self._names.canonical),
             names=self.opinion_inputs.names,
             exists=self._exists,
-            shown=self._context.shown,
+            link_entity=self._context.link_entity,
             today=self.options.today,
             is_forgotten=self._feedback.is_forgotten,
             refused=frozenset(self._feedback.refused),
@@ -317,10 +317,10 @@ class PageJobs:
             done=frozenset(self._feedback.done - (answers.open - answers.settled)) | answers.ticked.keys(),
             open=frozenset(answers.open),
         )
-        open_, passed = proposals.weighed(grounds)
-        return proposals.shown(open_, self._context), open_, passed
+        open_, passed = proposals.propose(grounds)
+        return proposals.page_lines(open_, self._context), open_, passed
 
-    def stands(self, path: str) -> None:
+    def note_page(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""
         if path.startswith(SUMMARIES):
             self._made.add(link_name(path))
@@ -331,14 +331,14 @@ class PageJobs:
     def _pages(self) -> dict[str, str]:
         """The page of each entity that has one or is to have one, by slug; a private one is kept up to date, too."""
         paths = sorted({*self._paths}.difference(self._open_paths), reverse=True)
-        private = self._moved(paths)
+        private = self._find_moved(paths)
         private |= {entities.slug(link_name(path)): path for path in paths if path.startswith(ENTITY_FOLDER)}
         return self._open_pages | {slug: path for slug, path in private.items() if slug not in self._standing}
 
     @cached_property
     def _standing(self) -> dict[str, str]:
         """The open pages of entities that are there, by slug."""
-        return self._names.pages | self._moved(self._open_paths)
+        return self._names.pages | self._find_moved(self._open_paths)
 
     @cached_property
     def _open_pages(self) -> dict[str, str]:
@@ -355,7 +355,7 @@ class PageJobs:
                     found[slug] = path
         return found
 
-    def _moved(self, paths: Iterable[str]) -> dict[str, str]:
+    def _find_moved(self, paths: Iterable[str]) -> dict[str, str]:
         """The pages of entities that somebody moved out of their folder, by slug: they are kept up to date there."""
         elsewhere = {entities.slug(link_name(path)): path for path in sorted(paths, reverse=True)}
         named = ((slug, elsewhere[slug]) for slug in sorted(self._about.keys() & elsewhere.keys() - self._names.pages))
@@ -380,7 +380,7 @@ class PageJobs:
     @cached_property
     def opinions(self) -> tuple[beliefs.HeldOpinion, ...]:
         """The opinions held, surest first."""
-        return beliefs.held(self.fact_set.facts, self.opinion_inputs)
+        return beliefs.find_opinions(self.fact_set.facts, self.opinion_inputs)
 
     @cached_property
     def opinion_inputs(self) -> OpinionInputs:
@@ -459,7 +459,7 @@ class PageJobs:
     def _context(self) -> PageContext:
         return PageContext(
             cite=self._cite,
-            shown=lru_cache(1 << 14)(self._shown),
+            link_entity=lru_cache(1 << 14)(self._link_entity),
             exists=self._exists,
             stems=self._stems,
             rarity=lambda stem: 1.0,
@@ -472,7 +472,7 @@ class PageJobs:
 
         Not by the whole index: that holds our own pages, and what they say would change what they are to say.
         """
-        told, idle = weighed(about), self._lexicon.idle
+        told, idle = pick_weightiest(about), self._lexicon.idle
         held = Counter(stem for fact in told for stem in set(self._stems(fact.text)))
         most = math.log(max(len(told), 2))
         # 1 in one of them alone, 0 in all of them, and for words without sense.
@@ -482,6 +482,6 @@ class PageJobs:
     def _name(self, slug: str) -> str:
         return self._names.shown(slug) or self.fact_set.speakers.get(slug) or slug
 
-    def _shown(self, slug: str) -> str:
+    def _link_entity(self, slug: str) -> str:
         path = self._open_pages.get(slug)
         return self._cite.named(path, link_name(path)) if path else self._name(slug)

@@ -176,14 +176,14 @@ def _compare(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Ed
     """The edit of a page, if there is one, and its lines that rest on nothing any more."""
     page = blocks.read(draft.path, draft.start.encode() if present is None else present, draft.block)
     block, last = page.block, past.last(page.block.sha) if page.block else None
-    was = standing(block, last) if block else ()
+    was = standing_lines(block, last) if block else ()
     if block and last is not None and draft.settled:
         places = [place for place, text in enumerate(block.lines) if not draft.settled(text)]
         yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
         block = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours, instead=())
         last = [line for line in last if not draft.settled(line.text)]
     context = merge.MergeContext(past.hidden(draft.path), past.facts, past.is_linked)
-    found = merge.merged(draft.lines, block, last, context)
+    found = merge.merge_block(draft.lines, block, last, context)
     if found is None:
         raise ConflictError(
             f"{draft.path} was edited by hand, and what it was edited from is not known here: it was left alone.",
@@ -196,10 +196,10 @@ def _compare(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Ed
         is_new = found.is_edited or not blocks.is_same(page.block, new)
     if is_new and block is not None and not past.force:
         _refuse_loss(draft, block, was, past)
-    after = _written(draft, page, new) if is_new else present
+    after = _write_block(draft, page, new) if is_new else present
     if after is None or after == present:
         return None, found.orphaned
-    change = changes(was, page.block.cites if page.block else (), found, past.facts)
+    change = count_changes(was, page.block.cites if page.block else (), found, past.facts)
     why = _why(draft, page.block, was, found, change)
     made = Edit(draft.path, present, after, why, new.sha, found.lines, found.deleted, draft.block, was, change)
     return made, found.orphaned
@@ -218,12 +218,12 @@ def _why(draft: Draft, block: Block | None, was: Sequence[Line], found: merge.Me
     return "; ".join(filter(None, (str(change), by, kept))) or "the same facts, worded or ordered differently"
 
 
-def standing(block: Block, last: Sequence[Line] | None) -> tuple[Line, ...]:
+def standing_lines(block: Block, last: Sequence[Line] | None) -> tuple[Line, ...]:
     """The lines of a block as they stand, with the facts that each rests on as far as that is known."""
-    return merge.edited(block, last).lines if last is not None else tuple(map(Line, block.lines))
+    return merge.find_edits(block, last).lines if last is not None else tuple(map(Line, block.lines))
 
 
-def changes(
+def count_changes(
     was: Sequence[Line], cites: Collection[str], found: merge.MergeResult, facts: Container[str]
 ) -> FactChanges:
     """What changes from the lines and cites of one block to the next; `facts` are the names of all facts there are."""
@@ -255,13 +255,13 @@ def _cited(text: str) -> Iterator[tuple[str, str]]:
             yield from ((link, number) for number in numbers.split(", ") if number)
 
 
-def _written(draft: Draft, page: blocks.Page, new: Block) -> bytes:
+def _write_block(draft: Draft, page: blocks.Page, new: Block) -> bytes:
     """The page with its block; raises ConflictError where it could not be found there again."""
     before, by, front = page.before, page.block.by if page.block else "", _FRONT.match(page.before)
     if front and by != new.by:  # its property `written`, as we wrote it, names who did now
         said = re.compile(rf"(?<=[\r\n])(written:[ \t]+){re.escape(by or EXTRACTIVE)}(?=[ \t]*[\r\n])")
         before = said.sub(lambda found: found[1] + (new.by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
-    after = blocks.written(page._replace(before=before), draft.block, new)
+    after = blocks.put_block(page._replace(before=before), draft.block, new)
     with suppress(ConflictError):
         if blocks.read(draft.path, after, draft.block).block == new:
             return after

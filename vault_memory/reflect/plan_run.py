@@ -28,7 +28,7 @@ from vault_memory.reflect.plan import (
     Plan,
     edit,
     skip,
-    standing,
+    standing_lines,
 )
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
@@ -135,9 +135,9 @@ class RunPlanner:
         changed = (path for path, page in self._known.items() if page.is_there and not page.is_as_written)
         pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
         for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
-            user_feedback.hear_opinions(self.feedback, path, *self._written(path, name))
+            user_feedback.hear_opinions(self.feedback, path, *self._read_written(path, name))
         ask = retelling.ask if retelling else None
-        options = replace(options, holds_block=self._holds_block, removed=self._removed(), ask=ask)
+        options = replace(options, holds_block=self._holds_block, removed=self._find_removed(), ask=ask)
         self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self.feedback)
         self._past = PageHistory(
             facts=frozenset(blocks.short(fact.key) for fact in self.jobs.fact_set.facts),
@@ -188,14 +188,14 @@ class RunPlanner:
                 progress(done, most, done)
             asked.add(job.path)
             known, retelling = self._known.get(job.path), self._retelling if job.subject else None
-            stands = retelling.stands if retelling else bytes.__eq__
-            is_as_made = known is not None and known.is_as_written and stands(known.signature, job.signature)
+            is_current = retelling.is_current if retelling else bytes.__eq__
+            is_as_made = known is not None and known.is_as_written and is_current(known.signature, job.signature)
             draft = None if is_as_made else self._draft(job, retelling)
             if draft:
-                self.jobs.stands(job.path)
+                self.jobs.note_page(job.path)
                 self._add(draft)
             elif known and known.is_there and is_as_made:
-                self.jobs.stands(job.path)
+                self.jobs.note_page(job.path)
                 self._plan.unchanged += 1
             elif job.without:
                 self.untold[job.path] = job.without
@@ -211,12 +211,12 @@ class RunPlanner:
                 facts = self._past.facts
                 if all(fact in facts for fact in block.cites):
                     continue
-                lines = standing(block, self._ledger.last(block.sha))
+                lines = standing_lines(block, self._ledger.last(block.sha))
                 kept = tuple(line for line in lines if line.keys and all(fact in facts for fact in line.facts))
                 draft = draft._replace(lines=kept or draft.lines)
             self._add(draft)
 
-    def _removed(self) -> frozenset[str]:
+    def _find_removed(self) -> frozenset[str]:
         """The pages that are not made again, for a person removed them; none where that is asked for."""
         stood = [path for path, page in self._known.items() if page.was_there]
         there = {path for path in (*stood, *self.feedback.removed) if self._is_there(path)}
@@ -252,7 +252,7 @@ class RunPlanner:
                 trial.add(draft, self._page, self._past)
                 if not trial.skipped:  # nobody is asked for what cannot be written
                     present = self._block(draft.path, draft.block)
-                    draft, signature = retelling.retold(draft, signature, job.subject(), present)
+                    draft, signature = retelling.retell(draft, signature, job.subject(), present)
         self.signatures[job.path] = signature
         left = job.left() if draft is None and job.left else None
         return left if left and self._block(left.path, left.block) else draft
@@ -275,7 +275,7 @@ class RunPlanner:
         except (ConflictError, RefusedError, VaultError) as error:
             self._plan.skipped.append(skip(core.PATHS[0], error))
             return None
-        block, last = self._written(proposals.PATH, proposals.BLOCK)
+        block, last = self._read_written(proposals.PATH, proposals.BLOCK)
         self._answers = answers = proposals.read_answers(
             block, last, self.jobs.fact_set.facts, self.feedback, only_ticks=self._options.only_core
         )
@@ -284,7 +284,7 @@ class RunPlanner:
         after = before or core.START
         for name, change in list(answers.ticked.items()):
             try:
-                after = core.changed(path, after, change)
+                after = core.apply_change(path, after, change)
             except ConflictError as error:
                 self._plan.skipped.append(skip(path, error))
                 answers.fail(name)
@@ -298,24 +298,24 @@ class RunPlanner:
         before = self._page(path)
         after = before or core.START
         for change in self._answers.ticked.values():
-            after = core.changed(path, after, change)
+            after = core.apply_change(path, after, change)
         why = f"{counted(len(self._answers.ticked), 'change')} ticked in {proposals.PATH}"
         return Edit(path, before, after, why) if after != before else None
 
     def _plan_proposals(self, after: bytes) -> None:
         """Plan the page of what is proposed for the core as it is to be; only what is left there if asked for."""
-        block, last = self._written(proposals.PATH, proposals.BLOCK)
+        block, last = self._read_written(proposals.PATH, proposals.BLOCK)
         passed, settled = proposals.PassedOver(), self._answers.settled
         if self._options.only_core:
             texts = block.lines if block else ()
             there = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
             lines = tuple(line for line in there if proposals.name_of(line.text) not in settled)
             lines = lines if any(proposals.name_of(line.text) for line in lines) else proposals.NOTHING
-            stated = filter(None, map(proposals.stated, texts))
+            stated = filter(None, map(proposals.parse_line, texts))
             open_ = [(one.what, one.quoted) for one in stated if one.name not in settled]
             is_wanted = bool(settled)
         else:
-            lines, found, passed = self.jobs.proposals(core.items(core.PATHS[0], after), self._answers)
+            lines, found, passed = self.jobs.proposals(core.list_items(core.PATHS[0], after), self._answers)
             open_ = [(one.change.what, one.change.text) for one in found]
             is_wanted = block is not None or lines != proposals.NOTHING
         full = sum(what == core.ADD and not core.has_room(after, text) for what, text in open_)
@@ -352,7 +352,7 @@ class RunPlanner:
             return begins and self._block(path, entity_page.BLOCK) is not None
         return False
 
-    def _written(self, path: str, name: str) -> tuple[Block | None, list[Line] | None]:
+    def _read_written(self, path: str, name: str) -> tuple[Block | None, list[Line] | None]:
         """A block of a page as it stands, and what was written there last."""
         block = self._block(path, name)
         return block, self._ledger.last(block.sha) if block else None

@@ -21,7 +21,7 @@ from vault_memory.reflect.beliefs import HeldOpinion, is_doubt
 from vault_memory.reflect.blocks import Block, Line, text_name
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, Item
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.merge import edited
+from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.periods import long
 from vault_memory.reflect.sections import PageContext
@@ -118,7 +118,7 @@ def name_for(change: CoreChange, fact: Fact | None) -> str:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
-def shown(proposals: Sequence[Proposal], context: PageContext) -> tuple[Line, ...]:
+def page_lines(proposals: Sequence[Proposal], context: PageContext) -> tuple[Line, ...]:
     """The lines of the page's block."""
     if not proposals:
         return NOTHING
@@ -133,7 +133,7 @@ def _line(proposal: Proposal, context: PageContext) -> Line:
     tellers = {provenance.teller(fact.by) for fact in (*proposal.evidence, *proposal.told)}
     if tellers and "" not in tellers:  # no person told it: whoever ticks it should know whose words they are
         because += f", told by {', '.join(sorted(tellers))}"
-    if cited := ", ".join(context.cite.of(fact) for fact in proposal.evidence):
+    if cited := ", ".join(context.cite.fact(fact) for fact in proposal.evidence):
         because += f" ({cited})"
     return Line(f'- [ ] {what}: "{quoted}" because {because} ^p-{proposal.name}', slot=proposal.name)
 
@@ -168,7 +168,7 @@ class ProposalLine(NamedTuple):
         return known.get(self.name, once._replace(is_as_asked=False))
 
 
-def stated(line: str) -> ProposalLine | None:
+def parse_line(line: str) -> ProposalLine | None:
     """The proposal that a line of the page states, if it states one; one without a text asks for nothing."""
     match = _LINE.match(line)
     if not match or (match["what"] == CHANGE and _TO not in match["quoted"]):
@@ -234,12 +234,12 @@ def read_answers(
         return found
     yours = block.yours if last is not None else frozenset()
     if last is not None and not block.is_as_written:
-        edits = edited(block, last)
+        edits = find_edits(block, last)
         yours = edits.yours
         feedback.refused |= edits.deleted if not only_ticks else set()  # the journal notes it with the page
-    written = {one.name: one for line in last or () if (one := stated(line.text))}
+    written = {one.name: one for line in last or () if (one := parse_line(line.text))}
     asked: dict[str, CoreChange] = {}
-    for place, one in ((place, one) for place, text in enumerate(block.lines) if (one := stated(text))):
+    for place, one in ((place, one) for place, text in enumerate(block.lines) if (one := parse_line(text))):
         found.open.add(one.name)
         if one.is_ticked:
             found.ticked[one.name] = asked[one.name] = one.change(written.get(one.name))
@@ -268,7 +268,7 @@ class Grounds:
     slugs: Callable[[str], Sequence[str]]
     names: Callable[[str], Sequence[str]]
     exists: Callable[[str], bool]
-    shown: Callable[[str], str]
+    link_entity: Callable[[str], str]
     today: date
     is_forgotten: Callable[[str], bool]
     """Whether a line was put into the core for a fact that was forgotten since."""
@@ -279,7 +279,7 @@ class Grounds:
     """The names of those that stand on the page."""
 
 
-def weighed(grounds: Grounds) -> tuple[list[Proposal], PassedOver]:
+def propose(grounds: Grounds) -> tuple[list[Proposal], PassedOver]:
     """The proposals that nobody has answered, changes and removals first; and how many candidates were passed over."""
     passed = Counter[str]()
     changes = list(_unanswered(_changes(grounds), grounds, passed))
@@ -432,4 +432,4 @@ def _quotable(fact: Fact, grounds: Grounds) -> str:
     text = fact_text.readable(fact.text, grounds.exists).replace('"', "'")
     names = [name for slug in fact.subjects for name in grounds.names(slug)]
     is_named = any(name.casefold() in text.casefold() for name in names)
-    return text if is_named or not fact.subjects else f"{grounds.shown(fact.subjects[0])}: {text}"
+    return text if is_named or not fact.subjects else f"{grounds.link_entity(fact.subjects[0])}: {text}"

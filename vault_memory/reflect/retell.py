@@ -96,7 +96,7 @@ class Retelling:
         method = self._writer.method.encode("utf-8", "replace")
         return hashlib.blake2b(b"tried" * has_failed + signature + method, digest_size=16).digest()
 
-    def stands(self, known: bytes, signature: bytes) -> bool:
+    def is_current(self, known: bytes, signature: bytes) -> bool:
         """Whether a page with this signature is as it should be, or waits for a model that is not asked any more."""
         if known in (self.signature(signature), self.signature(signature, has_failed=True)):
             return True
@@ -106,15 +106,15 @@ class Retelling:
             self.model = self.model._replace(failed=self.model.failed + 1)
         return True
 
-    def retold(self, draft: Draft, signature: bytes, subject: Subject, present: Block | None) -> tuple[Draft, bytes]:
+    def retell(self, draft: Draft, signature: bytes, subject: Subject, present: Block | None) -> tuple[Draft, bytes]:
         """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
         done = self.signature(signature)
         # Tiers and opinions move from day to day, and need no new text.
         said = repr((self._writer.method, sorted((fact.key, fact.path) for fact in subject.own)))
         mark = Line("", slot=f"{_MARK} {hashlib.blake2b(said.encode('utf-8', 'replace'), digest_size=16).hexdigest()}")
-        kept = self._kept(mark, subject, present)
+        kept = self._find_paragraph(mark, subject, present)
         if kept is not None:
-            return self._placed(draft, [mark, *kept], subject) or draft, done
+            return self._place(draft, [mark, *kept], subject) or draft, done
         # Nothing but what the draft tells leaves for the model; nor does what came from outside: it may hold words for
         # the model, and would lose its mark.
         keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
@@ -125,7 +125,7 @@ class Retelling:
             return draft, signature
         is_over = self._writer.is_over
         try:
-            found = self._asked(draft, mark, told, subject)
+            found = self._ask_model(draft, mark, told, subject)
         except RemoteError as error:
             self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
             # What is of no use today is so tomorrow: asked again with each run it would leave no turn to the others.
@@ -134,7 +134,7 @@ class Retelling:
         self.model = self.model._replace(pages=self.model.pages + 1)
         return found, done
 
-    def _kept(self, mark: Line, subject: Subject, present: Block | None) -> list[Line] | None:
+    def _find_paragraph(self, mark: Line, subject: Subject, present: Block | None) -> list[Line] | None:
         """The paragraph that stands on the page, if it is of the same facts, citing their lines as they are now."""
         last = self._last(present.sha) if present else None
         if present is None or last is None or mark not in last:
@@ -148,7 +148,7 @@ class Retelling:
                 found += [_line(text, [known[one] for one in cited], subject.context.cite)] if dash else []
         return found
 
-    def _asked(self, draft: Draft, mark: Line, told: Sequence[Fact], subject: Subject) -> Draft:
+    def _ask_model(self, draft: Draft, mark: Line, told: Sequence[Fact], subject: Subject) -> Draft:
         """The draft with what the model writes of it now; raises RemoteError where that comes to nothing."""
         shown = [fact_line(fact, subject.names(fact)) for fact in told]
         sentences = self._writer.write(subject.name, shown, subject.about)
@@ -156,13 +156,13 @@ class Retelling:
             _line(one.text.rstrip(".").rstrip(), [told[number - 1] for number in one.facts], subject.context.cite)
             for one in sentences
         ]
-        placed = self._placed(draft, [mark, *lines], subject)
+        placed = self._place(draft, [mark, *lines], subject)
         if placed is None:
             said = f"what {self._writer.method} wrote has no room on its page"
             raise RemoteError(said, "If this goes on, use another model.", "unusable")
         return placed
 
-    def _placed(self, draft: Draft, lines: Sequence[Line], subject: Subject) -> Draft | None:
+    def _place(self, draft: Draft, lines: Sequence[Line], subject: Subject) -> Draft | None:
         """The draft with a paragraph behind its opening line, within its limit; None where it has no room.
 
         Facts at the end of the page fold away for it, or else its last sentences go.

@@ -39,13 +39,13 @@ _LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[((?:[^\[\]\\]|\\.)*
 class PageContext:
     """What a summary needs of its vault.
 
-    `shown` gives an entity's name by its slug, as a link where it has a page; `exists` whether a link's target does;
-    `stems` and `rarity` are those of `select.Weigh`; `count` counts tokens; `summaries` are the names of the periods
-    that have a page.
+    `link_entity` gives an entity's name by its slug, as a link where it has a page; `exists` tells whether a link's
+    target does; `stems` and `rarity` are those of `select.Weights`; `count` counts tokens; `summaries` are the names of
+    the periods that have a page.
     """
 
     cite: Citations
-    shown: Callable[[str], str]
+    link_entity: Callable[[str], str]
     exists: Callable[[str], bool]
     stems: Callable[[str], Sequence[str]]
     rarity: Callable[[str], float]
@@ -100,9 +100,9 @@ class Body:
         ranked = sorted(self.threads, key=lambda slug: (-self.threads[slug], slug))
         return [slug for slug in ranked if self.threads[slug] > 1][: NAMED if self.with_headings else 1]
 
-    def shown(self, slug: str) -> str:
+    def name_entity(self, slug: str) -> str:
         """The name of an entity below the opening line."""
-        name = self.context.shown(slug)
+        name = self.context.link_entity(slug)
         return unlinked(name) if slug in self.named else name
 
     @cached_property
@@ -124,7 +124,7 @@ class Body:
 
     def says_how_it_stands(self, fact: Fact, section: str) -> bool:
         """Whether a fact that holds no more is told as one: of some it is not known, and some have too few words."""
-        return fact.succeeded_by is None or self._told(fact, section).endswith(self._until(fact) or "\0")
+        return fact.succeeded_by is None or self._phrase(fact, section).endswith(self._until(fact) or "\0")
 
     def lines(self, taken: Iterable[Fact]) -> list[Line]:
         """The lines of the page for these facts, under headings where there is room for them."""
@@ -132,7 +132,7 @@ class Body:
         found: list[Line] = []
         for name, facts in sections.items():
             if name and list(sections) != [ALSO]:
-                title = name if name in (DECIDED, ALSO) else self.shown(name)
+                title = name if name in (DECIDED, ALSO) else self.name_entity(name)
                 found += [Line(""), Line(f"### {title}")]
             elif not found:
                 found.append(Line(""))
@@ -168,7 +168,7 @@ class Body:
         return found
 
     def _alone(self, fact: Fact, section: str) -> Line:
-        return Line(f"- {self._told(fact, section)} — {self.context.cite.of(fact)}", (fact.key,))
+        return Line(f"- {self._phrase(fact, section)} — {self.context.cite.fact(fact)}", (fact.key,))
 
     def _joined(self, one: Fact, other: Fact, section: str) -> Line | None:
         """Two facts on one line, under one citation, which can be taken apart; None where they stand apart."""
@@ -178,7 +178,7 @@ class Body:
             return None
         if self._lead(one, section) != self._lead(other, section):
             return None
-        text = f"{self._told(one, section)}; {self.text(other)}{self._until(other)}"
+        text = f"{self._phrase(one, section)}; {self.text(other)}{self._until(other)}"
         if self.context.count(text) > self.fact_tokens or any(
             fact_text.surely_traced(text, f.text, 2) < fact_text.TRACEABLE for f in (one, other)
         ):
@@ -186,7 +186,7 @@ class Body:
         parts = (self._alone(one, section), self._alone(other, section))
         return Line(f"- {text} — {self.context.cite.several((one, other))}", (one.key, other.key), parts=parts)
 
-    def _told(self, fact: Fact, section: str) -> str:
+    def _phrase(self, fact: Fact, section: str) -> str:
         """A fact with the day and the name that its own words leave out, as far as it stays traceable."""
         text = self.text(fact)
         ends = f"{text}{self._until(fact)}"
@@ -215,8 +215,8 @@ class Body:
         if not slug or slug == section:
             return ""
         spoken = _words(self.text(fact))
-        names = (self.context.shown(subject) for subject in fact.subjects)
-        return "" if any(_words(unlinked(name)) & spoken for name in names) else self.shown(slug)
+        names = (self.context.link_entity(subject) for subject in fact.subjects)
+        return "" if any(_words(unlinked(name)) & spoken for name in names) else self.name_entity(slug)
 
     def _until(self, fact: Fact) -> str:
         """For a fact that another of the period took the place of: since when."""

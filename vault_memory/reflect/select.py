@@ -99,12 +99,12 @@ class Turn(NamedTuple):
     of: Callable[[Fact], bool] | None = None
 
 
-def chosen(facts: Sequence[Fact], budget: int, weigh: Weights) -> list[Fact]:
+def choose(facts: Sequence[Fact], budget: int, weigh: Weights) -> list[Fact]:
     """The facts that tell most within a budget of tokens, the most telling first; the order given plays no part."""
-    return in_turns(facts, budget, weigh, [Turn(budget)])[0]
+    return choose_in_turns(facts, budget, weigh, [Turn(budget)])[0]
 
 
-def in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: Iterable[Turn]) -> list[list[Fact]]:
+def choose_in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: Iterable[Turn]) -> list[list[Fact]]:
     """What each turn takes of the facts: what tells most beside all that was taken in the turns before it.
 
     All together take no more than the budget.

@@ -13,7 +13,7 @@ from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.periods import Period, finer, page_of
 from vault_memory.reflect.plan import EXTRACTIVE, Draft
 from vault_memory.reflect.sections import Body, PageContext, counted
-from vault_memory.reflect.select import Weights, chosen, in_order
+from vault_memory.reflect.select import Weights, choose, in_order
 from vault_memory.search.decay import OLD_DAYS
 from vault_memory.text.spans import plus
 
@@ -138,7 +138,7 @@ def _fitting(
     weigh = Weights(body.context.stems, body.context.rarity, cost, old_before=plus(body.period.end, -OLD_DAYS))
     keys = {fact.key for fact in facts}
     taken: list[Fact] = []
-    for fact in chosen(facts, SPARE * body.limit, weigh):
+    for fact in choose(facts, SPARE * body.limit, weigh):
         newer = fact.succeeded_by
         if newer in keys and newer != fact.key and newer not in {one.key for one in taken}:
             continue  # it found no room
@@ -157,7 +157,7 @@ def _opening(body: Body) -> str:
     if not named:
         return f"{size(body.facts)}."
     mostly = 2 * sum(not set(named).isdisjoint(fact.about) for fact in body.facts) > total
-    names = _and([f"{body.context.shown(slug)} ({body.threads[slug]})" for slug in named])
+    names = _and([f"{body.context.link_entity(slug)} ({body.threads[slug]})" for slug in named])
     return f"{'Mostly' if mostly else 'Partly'} {names}; {size(body.facts)}."
 
 

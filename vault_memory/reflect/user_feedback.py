@@ -14,7 +14,7 @@ from typing import NamedTuple
 from vault_memory.errors import RefusedError
 from vault_memory.reflect.beliefs import ConfidenceByHand
 from vault_memory.reflect.blocks import Block, Line, PageLine, confidence, text_name
-from vault_memory.reflect.merge import edited
+from vault_memory.reflect.merge import find_edits
 from vault_memory.store import journal
 from vault_memory.store.view import PROPOSALS, View
 
@@ -106,7 +106,7 @@ def hear_opinions(feedback: Feedback, path: str, block: Block | None, last: Sequ
     if block is None or last is None or block.is_as_written:
         return
     before = {name: confidence(line.text) for line in last for name in line.names if line.keys}
-    edits = edited(block, last)
+    edits = find_edits(block, last)
     for line in (edits.lines[place] for place in sorted(edits.yours)):
         number = confidence(line.text)
         for name in sorted(line.names) if line.keys and _IN_ITS_PLACE.match(line.text) else ():

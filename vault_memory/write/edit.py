@@ -82,7 +82,7 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
     else:
         standing = line_access(note, opened.folders) if opened.scopes else ()
         hidden = {number for number, (scope, _) in enumerate(standing, 1) if scope not in opened.scopes}
-        after = _placed(wanted, text, (new, old), list(_seen(text, old, hidden))).encode()
+        after = _place(wanted, text, (new, old), list(_find_seen(text, old, hidden))).encode()
     if after == data:
         raise UsageError("The file says that already.", "Nothing was written.")
     _refuse_side_effects(wanted, note, parse(path, after), opened)
@@ -152,7 +152,7 @@ def _with_text(lines: list[tuple[str, LineAccess]]) -> list[tuple[str, LineAcces
     return [(line, standing) for line, standing in lines if line.strip()]
 
 
-def _seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
+def _find_seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
     """Where `old` stands in lines that are all seen."""
     ends = [match.end() for match in re.finditer(r"\r\n|\n|\r", text)] if hidden else []
     start = text.find(old)
@@ -164,7 +164,7 @@ def _seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
         start = text.find(old, start + 1)
 
 
-def _placed(wanted: EditRequest, text: str, values: tuple[str, str], found: list[int]) -> str:
+def _place(wanted: EditRequest, text: str, values: tuple[str, str], found: list[int]) -> str:
     if len(found) != 1:
         what = "does not stand in" if not found else f"stands {len(found)} times in"
         raise UsageError(

@@ -156,7 +156,7 @@ def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
         raise ConflictError(f"{note.path}#L{first}: without it, lines of the note would mean something else.", BY_HAND)
     facts = {fact.start_line: fact for fact in retain.facts(note, None)}
     gone = facts.pop(first, None)
-    if _told(left, retain.facts(left, None)) != _told(note, facts.values()):
+    if _facts_with_lines(left, retain.facts(left, None)) != _facts_with_lines(note, facts.values()):
         raise ConflictError(
             f"{note.path}#L{first}: without it, another fact of the note would read otherwise.", BY_HAND
         )
@@ -166,7 +166,7 @@ def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
     return Removal(note.path, first, last, lines, key(note, first), narrative, data, after, identifier)
 
 
-def _told(note: Note, facts: Iterable[retain.RetainFact]) -> list[tuple[retain.RetainFact, list[str]]]:
+def _facts_with_lines(note: Note, facts: Iterable[retain.RetainFact]) -> list[tuple[retain.RetainFact, list[str]]]:
     """Facts of a note with their lines, wherever they stand."""
     return [
         (replace(fact, start_line=0, end_line=0), note.lines[fact.start_line - 1 : fact.end_line]) for fact in facts
