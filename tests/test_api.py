@@ -4,8 +4,9 @@ import inspect
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_a_missing_index_is_built_and_answers_cite(root: Path) -> None:
 
 def test_what_is_retained_is_found(root: Path) -> None:
     with Memory(str(root)) as memory:
-        done = memory.retain("Prefers tea.", kind="opinion", entities=["Peter"], confidence=0.8, day="2025-11-28")
+        done = memory.retain("Prefers tea.", kind="opinion", entities=["Peter"], confidence=0.8, date="2025-11-28")
         assert (done.path, done.bullet) == ("memory/2025-11-28.md", "- O(c=0.8) @Peter: Prefers tea.")
         assert "tea" in memory.recall("tea", k=1).results[0].content
         profile = memory.entity("Peter")
@@ -127,12 +128,72 @@ def test_what_is_wrong_is_an_error_of_the_tree(root: Path, tmp_path: Path) -> No
             memory.retain("Prefers tea.", confidence=3)
 
 
-def test_one_text_where_several_are_taken_is_refused(root: Path) -> None:
+SEVERAL = [
+    (name, option)
+    for name, method in inspect.getmembers(Memory, inspect.isfunction)
+    for option in inspect.signature(method).parameters
+    if option in ("entities", "kinds", "tags", "scopes", "paths", "only") and not name.startswith("_")
+]
+NEEDED = {
+    "recall": ("Peter",), "retain": ("Sings.",), "get": ("memory.md",), "entity": ("Peter",),
+    "similar_names": ("Peter",), "notes_called": ("memory",), "notes_below": ("",), "retain_once": ("Sings.",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "option"), SEVERAL, ids=".".join)
+def test_one_text_where_several_are_taken_is_refused(root: Path, name: str, option: str) -> None:
     with Memory(root) as memory:
-        for call in (
-            lambda: memory.recall("bicycle", entities="Peter"), lambda: memory.retain("Sings.", entities="Peter"),
-            lambda: memory.index("memory"),
-        ):  # fmt: skip
+        for wrong in ("Peter", 5):
             with pytest.raises(UsageError, match="list of texts"):
-                call()
+                getattr(memory, name)(*NEEDED.get(name, ()), **{option: wrong})
+        with pytest.raises(UsageError):
+            getattr(memory, name)(*NEEDED.get(name, ()), **{option: [5]})
     assert sorted(path.name for path in (root / "memory").iterdir()) == ["2025-11-27.md"]
+
+
+WRONG: dict[str, Callable[[Memory], object]] = {
+    "a format that is none": lambda memory: memory.context(format="yaml"),
+    "a prompt that is no text": lambda memory: memory.context(5),  # type: ignore[arg-type]
+    "a negative budget": lambda memory: memory.context(budget=-3),
+    "a path that is no text": lambda memory: memory.get(5),  # type: ignore[arg-type]
+    "a path that UTF-8 cannot hold": lambda memory: memory.get("\ud800"),
+    "lines that are words": lambda memory: memory.get("memory.md", lines=("a", "b")),  # type: ignore[arg-type]
+    "one line": lambda memory: memory.get("memory.md", lines=3),  # type: ignore[arg-type]
+    "lines the wrong way round": lambda memory: memory.get("memory.md", lines=(5, 2)),
+    "line 0": lambda memory: memory.get("memory.md", lines=(0, 2)),
+    "no tokens": lambda memory: memory.get("memory.md", max_tokens=0),
+    "an entity that is no text": lambda memory: memory.entity(5),  # type: ignore[arg-type]
+    "an entity's opinions that is no text": lambda memory: memory.opinions(5),  # type: ignore[arg-type]
+    "a name that is no text": lambda memory: memory.similar_names(5),  # type: ignore[arg-type]
+    "a link that is no text": lambda memory: memory.notes_called(5),  # type: ignore[arg-type]
+    "a folder that UTF-8 cannot hold": lambda memory: memory.notes_below("\ud800"),
+    "a fact that is no text": lambda memory: memory.retain(5),  # type: ignore[arg-type]
+    "a day that is none": lambda memory: memory.retain("Sings.", date="some day"),
+    "lines to forget the wrong way round": lambda memory: memory.plan_forget("memory.md", 5, 2),
+    "a page to reflect that is none": lambda memory: memory.reflect(only=["pages"]),
+    "a run that is no text": lambda memory: memory.undo(5),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("call", WRONG.values(), ids=WRONG.keys())
+def test_an_option_that_cannot_be_read_is_a_usage_error(root: Path, call: Callable[[Memory], object]) -> None:
+    with Memory(root) as memory, pytest.raises(UsageError):
+        call(memory)
+
+
+def test_a_number_beyond_what_the_index_counts_to_means_all(root: Path) -> None:
+    with Memory(root) as memory:
+        assert memory.recall("bicycle", k=10**20, budget=10**20).results
+        assert memory.context("bicycle", budget=10**20).text
+        assert memory.get("a" * 300).not_found
+
+
+def test_dates_are_texts_or_dates_by_the_names_of_the_command_line(root: Path) -> None:
+    with Memory(root) as memory:
+        assert memory.retain("Sings.", date=date(2025, 11, 29)).path == "memory/2025-11-29.md"
+        day = datetime(2025, 12, 1, tzinfo=UTC)
+        pages = {edit.path for edit in memory.reflect(since=date(2025, 11, 1), now=day, dry_run=True).edits}
+        late = {edit.path for edit in memory.reflect(since=date(2025, 12, 1), now=day, dry_run=True).edits}
+        assert "bank/world.md" in pages - late
+        assert "bicycle" in memory.context(now="2025-11-28").text
+        assert "bicycle" not in memory.context(now="2026-02-01").text

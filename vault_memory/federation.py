@@ -107,11 +107,10 @@ class Federation(Memory):
                 given.append((SESSIONS, "sessions are not asked where nothing may be waited for"))
         return _merge(request, given, self.vault.root.name)
 
-    def get(
-        self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None,
-        scopes: Sequence[str] = (),
-    ) -> "Excerpt":  # fmt: skip
-        """Read lines of a note, or messages of a session; a note of the vault comes first where a path names both.
+    def _get(
+        self, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
+    ) -> "Excerpt":
+        """Lines of a note, or messages of a session; a note of the vault comes first where a path names both.
 
         What lies outside the scopes, where there are any, is not found.
         """
@@ -121,14 +120,14 @@ class Federation(Memory):
 
             session = transcript.inner(path)
         if session is None or session[1] is None:  # no note has messages
-            found = super().get(path, lines, max_tokens, scopes)
+            found = super()._get(path, lines, max_tokens, scopes)
             if not found.not_found:
                 return found
             name, _, inner = path.removeprefix(PREFIX).partition("/")
             for root in self.further if path.startswith(PREFIX) and inner else ():
                 # Who may see nothing of it is not told that it is there.
                 if root.name == name and root.is_open(scopes):
-                    found = self.memory_of(root).get(inner, lines, max_tokens, scopes)
+                    found = self.memory_of(root)._get(inner, lines, max_tokens, scopes)
                     return replace(found, path=f"{PREFIX}{name}/{found.path}")
             if session is None:
                 return found
@@ -137,7 +136,7 @@ class Federation(Memory):
 
         if session_root.may_open(session[0], self.config, os.environ):
             span = session_root.lines_of(lines or session[1])
-            found = self.sessions.get(session[0], span, max_tokens, scopes)
+            found = self.sessions._get(session[0], span, max_tokens, scopes)
             if not found.not_found:
                 return session_root.outside_excerpt(found)
         return Excerpt(transcript.outer(session[0]), 0, 0, "", not_found=True)
@@ -252,7 +251,7 @@ class Federation(Memory):
             given.append((NOTES, own))
         given += self._others(request, progress)
         answer = _merge(request, given, self.vault.root.name)
-        if keep and self.config.journal and not request.is_pinned:
+        if keep and self.config.journal and request.is_noted:
             # A further vault is only read.
             asked: list[Memory] = [self] if request.source != SESSIONS else []
             asked += [self.sessions] if request.source != NOTES and isinstance(given[-1][1], Answer) else []

@@ -3,6 +3,7 @@
 A surface (command line, daemon, MCP server, hook) calls a Memory, a Federation of several, or the daemon's client.
 """
 
+import datetime as dt
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -83,7 +84,7 @@ class Memory:
 
     def recall(
         self, query: str, *, k: int | None = None, budget: int | None = None, since: str | date | None = None,
-        until: str | date | None = None, as_of: str | date | None = None, now: str | datetime | None = None,
+        until: str | date | None = None, as_of: str | date | None = None, now: str | date | datetime | None = None,
         entities: Sequence[str] = (), kinds: Sequence[str] = (), tags: Sequence[str] = (), scopes: Scopes = (),
         source: str = "notes", mode: str = "auto", explain: bool = False, journal: bool = True,
     ) -> Answer:  # fmt: skip
@@ -94,21 +95,23 @@ class Memory:
         `scopes` none for all. The recall is noted in the journal as a person's, unless `journal` is False, `explain` is
         set or `now` given. Raises UsageError for an option that cannot be read.
         """
-        _refuse_text(entities=entities, kinds=kinds, tags=tags, scopes=scopes)
         options = {
-            "query": query, "k": k, "budget": budget, "since": since, "until": until, "as-of": as_of,
-            "entity": tuple(entities), "kind": tuple(kinds), "tag": tuple(tags), "scope": tuple(scopes),
-            "source": source, "mode": mode, "explain": explain,
-        } | ({} if now is None else {"now": now})  # fmt: skip
-        asked = request.build({key: value for key, value in options.items() if value is not None}, self.config)
+            "query": query, "k": k, "budget": budget, "since": since, "until": until, "as-of": as_of, "now": now,
+            "entity": _texts(entities=entities), "kind": _texts(kinds=kinds), "tag": _texts(tags=tags),
+            "scope": _texts(scopes=scopes), "source": source, "mode": mode, "explain": explain,
+        }  # fmt: skip
+        return self.answer(request.build(options, self.config), journal=journal)
+
+    def answer(self, asked: Request, progress: "Progress | None" = None, *, journal: bool = True) -> Answer:
+        """Answer one question whose options have been read."""
         with self._lock:
-            (answer,) = self.answers([asked], keep=journal and not explain)
+            (answer,) = self.answers([asked], progress, keep=journal)
         return answer
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
-        """Answer questions one after the other from one opened index; `keep` notes them in the journal.
+        """Answer questions one after the other from one opened index, for one thread; `keep` notes them in the journal.
 
         Raises UsageError for a question to other sources than the notes: those are a Federation's.
         """
@@ -120,14 +123,24 @@ class Memory:
         """Read lines (1-based, both ends included, None the last) of a note, at most 10,000 characters unless told.
 
         A missing note, or one that these scopes do not open, is an empty Excerpt with `not_found`. Raises RefusedError
-        for a path that leads out of the vault.
+        for a path that leads out of the vault, UsageError for lines that there cannot be.
         """
+        from vault_memory.search.get import check_lines
+
+        _text(path=path)
+        check_lines(lines)
+        return self._get(path, lines, request.count({"max_tokens": max_tokens}, "max_tokens"), _opened(scopes))
+
+    def _get(
+        self, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
+    ) -> "Excerpt":
         from vault_memory.search.get import OpenScopes, read
 
-        return read(self.vault, path, lines, max_tokens, OpenScopes(tuple(scopes), self.config.folder_scopes))
+        return read(self.vault, path, lines, max_tokens, OpenScopes(scopes, self.config.folder_scopes))
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is; what was superseded comes last."""
+        _text(name=name)
         from vault_memory.search.entity_profile import marked, profile
 
         def ask(view: "View", _: object) -> "EntityProfile | None":
@@ -136,35 +149,38 @@ class Memory:
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
         with self._lock:
-            return self.index_file.read(ask, progress, tuple(scopes))
+            return self.index_file.read(ask, progress, _opened(scopes))
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.search.entity_profile import listing
 
         with self._lock:
-            return self.index_file.read(lambda view, _: listing(view), progress, tuple(scopes))
+            return self.index_file.read(lambda view, _: listing(view), progress, _opened(scopes))
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
         from vault_memory.search.names import Names
 
+        _text(name=name)
         with self._lock:
-            return self.index_file.read(lambda view, _: Names(view).near(name), scopes=tuple(scopes))
+            return self.index_file.read(lambda view, _: Names(view).near(name), scopes=_opened(scopes))
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
         from vault_memory.search.entity_profile import notes_called
 
+        _text(name=name)
         with self._lock:
-            return self.index_file.read(lambda view, _: notes_called(view, name), scopes=tuple(scopes))
+            return self.index_file.read(lambda view, _: notes_called(view, name), scopes=_opened(scopes))
 
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
         from vault_memory.store.note_queries import note_paths
 
+        _text(folder=folder)
         with self._lock:
-            return self.index_file.read(lambda view, _: note_paths(view, folder), scopes=tuple(scopes))
+            return self.index_file.read(lambda view, _: note_paths(view, folder), scopes=_opened(scopes))
 
     def opinions(
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
@@ -174,27 +190,33 @@ class Memory:
         from vault_memory.reflect.page_jobs import Options
         from vault_memory.reflect.plan_run import RunPlanner
 
+        if entity is not None:
+            _text(entity=entity)
         options = Options(date.today(), entity_days=self.config.reflect_entity_days)
         with self._lock:
             return self.index_file.read(
                 lambda view, _: query_opinions(RunPlanner(self.vault, view, options).jobs, entity),
                 progress,
-                tuple(scopes),
+                _opened(scopes),
             )
 
     def context(
-        self, prompt: str = "", *, budget: int = 2000, scopes: Scopes = (), source: str = "notes",
-        format: str = "markdown",
+        self, prompt: str = "", *, budget: int | None = None, scopes: Scopes = (), source: str = "notes",
+        format: str = "markdown", now: str | date | datetime | None = None,
     ) -> "Bundle":  # fmt: skip
-        """Core memory and what the notes say about a prompt, as text within `budget` tokens, framed as data.
+        """Core memory and what the notes say about a prompt, as text within `budget` tokens (2000), framed as data.
 
         Without a prompt the last seven days stand in its place. No scopes mean `global` alone. What was handed over is
-        journalled as shown, which counts for nothing.
+        journalled as shown, which counts for nothing, unless `now` is given. Raises UsageError for an option that
+        cannot be read.
         """
-        from vault_memory.context.context import RECENT_DAYS, ContextRequest
+        from vault_memory.context import context
 
-        days = 0 if prompt.strip() else RECENT_DAYS
-        return self.bundle(ContextRequest(prompt, budget, tuple(scopes), format, recent_days=days, source=source))
+        options = {
+            "prompt": prompt, "budget": budget, "scope": _texts(scopes=scopes), "source": source, "format": format,
+            "now": now,
+        }  # fmt: skip
+        return self.bundle(context.build(options, self.config))
 
     def bundle(self, wanted: "ContextRequest", patience: float = 1.0, progress: "Progress | None" = None) -> "Bundle":
         """Put together what an agent is handed; with no `patience` (seconds) nothing is waited for."""
@@ -217,13 +239,13 @@ class Memory:
 
         Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
         """
-        _refuse_text(paths=paths)
+        limited = [self.index_file.relative(path) for path in _texts(paths=paths)]
         with self._lock:
-            return self.index_file.update([*map(self.index_file.relative, paths)] or None, progress, rebuild)
+            return self.index_file.update(limited or None, progress, rebuild)
 
     def retain(
         self, text: str, *, kind: str = "world", entities: Sequence[str] = (), confidence: float | None = None,
-        day: str | date | None = None, scope: str = "",
+        date: str | dt.date | None = None, scope: str = "",
     ) -> "RetainResult":  # fmt: skip
         """Append a fact to a day's note (today's), and make it searchable.
 
@@ -232,19 +254,23 @@ class Memory:
         """
         from vault_memory.write.retain import parse_bullet, parse_day
 
-        _refuse_text(entities=entities)
+        _text(text=text, kind=kind, scope=scope)
         is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
         if confidence is not None and not (is_number and 0 <= confidence <= 1):
             raise UsageError(f"`confidence` is {confidence}: it must be a number from 0 to 1.", "For example 0.8.")
-        bullet = parse_bullet(text, kind, entities, confidence, scope)
+        bullet, day = parse_bullet(text, kind, _texts(entities=entities), confidence, scope), parse_day(date)
         with self._lock:
-            return self.writer.retain(bullet, day if isinstance(day, date) else parse_day(day))
+            return self.writer.retain(bullet, day)
 
     def plan_forget(self, path: str, first: int, last: int) -> "Removal":
         """What forgetting these lines of a note would take out; writes nothing.
 
         Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault.
         """
+        from vault_memory.search.get import check_lines
+
+        _text(path=path)
+        check_lines((first, last))
         return self.writer.forgettable(path, first, last)
 
     def forget(self, planned: "Removal") -> "ForgetResult":
@@ -256,8 +282,8 @@ class Memory:
             return self.writer.forget(planned)
 
     def reflect(
-        self, *, since: str | None = None, now: str | None = None, only: Iterable[str] = (), dry_run: bool = False,
-        force: bool = False, apply_core: bool = False, steps: "Steps | None" = None,
+        self, *, since: str | date | None = None, now: str | date | datetime | None = None, only: Sequence[str] = (),
+        dry_run: bool = False, force: bool = False, apply_core: bool = False, steps: "Steps | None" = None,
     ) -> "ReflectReport":  # fmt: skip
         """Write the pages that the facts make: entities, opinions, summaries, proposals; `dry_run` only plans them.
 
@@ -265,7 +291,7 @@ class Memory:
         """
         from vault_memory.reflect.job import parse_request, reflect
 
-        asked = parse_request(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
+        asked = parse_request(since, now, _texts(only=only), dry_run=dry_run, force=force, apply_core=apply_core)
         with self._lock:
             return reflect(self.index_file, asked, steps)
 
@@ -277,6 +303,7 @@ class Memory:
         """
         from vault_memory.reflect.job import undo
 
+        _text(run=run)
         with self._lock:
             return undo(self.index_file, run, dry_run=dry_run, force=force, unforgetting=self.writer.unforgetting)
 
@@ -287,8 +314,21 @@ def _of_notes(request: Request) -> Request:
     return request
 
 
-def _refuse_text(**options: Sequence[str]) -> None:
-    """Raise UsageError for a text where several are taken: its letters would be taken for them."""
+def _text(**options: object) -> None:
+    """Raise UsageError for an option that is no text, or none that UTF-8 can hold."""
     for name, value in options.items():
-        if isinstance(value, str):
-            raise UsageError(f"`{name}` must be a list of texts.", f"Write {name}=[{value!r}].")
+        if not isinstance(value, str):
+            raise UsageError(f"`{name}` must be text.", "Give it as text.")
+        request.texts(options, name)
+
+
+def _texts(**option: object) -> tuple[str, ...]:
+    """The texts of one option; raises UsageError for a text alone: its letters would be taken for several."""
+    ((name, value),) = option.items()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise UsageError(f"`{name}` must be a list of texts.", f"Write {name}=[{str(value)!r}].")
+    return request.texts({name: list(value)}, name)
+
+
+def _opened(scopes: Scopes) -> tuple[str, ...]:
+    return request.scopes({"scope": _texts(scopes=scopes)})

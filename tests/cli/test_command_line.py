@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sample import NOW, at_home, call, working_in
 
+from vault_memory.errors import VaultError
 from vault_memory.startup import __version__
 
 
@@ -173,3 +174,21 @@ def test_a_folder_is_no_note(vault: Path) -> None:
         assert (said.out, f"`{folder}` is a folder" in said.err) == ("", True)
     assert call("get", "../x/").code == 6
     assert "sessions.tools" in call("get", "sessions/claude-code/x").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("get", "a" * 300),
+        ("init", "a" * 300),
+        ("recall", "boat", "--k", "9" * 20),
+        ("recall", "boat", "--budget", "9" * 20),
+    ],
+    ids=["get", "init", "k", "budget"],
+)
+def test_a_name_or_a_number_beyond_what_the_system_takes_is_no_fault_of_the_program(
+    vault: Path, arguments: tuple[str, ...]
+) -> None:
+    ended = call("--vault", str(vault), *arguments)
+    assert "Unexpected" not in ended.err
+    assert ended.code == (VaultError.exit_code if arguments[0] == "init" else 0)

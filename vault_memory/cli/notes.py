@@ -1,5 +1,6 @@
 """The commands for notes and what they say: `init`, `get`, `retain`, `forget`, `entity`, `entities`, `opinions`."""
 
+import os
 import shlex
 import shutil
 import sys
@@ -52,10 +53,10 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
         ".memory/config.toml": "config.toml",
         ".memory/.gitignore": "gitignore",
     }
-    missing = {target: source for target, source in wanted.items() if not (root / target).exists()}
-    if (root / "MEMORY.md").exists():
+    missing = {target: source for target, source in wanted.items() if not os.path.exists(root / target)}
+    if os.path.exists(root / "MEMORY.md"):
         missing.pop("memory.md", None)
-    folders = [name for name in ("memory", "bank/entities") if not (root / name).is_dir()]
+    folders = [name for name in ("memory", "bank/entities") if not os.path.isdir(root / name)]
     for name in (*folders, *missing):
         if not locations.is_inside(root, root / name):
             raise RefusedError(
@@ -100,7 +101,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     excerpt = memory.get(path, span, max_tokens, request.scopes({"scope": scope}))
     if shared.json:
         shared.say(dump(get_document(excerpt)))
-    elif excerpt.not_found and (memory.vault.root / path).is_dir():  # what leads out was refused before
+    elif excerpt.not_found and os.path.isdir(memory.vault.root / path):  # what leads out was refused before
         shared.note(f"`{path}` is a folder: name a note inside it.")
     elif excerpt.not_found:
         is_off = path.startswith("sessions/") and not memory.config.sessions_tools
@@ -144,7 +145,7 @@ def retain(
         document = schema("retain") | {"path": path, "line": None, "bullet": str(bullet), "dry_run": True}
         shared.say(dump(document) if shared.json else f"{path}\n{clean(str(bullet))}")
     else:
-        done = memory.retain(" ".join(text), kind=kind, entities=entity, confidence=confidence, day=when, scope=scope)
+        done = memory.retain(" ".join(text), kind=kind, entities=entity, confidence=confidence, date=when, scope=scope)
         document = retain_document(done) | {"dry_run": False}
         shared.say(dump(document) if shared.json else f"{done.path}#L{done.line}  {clean(done.bullet)}")
         if done.warning:

@@ -6,7 +6,7 @@ which counts for nothing (law 5); tokens are never counted here, only bounded fr
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from vault_memory.config import Config
 from vault_memory.context import core_notes
 from vault_memory.context.prompt_sheet import MORE_TOKENS, LeftOut, Piece, Sheet, piece_of, piece_tokens
+from vault_memory.errors import UsageError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
 from vault_memory.markdown.note import decoded_lines
 from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.search import request as options
 from vault_memory.search.answer import Answer, Request, Result, without_results
 from vault_memory.search.names import Names, superseded
 from vault_memory.search.pack import FILL_SHARE, said
 from vault_memory.search.recall import found_at
 from vault_memory.search.searcher import Searcher
-from vault_memory.startup import SESSIONS
+from vault_memory.startup import FORMATS, SESSIONS, SOURCES
 from vault_memory.store import journal, schema
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import note_paths, recent_passages
@@ -55,6 +57,12 @@ takes all of the room there would leave the sheet empty."""
 UNASKED_FLOOR = 0.7
 """What is put before a model unasked scores at least this share of the best that the notes hold, shown before or not:
 a question asked again would else bring something weaker each time."""
+
+MAX_DAYS = 366
+"""How far back a context may look for what was noted lately."""
+
+MAX_PROMPTS = 8
+"""How many prompts one context may answer: each is a recall of its own."""
 
 LONGEST_PROMPT = 8000
 """Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
@@ -109,6 +117,42 @@ class ContextRequest(NamedTuple):
     def prompts(self) -> list[str]:
         """What is asked, the prompt first."""
         return [text for text in dict.fromkeys((self.prompt, *self.also)) if text.strip()]
+
+
+def build(values: Mapping[str, Any], config: Config) -> ContextRequest:
+    """Make a ContextRequest from option values; absent or None means the default. Raises UsageError.
+
+    Without a prompt the last seven days stand in its place, unless `recent_days` says otherwise.
+    """
+    given = {key: value for key, value in values.items() if value is not None}
+    prompt = given.get("prompt", "")
+    if not isinstance(prompt, str):
+        raise UsageError("`prompt` must be text.", "Leave it out for what was noted lately.")
+    if len(also := options.texts(given, "also")) >= MAX_PROMPTS:
+        raise UsageError(f"A context answers {MAX_PROMPTS} prompts at most.", "Give fewer in `also`.")
+    days = given.get("recent_days", 0 if prompt.strip() else RECENT_DAYS)
+    if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
+        raise UsageError(f"`recent_days` must be a whole number from 0 to {MAX_DAYS}.", "For example 7.")
+    try:
+        without = frozenset(map(journal.signed, options.texts(given, "without")))
+    except ValueError as error:
+        raise UsageError(
+            "`without` must name passages as `shown` does.", "Give the keys of an earlier answer."
+        ) from error
+    return ContextRequest(
+        prompt=prompt,
+        budget=options.count(given, "budget") or config.recall_budget,
+        scopes=options.scopes(given),
+        format=options.choice(given, "format", FORMATS, FORMATS[0]),
+        without=without,
+        core=not options.flag(given, "without_core"),
+        recent_days=days,
+        source=options.choice(given, "source", SOURCES, "notes"),
+        now=options.moment(given["now"]) if "now" in given else None,
+        unasked=options.flag(given, "unasked"),
+        summaries=options.flag(given, "summaries"),
+        also=also,
+    )
 
 
 class Bundle(NamedTuple):

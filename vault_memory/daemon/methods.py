@@ -11,17 +11,9 @@ from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
 from vault_memory.rendering.recall import context_document, recall_document, recall_notes, recall_text
 from vault_memory.search import request
-from vault_memory.startup import FORMATS, SOURCES
-from vault_memory.store.journal import signed
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
-
-MAX_DAYS = 366
-"""How far back a context may look for what was noted lately."""
-
-MAX_PROMPTS = 8
-"""How many prompts one context may answer: each is a recall of its own."""
 
 Params = Mapping[str, Any]
 Document = dict[str, Any]
@@ -58,10 +50,10 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
     `telling` leaves out what tells nothing by itself, `no_journal` leaves no trace.
     """
     started = time.perf_counter()
-    as_text = _flag(params, "as_text")
+    as_text = request.flag(params, "as_text")
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
-    asked = request.build(options, memory.config, as_text, _flag(params, "telling"))
-    (answer,) = memory.answers([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
+    asked = request.build(options, memory.config, as_text, request.flag(params, "telling"))
+    answer = memory.answer(asked, progress, journal=not request.flag(params, "no_journal"))
     if not as_text:
         return recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
     days = [day.isoformat() for day in answer.understood.window or ()]
@@ -75,32 +67,12 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
 
 def _context(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     """The `context@1` document; without `patience` (0) nothing is waited for, and no index is built."""
-    from vault_memory.context.context import RECENT_DAYS, ContextRequest
+    from vault_memory.context import context
 
-    prompt, days, patience = params.get("prompt", ""), params.get("recent_days"), params.get("patience", 1.0)
-    if not isinstance(prompt, str):
-        raise UsageError("`prompt` must be text.", "Leave it out for what was noted lately.")
-    if len(also := request.texts(params, "also")) >= MAX_PROMPTS:
-        raise UsageError(f"A context answers {MAX_PROMPTS} prompts at most.", "Give fewer in `also`.")
-    if days is None:
-        days = 0 if prompt.strip() else RECENT_DAYS
-    if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
-        raise UsageError(f"`recent_days` must be a whole number from 0 to {MAX_DAYS}.", "For example 7.")
+    patience = params.get("patience", 1.0)
     if isinstance(patience, bool) or not isinstance(patience, int | float):
         raise UsageError("`patience` must be a number of seconds.", "For example 0.")
-    try:
-        without = frozenset(map(signed, request.texts(params, "without")))
-    except ValueError as error:
-        raise UsageError(
-            "`without` must name passages as `shown` does.", "Give the keys of an earlier answer."
-        ) from error
-    wanted = ContextRequest(
-        prompt, request.count(params, "budget") or memory.config.recall_budget, request.scopes(params),
-        request.choice(params, "format", FORMATS, FORMATS[0]), without, not _flag(params, "without_core"), days,
-        request.choice(params, "source", SOURCES, "notes"),
-        None if params.get("now") is None else request.moment(params["now"]), _flag(params, "unasked"),
-        _flag(params, "summaries"), also,
-    )  # fmt: skip
+    wanted = context.build({key: value for key, value in params.items() if key != "patience"}, memory.config)
     return context_document(memory.bundle(wanted, patience, progress), wanted)
 
 
@@ -149,7 +121,7 @@ def _retain(memory: Federation, params: Params, progress: "Progress | None") -> 
     options = {name: _text(params, name) for name in ("kind", "scope") if name in params}
     day = _text(params, "date") if "date" in params else None
     entities, confidence = request.texts(params, "entity"), params.get("confidence")
-    done = memory.retain(_text(params, "text"), entities=entities, confidence=confidence, day=day, **options)
+    done = memory.retain(_text(params, "text"), entities=entities, confidence=confidence, date=day, **options)
     return retain_document(done) | {"dry_run": False}
 
 
@@ -157,7 +129,7 @@ def _reflect(memory: Federation, params: Params, progress: "Progress | None") ->
     from vault_memory.reflect.job import Steps
     from vault_memory.rendering.reflect import reflect_document
 
-    flags = {name: _flag(params, name) for name in ("dry_run", "force", "apply_core")}
+    flags = {name: request.flag(params, name) for name in ("dry_run", "force", "apply_core")}
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
     # What is being written is written to its end: only the index and the plan are given up.
     steps = Steps(progress, progress)
@@ -170,7 +142,7 @@ def _index(memory: Federation, params: Params, progress: "Progress | None") -> D
     from vault_memory.rendering.status import index_document
 
     paths = request.texts(params, "paths")
-    done = memory.index(paths, rebuild=_flag(params, "rebuild"), progress=progress)
+    done = memory.index(paths, rebuild=request.flag(params, "rebuild"), progress=progress)
     return index_document(done, None, None if paths else memory.refresh_sessions())
 
 
@@ -194,11 +166,4 @@ def _text(params: Params, name: str) -> str:
     value = params.get(name)
     if not isinstance(value, str) or not value.strip():
         raise UsageError(f"`{name}` must be text.", "Give it as text.")
-    return value
-
-
-def _flag(params: Params, name: str) -> bool:
-    value = params.get(name, False)
-    if not isinstance(value, bool):
-        raise UsageError(f"`{name}` must be true or false.", "Leave it out for false.")
     return value

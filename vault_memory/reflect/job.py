@@ -338,7 +338,7 @@ def _tell_index(index: IndexFile, paths: list[str]) -> None:
 
 
 def parse_request(
-    since: str | None = None, now: str | None = None, only: Iterable[str] = (), **flags: bool
+    since: str | date | None = None, now: str | date | None = None, only: Iterable[str] = (), **flags: bool
 ) -> ReflectRequest:
     """What is asked of a reflect; `flags` are `dry_run`, `force` and `apply_core`. Raises UsageError."""
     unknown = sorted(set(only) - set(REFLECTED))

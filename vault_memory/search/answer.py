@@ -50,6 +50,11 @@ class Request(NamedTuple):
     """Lines that are handed over besides the answer: the same words are not wanted twice."""
 
     @property
+    def is_noted(self) -> bool:
+        """Whether the journal may note it: not a question of another time, nor one that wants ranks explained."""
+        return not (self.is_pinned or self.explain)
+
+    @property
     def wanted(self) -> int:
         """How many results are asked for: `k`, else what the budget holds of passages of usual length."""
         asked = self.k if self.k is not None else max(8, (self.budget_tokens or 10_000) // TOKENS_PER_RESULT)

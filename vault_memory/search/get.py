@@ -139,6 +139,19 @@ def parse_span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None
         first, last = int(match[1] or 1), int(match[2]) if match[2] else None
     else:
         raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
-    if first < 1 or (last is not None and last < first):
-        raise UsageError(f"There are no lines {first} to {last}.", "Lines count from 1, the smaller number first.")
+    check_lines((first, last))
     return (cited[1] if cited else path), (first, last)
+
+
+def check_lines(lines: object) -> None:
+    """Raise UsageError unless these are two numbers from 1, the second not smaller or None; None means all lines."""
+    if lines is None:
+        return
+    match lines:
+        case [int(first), None] if first >= 1:
+            return
+        case [int(first), int(last)] if 1 <= first <= last:
+            return
+        case [first, last]:
+            raise UsageError(f"There are no lines {first} to {last}.", "Lines count from 1, the smaller number first.")
+    raise UsageError("`lines` must be two numbers.", "For example lines=(10, 20), or lines=(10, None) to the end.")

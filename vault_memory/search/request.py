@@ -22,6 +22,8 @@ OPTIONS = (
 FIRST_YEAR, LAST_YEAR = 1000, 9000
 """Nearer to the ends of the calendar, the local day or "last year" may lie beyond them."""
 
+LARGEST_COUNT = 10**9
+
 DATE_HELP = 'A date is 2025-11-27, 2025-11, 30d (30 days ago), yesterday, "last week", "Nov 27" …'
 
 
@@ -96,13 +98,16 @@ def kind(text: str) -> str:
 
 
 def count(given: Mapping[str, Any], key: str) -> int | None:
-    """A parameter that is a whole number above 0, None where it is absent; raises UsageError for anything else."""
+    """A parameter that is a whole number above 0, None where it is absent; raises UsageError for anything else.
+
+    One too large for SQLite means the same as the largest that is not.
+    """
     value = given.get(key)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError(f"`{key}` must be a whole number above 0.", f"For example {key}=8.")
-    return value
+    return min(value, LARGEST_COUNT)
 
 
 def day(given: Mapping[str, Any], key: str, today: date, first: bool) -> date | None:
@@ -126,6 +131,14 @@ def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if any("\ud800" <= char <= "\udfff" for item in values for char in item):
         raise UsageError(f"`{key}` is not text that UTF-8 can hold.", "Fix its encoding.")
     return tuple(values)
+
+
+def flag(given: Mapping[str, Any], key: str) -> bool:
+    """A parameter that is true or false, False where it is absent; raises UsageError for anything else."""
+    value = given.get(key, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"`{key}` must be true or false.", "Leave it out for false.")
+    return value
 
 
 def scopes(given: Mapping[str, Any]) -> tuple[str, ...]:

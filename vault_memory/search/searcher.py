@@ -33,7 +33,7 @@ class Searcher:
     ) -> Iterator[Answer]:
         """Answer questions one after the other from one opened index.
 
-        `keep` notes them in the journal, by the clock, but for those asked as if it were another time.
+        `keep` notes them in the journal, by the clock, if they may be noted (see Request).
         """
         waiting = iter(requests)
         request = next(waiting, None)
@@ -50,7 +50,7 @@ class Searcher:
                             answer = answer._replace(
                                 fresh=freshness.fresh, pending=freshness.pending, degraded=degraded
                             )
-                            if keep and not request.is_pinned:
+                            if keep and request.is_noted:
                                 cited = [journal.CitedPassage(result.source, result.key) for result in answer.results]
                                 journal.note_recall(self._index.vault.root, request.query, datetime.now(UTC), cited)
                             yield answer

@@ -182,9 +182,9 @@ def parse_bullet(
     return made
 
 
-def parse_day(text: str | None) -> date:
+def parse_day(given: str | date | None) -> date:
     """The one day that an option names; None is today."""
-    today = date.today()
+    today, text = date.today(), str(given or "")
     found = dates.parse_option(text, today) if text else None
     if text and (found is None or found.start != found.end):
         raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
