@@ -283,6 +283,12 @@ def test_a_disk_that_hangs_does_not_hold_up_a_prompt(notes: Path, data: Path) ->
     assert "Not done within 2 s, while the settings were read" in logged(data)
 
 
+def test_the_deadline_can_be_set(notes: Path, data: Path, stuck: socket.socket) -> None:
+    settings("", "seconds = 0.1")
+    assert asked(notes, "s", "How does Peter like his replies?", as_process=True) == ""
+    assert "Not done within 0.1 s, while " in logged(data)
+
+
 def test_an_input_that_never_ends_is_not_waited_for(notes: Path, data: Path) -> None:
     words = [sys.executable, "-m", "vault_memory", "--vault", str(notes), "hook", "claude-code", "Stop"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

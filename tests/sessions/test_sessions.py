@@ -269,6 +269,17 @@ def test_opencode_without_its_database_keeps_what_was_said(config: Config, tmp_p
     assert (texts(tmp_data), found.problems, found.gone) == (before, [], 0)
 
 
+def test_a_transcript_that_says_nothing_any_more_takes_nothing_away(
+    config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    swept(config)
+    before = texts(tmp_data)
+    file.write_text("")
+    assert "says nothing any more" in swept(config).problems[0] and texts(tmp_data) == before
+    assert swept(config).problems == []
+
+
 def test_a_last_line_without_an_end_is_told(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     file = make.claude(tmp_path / "claude", "one", make.talk(1))
     whole = file.read_text()

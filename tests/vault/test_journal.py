@@ -88,6 +88,17 @@ def test_a_question_of_another_day_leaves_no_trace(vault: Memory) -> None:
     assert len(journal.files(vault.vault.root)) == 1
 
 
+def test_what_explains_comes_in_a_batch_or_is_to_leave_no_trace_leaves_none(vault: Memory) -> None:
+    for options in (["logbook", "--explain"], ["logbook", "--no-journal"], ["--batch", "-"]):
+        said = call("--vault", str(vault.vault.root), "recall", *options, stdin=b'{"query": "logbook"}\n')
+        assert said.code == 0 and "logbook in the red box" in said.out
+    for flags in ({"explain": True}, {"journal": False}):
+        assert vault.recall("logbook", **flags).results
+    assert journal.files(vault.vault.root) == {}
+    assert vault.recall("logbook").results
+    assert len(journal.files(vault.vault.root)) == 1
+
+
 def test_a_rebuild_replays_the_journal(vault: Memory) -> None:
     use(vault, QUESTIONS[:10])
     before = used_days(vault)
@@ -121,6 +132,17 @@ def test_damaged_lines_are_passed_over_and_counted(vault: Memory) -> None:
     # The line cut off by a crash took none with it.
     said = run(vault.vault.root, "doctor").stdout
     assert f"{len(bad) + 1} damaged lines in .memory/journal/{file.name}" in said
+
+
+def test_a_journal_that_leads_out_is_none(vault: Memory, tmp_path: Path) -> None:
+    use(vault, QUESTIONS[:10])
+    folder = vault.vault.root / ".memory" / "journal"
+    shutil.move(folder, tmp_path / "elsewhere")
+    folder.mkdir()
+    for file in (tmp_path / "elsewhere").iterdir():
+        (folder / file.name).symlink_to(file)
+    assert journal.files(vault.vault.root) == {}
+    assert tier(vault) == "working"
 
 
 events = st.lists(

@@ -165,6 +165,27 @@ def test_a_run_that_names_files_elsewhere_touches_none(tmp_path: Path, path: str
     assert secret.read_text() == (root / ".obsidian/app.json").read_text() == "two\n"
 
 
+def test_links_inside_a_run_lead_nowhere(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", {"a.md": "one\n"})
+    history, of = UndoHistory(root), vault(root)
+    run = history.begin("reflect")
+    change(of, run, "a.md", b"two\n")
+    secret = put(tmp_path, "secret.md", "one\n")
+    kept = root / run.place / str(run.changes()[0].before)
+    kept.unlink()
+    kept.symlink_to(secret)
+    with pytest.raises(VaultError):
+        history.undo(run, of)
+    elsewhere = root / HISTORY / run.name.replace("reflect", "other")
+    elsewhere.symlink_to(tmp_path)
+    assert [known.name for known in history.runs()] == [run.name]
+    record = root / run.place / "run.jsonl"
+    record.rename(tmp_path / "run.jsonl")
+    record.symlink_to(tmp_path / "run.jsonl")
+    with pytest.raises(VaultError):
+        run.changes()
+
+
 def test_folders_made_for_notes_go_with_them_and_others_stay(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", {"a.md": "one\n"})
     (tmp_path / "outside").mkdir()
