@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -47,8 +47,11 @@ _OF_ONE_SOURCE = ("lexical", "entity", "temporal")
 """What a source says of these is that it holds nothing of the question; another may."""
 
 
-Given = list[tuple[str, Answer | str]]
-"""The sources that were asked: what each answers, with results as they are cited outside, or why it does not."""
+SourceAnswer = tuple[str, Answer | str]
+"""A source that was asked: its name, and its answer with results as they are cited outside, or why it has none."""
+
+_asking: dict[Path, threading.Thread] = {}
+"""Who asks other vaults against the clock, by the vault it asks for."""
 
 
 class OtherVault(NamedTuple):
@@ -78,7 +81,7 @@ class Federation(Memory):
     ) -> None:  # fmt: skip
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
-        self._beside: dict[str, Memory] = {}
+        self._opened: dict[str, Memory] = {}
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -90,19 +93,19 @@ class Federation(Memory):
             else:
                 yield from super().answers(group, progress, keep)
 
-    def beside(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
+    def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
         """The vault's own answer, where its notes were asked, with what other sources say; not journalled.
 
         Where nothing may be waited for, other vaults answer from the index they have; the sessions, which are always
         behind, do not.
         """
-        given: Given = [(NOTES, own)] if own else []
+        given: list[SourceAnswer] = [(NOTES, own)] if own else []
         if may_wait:
-            given += self._others(request)
+            given += self._ask_others(request)
         else:
             # Even finding the vaults may hang: that is left to the thread that asks them.
             if request.source != SESSIONS and (self.config.roots or self.config.roots_under):
-                given += _ask_quickly(self, request)
+                given += self._ask_against_the_clock(request)
             if request.source != NOTES:
                 given.append((SESSIONS, "sessions are not asked where nothing may be waited for"))
         return _merge(request, given, self.vault.root.name)
@@ -144,7 +147,7 @@ class Federation(Memory):
     def close(self) -> None:
         """Let go of what is held open."""
         super().close()
-        for memory in (self.__dict__.get("sessions"), *self._beside.values()):
+        for memory in (self.__dict__.get("sessions"), *self._opened.values()):
             if memory:
                 memory.close()
 
@@ -161,7 +164,7 @@ class Federation(Memory):
         from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
 
         found: list[OtherVault] = []
-        known, names = {os.path.realpath(config.vault)}, Counter[str]()
+        known, names = {os.path.realpath(config.vault)}, Counter((NOTES, SESSIONS))  # names that are taken
         for path, scope in (*config.roots, *((path, "") for path in _project_memories(config.roots_under))):
             real = os.path.realpath(path)
             if real in known:
@@ -182,10 +185,10 @@ class Federation(Memory):
 
     def memory_of(self, root: OtherVault) -> Memory:
         """Another vault as a Memory; raises VaultError where the folder is not there now."""
-        if root.name not in self._beside:
+        if root.name not in self._opened:
             config = _config_of(root, self.config)
-            self._beside[root.name] = Memory(config, index_file=self._index_of(config))
-        return self._beside[root.name]
+            self._opened[root.name] = Memory(config, index_file=self._index_of(config))
+        return self._opened[root.name]
 
     def refresh_further(self, progress: "Progress | None" = None) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
         """Bring the index of each other vault up to date: its name, and what was done or why it could not be."""
@@ -245,42 +248,82 @@ class Federation(Memory):
 
     def _answer(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
         started = time.perf_counter()
-        given: Given = []
+        given: list[SourceAnswer] = []
         if request.source != SESSIONS:
             (own,) = super().answers([request._replace(source=NOTES)], progress, keep=False)
             given.append((NOTES, own))
-        given += self._others(request, progress)
+        given += self._ask_others(request, progress)
         answer = _merge(request, given, self.vault.root.name)
         if keep and self.config.journal and request.is_noted:
             # A further vault is only read.
-            asked: list[Memory] = [self] if request.source != SESSIONS else []
-            asked += [self.sessions] if request.source != NOTES and isinstance(given[-1][1], Answer) else []
-            for memory in asked:
-                name = "" if memory is self else SESSIONS
-                cited = [journal.CitedPassage(each.source, each.key) for each in answer.results if each.root == name]
-                journal.note_recall(memory.vault.root, request.query, datetime.now(UTC), cited)
+            answered = {name for name, each in given if isinstance(each, Answer)}
+            for source, name in ((NOTES, ""), (SESSIONS, SESSIONS)):
+                if source in answered:
+                    memory = self.sessions if name else self
+                    cited = [
+                        journal.CitedPassage(each.source, each.key) for each in answer.results if each.root == name
+                    ]
+                    journal.note_recall(memory.vault.root, request.query, datetime.now(UTC), cited)
         return answer._replace(seconds=time.perf_counter() - started)
 
-    def _others(self, request: Request, progress: "Progress | None" = None) -> Given:
-        """What the sources besides the vault say that the question means and its scopes open."""
-        asked: list[tuple[str, Callable[[], Answer | str]]] = []
+    def _ask_others(
+        self, request: Request, progress: "Progress | None" = None, may_wait: bool = True
+    ) -> Iterator[SourceAnswer]:
+        """What the sources besides the vault say that the question means and its scopes open, one after the other."""
         if request.source != SESSIONS:
             for root in self.further:
                 if root.is_open(request.filters.scopes):
-                    asked.append((root.name, partial(self._ask_further, root, request, progress)))
-        if request.source != NOTES:
-            asked.append((SESSIONS, partial(self._ask_sessions, request, progress)))
-        given: Given = []
-        for name, ask in asked:
+                    yield root.name, self._ask_vault(root, request._replace(source=NOTES), progress, may_wait)
+        if request.source != NOTES and may_wait:
             try:
-                given.append((name, ask()))
+                yield SESSIONS, self._ask_sessions(request, progress)
             except VaultMemoryError as error:
-                given.append((name, str(error)))
-        return given
+                yield SESSIONS, str(error)
 
-    def _ask_further(self, root: OtherVault, request: Request, progress: "Progress | None") -> Answer:
-        (answer,) = self.memory_of(root).answers([request._replace(source=NOTES)], progress, keep=False)
+    def _ask_vault(
+        self, root: OtherVault, request: Request, progress: "Progress | None", may_wait: bool
+    ) -> Answer | str:
+        """What another vault answers; where nothing may be waited for, without any model and from the index it has."""
+        try:
+            if may_wait:
+                (answer,) = self.memory_of(root).answers([request], progress, keep=False)
+                return _cited_outside(root, answer)
+            config = replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off")
+            memory = Memory(config)
+            if why := memory.index_file.unusable():
+                return f"{root.name} has no index that can be used ({why}): {UPDATE_HINT}"
+            with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
+                answer = memory.search.engine(store).answer(request)
+        except (VaultMemoryError, *schema.DAMAGED) as error:
+            return str(error) if may_wait else f"{root.name}: {error}"
+        if not freshness.fresh:
+            behind = ("source", f"{root.name} has changed since it was indexed: {UPDATE_HINT}")
+            answer = answer._replace(fresh=False, pending=freshness.pending, degraded=[*answer.degraded, behind])
         return _cited_outside(root, answer)
+
+    def _ask_against_the_clock(self, request: Request) -> list[SourceAnswer]:
+        """What the other vaults say within `DEADLINE_SECONDS`.
+
+        A folder on a drive that hangs must not cost the vault's own answer: the thread is left behind when the time is
+        over, and not joined by another while it hangs.
+        """
+        root = self.vault.root
+        if (before := _asking.get(root)) and before.is_alive():
+            return [("roots", "the other vaults have not answered an earlier question yet")]
+        given: list[SourceAnswer] = []
+
+        def ask() -> None:
+            try:
+                for each in self._ask_others(request, may_wait=False):
+                    given.append(each)
+            except Exception as error:  # the edge: what is wrong elsewhere never costs the vault's own answer
+                given.append(("roots", str(error)))
+
+        asking = _asking[root] = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(DEADLINE_SECONDS)
+        late = [("roots", f"not every other vault answered in {DEADLINE_SECONDS:g} s")] if asking.is_alive() else []
+        return [*given, *late]
 
     def _ask_sessions(self, request: Request, progress: "Progress | None") -> Answer | str:
         config = self.config
@@ -290,16 +333,16 @@ class Federation(Memory):
 
         if not session_root.has_texts(config, os.environ):
             return "no session transcripts are indexed yet: `memory index` reads them"
-        asked = session_root.sessions_request(request)
-        if asked is None:
+        wanted = session_root.sessions_request(request)
+        if wanted is None:
             return "sessions hold none of these kinds"
         behind = session_root.catch_up(config, os.environ)
-        (answer,) = self.sessions.answers([asked._replace(source=NOTES)], progress, keep=False)
+        (answer,) = self.sessions.answers([wanted._replace(source=NOTES)], progress, keep=False)
         results = [session_root.outside_result(result) for result in answer.results]
         return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
 
 
-def _merge(request: Request, given: Given, vault: str) -> Answer:
+def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answer:
     """One answer of several: without the guesses of a source that has nothing to do with an unasked question."""
     from vault_memory.context.context import in_turn
 
@@ -407,51 +450,3 @@ def _cited_outside(root: OtherVault, answer: Answer) -> Answer:
         for result in answer.results
     ]  # fmt: skip
     return answer._replace(results=results)
-
-
-# --- where nothing may be waited for ---------------------------------------------------------------------------------
-
-_asking: dict[Path, threading.Thread] = {}
-"""What was asked last, by the vault it was asked for."""
-
-
-def _ask_quickly(federation: Federation, request: Request) -> Given:
-    """What the other vaults that the question's scopes open say so far, one after the other, from the index they have.
-
-    A folder on a drive that hangs must not cost the vault's own answer: the thread is left behind when the time is
-    over, and not joined by another while it hangs.
-    """
-    root = federation.vault.root
-    if (before := _asking.get(root)) and before.is_alive():
-        return [("roots", "the other vaults have not answered an earlier question yet")]
-    given: Given = []
-
-    def ask() -> None:
-        try:
-            for vault in federation.further:
-                if vault.is_open(request.filters.scopes):
-                    given.append((vault.name, _ask_index(vault, request, federation.config)))
-        except Exception as error:  # the edge: what is wrong elsewhere never costs the vault's own answer
-            given.append(("roots", str(error)))
-
-    asking = _asking[root] = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(DEADLINE_SECONDS)
-    late = [("roots", f"not every other vault answered in {DEADLINE_SECONDS:g} s")] if asking.is_alive() else []
-    return [*given, *late]
-
-
-def _ask_index(root: OtherVault, request: Request, config: Config) -> Answer | str:
-    """What the index that a vault has answers, without any model, or why it does not."""
-    try:
-        memory = Memory(replace(_config_of(root, config), embedding_provider="builtin", rerank_provider="off"))
-        if why := memory.index_file.unusable():
-            return f"{root.name} has no index that can be used ({why}): {UPDATE_HINT}"
-        with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
-            answer = memory.search.engine(store).answer(request._replace(source=NOTES))
-    except (VaultMemoryError, *schema.DAMAGED) as error:
-        return f"{root.name}: {error}"
-    behind = [] if freshness.fresh else [("source", f"{root.name} has changed since it was indexed: {UPDATE_HINT}")]
-    degraded = (*answer.degraded, *behind)
-    found = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
-    return _cited_outside(root, found)

@@ -225,7 +225,7 @@ class Memory:
         with self._lock:
             return bundle(self, wanted, patience, progress)
 
-    def beside(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
+    def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
         """The vault's own answer with what other sources have to say; a vault alone has none."""
         assert own, "a question to the notes alone has their answer"
         return own

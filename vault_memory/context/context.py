@@ -87,7 +87,7 @@ class Host(Protocol):
     index_file: IndexFile
     search: Searcher
 
-    def beside(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
+    def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
         """The vault's own answer with what other sources have to say."""
 
 
@@ -382,7 +382,7 @@ class _BundleMaker:
             # What answers never has a reranker, and no model at all where nothing may be waited for.
             asks_notes = request.source != SESSIONS
             engine = self._memory.search.engine_without_models(self._store, self._may_ask) if asks_notes else None
-            answer = self._memory.beside(request, engine.answer(request) if engine else None, self._may_ask)
+            answer = self._memory.add_other_sources(request, engine.answer(request) if engine else None, self._may_ask)
             found = answer.understood
             is_met = answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window
             # No word of the prompt, nothing it names, or too little of it: something near in meaning always is there.
