@@ -8,17 +8,20 @@ import shutil
 import signal
 import sqlite3
 import stat
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from daemons import Running, start_daemon, until
 from sample import Said, call
-from vaults import fill, index_digest, memory, put, snapshot
+from vaults import fill, index_digest, memory, obeying_permissions, put, snapshot, start
 
+from vault_memory.config import user_folder
 from vault_memory.daemon import client
-from vault_memory.errors import UnknownMethodError, UsageError, VaultMemoryError
+from vault_memory.errors import BusyError, UnknownMethodError, UsageError, VaultMemoryError
 
 NOTES = {
     "anchor.md": "The anchor lies in the harbour of Kallö.\n",
@@ -254,6 +257,64 @@ def test_the_index_is_damaged_under_it(root: Path) -> None:
     assert run(root, "index", "--check").code == 0
 
 
+@pytest.mark.parametrize("how", ["an older one in its place", "emptied"])
+def test_the_index_is_another_one_all_at_once(root: Path, how: str) -> None:
+    daemon = start_daemon(root).settled()
+    index, older = root / ".memory/index.sqlite", root.parent / "older.sqlite"
+    if how == "emptied":
+        os.truncate(index, 0)
+    else:
+        with contextlib.closing(sqlite3.connect(index)) as connection:
+            connection.execute("VACUUM INTO ?", (str(older),))
+    put(root, "heron.md", "heron", 0)
+    if how != "emptied":
+        daemon.settled()
+        os.replace(older, index)
+        found = daemon.ask("recall", query="heron", mode="lexical")
+        assert found["results"] or not found["index"]["fresh"]
+    until(lambda: _found(daemon, "heron") and _found(daemon, "anchor"))
+    daemon.settled()
+    assert run(root, "index", "--check").code == 0
+
+
+def test_an_index_that_cannot_be_written_is_told_of_and_answers(root: Path) -> None:
+    memory(root).index()
+    daemon = Running(root, start(root, "watch", first=obeying_permissions())).ready().settled()
+    files = [root / ".memory" / name for name in ("index.sqlite", "index.sqlite.lock")]
+    for file in files:
+        file.chmod(0o400)
+    put(root, "heron.md", "heron", 0)
+    until(lambda: daemon.ask("health")["trouble"])
+    answer = daemon.ask("recall", query="anchor", no_journal=True)
+    assert (answer["results"][0]["path"], answer["index"]["fresh"]) == ("anchor.md", False)
+    for file in files:
+        file.chmod(0o600)
+    until(lambda: _found(daemon, "heron"))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk_is_told_of_and_answers(root: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(disk)], check=False).returncode:
+        pytest.skip("this machine lets nobody mount")
+    try:
+        put(user_folder("config", os.environ), "config.toml", f'[index]\npath = "{disk}/index.sqlite"\n')
+        daemon = start_daemon(root).settled()
+        with contextlib.suppress(OSError), open(disk / "ballast", "wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+        put(root, "long.md", "heron " + " ".join(f"word{n}" for n in range(30_000)), 0)
+        until(lambda: daemon.ask("health")["trouble"])
+        answer = daemon.ask("recall", query="anchor")
+        assert (answer["results"][0]["path"], answer["index"]["fresh"]) == ("anchor.md", False)
+        (disk / "ballast").unlink()
+        until(lambda: _found(daemon, "heron"))
+        assert daemon.stop() == 0
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
 def _found(daemon: Running, word: str) -> bool:
     try:
         return bool(daemon.ask("recall", query=word, mode="lexical")["results"])
@@ -311,6 +372,29 @@ def test_what_else_can_be_asked(root: Path) -> None:
     report = daemon.ask("index", paths=["new.md"])
     assert report["schema"] == "vault-memory/index@1"
     assert daemon.ask("index", rebuild=True)["rebuilt"] == "asked for"
+
+
+@pytest.mark.slow  # enough notes for the stop to come in the midst
+def test_a_stop_ends_a_rebuild_and_leaves_the_index_as_it_was(root: Path) -> None:
+    fill(root, {f"{n}.md": f"# heron {n}\n\nlives by the weir\n" for n in range(1500)})
+    memory(root).index()
+    daemon = start_daemon(root).settled()
+    kept, digest = {path.name for path in (root / ".memory").iterdir()}, index_digest(memory(root))
+    with ThreadPoolExecutor(1) as asking:
+        asked = asking.submit(daemon.ask, "index", rebuild=True)
+        until(lambda: {path.name for path in (root / ".memory").iterdir()} - kept)
+        assert daemon.stop() == 0
+        assert isinstance(asked.exception(30), BusyError)
+    assert index_digest(memory(root)) == digest
+    assert {path.name for path in (root / ".memory").iterdir()} <= kept
+
+
+def test_many_ask_at_once(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    with ThreadPoolExecutor(12) as asking:
+        answers = list(asking.map(lambda _: daemon.ask("recall", query="anchor", no_journal=True), range(60)))
+    assert len({json.dumps(without_measures(answer)) for answer in answers}) == 1
+    assert answers[0]["results"][0]["path"] == "anchor.md"
 
 
 BAD_PARAMETERS: list[tuple[str, dict[str, Any]]] = [
