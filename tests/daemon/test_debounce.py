@@ -81,27 +81,27 @@ def fail(pending: ChangeQueue, clock: Clock) -> None:
     clock.now += 1
     batch = taken(pending)
     assert batch is not None
-    pending.done(batch, left=["bad.md"], pause_seconds=60.0)
+    pending.done(batch, ["bad.md"])
 
 
-def test_what_failed_waits_and_holds_up_nothing_else(pending: ChangeQueue, clock: Clock) -> None:
+def test_what_failed_counts_until_it_is_looked_at_again_and_holds_up_nothing_else(
+    pending: ChangeQueue, clock: Clock
+) -> None:
     fail(pending, clock)
-    assert (pending.count, pending.oldest_seconds) == (1, 1.0)
+    assert (pending.count, pending.oldest_seconds, pending.failed) == (1, 1.0, {"bad.md"})
     pending.add(["good.md"])
     clock.now += LONE_SAVE_SECONDS
     assert taken(pending) == Batch({"good.md": 101.0})
     pending.done(Batch({"good.md": 101.0}))
-    clock.now += 59
-    assert taken(pending) is None
-    clock.now += 1
-    assert taken(pending) == Batch({"bad.md": 100.0})
-
-
-def test_an_event_at_what_failed_makes_it_due_again(pending: ChangeQueue, clock: Clock) -> None:
-    fail(pending, clock)
+    assert (taken(pending), pending.failed) == (None, {"bad.md"})
     pending.add(["bad.md"])
     clock.now += LONE_SAVE_SECONDS
-    assert taken(pending) == Batch({"bad.md": 100.0})
+    batch = taken(pending)
+    assert batch is not None and [*batch.paths] == ["bad.md"]
+    pending.done(batch, ["bad.md"])
+    assert pending.oldest_seconds == clock.now - 100.0  # since it failed first
+    pending.done(Batch({}, everything=True))
+    assert (pending.count, pending.failed) == (0, frozenset())
 
 
 def test_whoever_settles_has_a_few_looked_at_now() -> None:

@@ -283,7 +283,7 @@ class HookRun:
 
         left = self.begun + self.seconds - time.monotonic()
         self.doing = "the vault and its index were read (is another process at work on them?)"
-        document = client.asked(config.vault, "context", params, max(left / 2, 0.05))
+        document = client.ask(config.vault, "context", params, max(left / 2, 0.05))
         if document is None:
             from dataclasses import replace
 

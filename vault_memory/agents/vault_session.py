@@ -100,7 +100,7 @@ class VaultSession:
 
     def _of_daemon(self, method: str, params: Mapping[str, Any]) -> Document | None:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
-        return client.asked(self.config().vault, method, params, DAEMON_SECONDS)
+        return client.ask(self.config().vault, method, params, DAEMON_SECONDS)
 
     def _memory(self) -> Federation:
         config = self.config()

@@ -44,7 +44,7 @@ class Shared:
             from vault_memory.config import load
 
             root = str(load(None).vault)
-        return client.asked(root, method, params)
+        return client.ask(root, method, params)
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """What the vault's daemon answers, or this process where none runs that can be asked."""
@@ -122,7 +122,9 @@ def shared_options(wanted: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-SCOPE_HELP = "Only this scope (global, project:x …); may be repeated."
+scope_option = click.option(
+    "--scope", multiple=True, metavar="S", help="Only this scope (global, project:x …); may be repeated."
+)
 
 
 def command(example: str, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:  # noqa: ANN401

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command, say_of_index
+from vault_memory.cli.common import Bar, Shared, command, say_of_index, scope_option
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.rendering.common import clean, dump, schema, seen_document, seen_notes
@@ -93,7 +93,7 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
 @click.option(
     "--max-tokens", type=click.IntRange(1), metavar="N", help="Return at most N tokens (default: 10,000 characters)."
 )
-@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
+@scope_option
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
     """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never from outside the vault."""
     path, span = parse_span(path, lines)
@@ -159,7 +159,7 @@ def retain(
 
 @command('memory entity "Peter Smith"', short_help="Show what is known about one person, place or thing.")
 @click.argument("name", nargs=-1, required=True)
-@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
+@scope_option
 def entity(shared: Shared, name: tuple[str, ...], scope: tuple[str, ...]) -> None:
     """Show what is known about one person, place, project or thing: page, facts, opinions, related names."""
     wanted = " ".join(name)
@@ -177,7 +177,7 @@ def entity(shared: Shared, name: tuple[str, ...], scope: tuple[str, ...]) -> Non
 
 
 @command("memory entities", short_help="List every entity.")
-@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
+@scope_option
 def entities(shared: Shared, scope: tuple[str, ...]) -> None:
     """List every entity with a page or a mention, most mentioned first."""
     memory = shared.memory()
@@ -197,7 +197,7 @@ def entities(shared: Shared, scope: tuple[str, ...]) -> None:
 @click.option(
     "--history", is_flag=True, help="All evidence for each opinion, newest first, with the confidence after each day."
 )
-@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
+@scope_option
 def opinions(shared: Shared, entity: str | None, history: bool, scope: tuple[str, ...]) -> None:
     """Show beliefs with confidence, trend and evidence."""
     memory, scopes = shared.memory(), request.scopes({"scope": scope})

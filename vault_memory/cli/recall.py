@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_memory.cli.common import SCOPE_HELP, Shared, command
+from vault_memory.cli.common import Shared, command, scope_option
 from vault_memory.errors import UsageError
 from vault_memory.startup import FORMATS, MODES, SOURCES
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--entity", multiple=True, metavar="E", help="Only what mentions this entity; may be repeated.")
 @click.option("--kind", multiple=True, metavar="K", help="Only W, B, O, S, or world, opinion, note …; may be repeated.")
 @click.option("--tag", multiple=True, metavar="T", help="Only what has this tag or one below it; may be repeated.")
-@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
+@scope_option
 @click.option("--source", type=click.Choice(SOURCES), help="Notes, sessions (transcripts of agents) or all (notes).")
 @click.option("--mode", type=click.Choice(MODES), help="Words, meaning or both (auto).")
 @click.option("--explain", is_flag=True, help="Explain each result's rank; leaves no trace in the journal.")

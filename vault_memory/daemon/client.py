@@ -86,7 +86,7 @@ def connect(path: StrPath, wait_seconds: float = 0.2) -> "Client":
         raise _not_running(path) from error
 
 
-def asked(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: float = 60.0) -> dict[str, Any] | None:
+def ask(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: float = 60.0) -> dict[str, Any] | None:
     """What a vault's daemon answers a program of this version and environment.
 
     None where none runs that can be asked: then the program does it itself.

@@ -81,7 +81,7 @@ class IndexWorker(threading.Thread):
         self._keeper, self._changes, self._watcher = keeper, changes, watcher
         self._answering, self._after = answering, after
         self._stopping = threading.Event()
-        self._failures = 0
+        self._retry_seconds = 0.0
         self._logged: set[tuple[str, str]] = set()
         self._walk_seconds = 0.0
         self._gave_way = 0.0
@@ -92,8 +92,6 @@ class IndexWorker(threading.Thread):
         """When the thread last woke; it does at least every `RECONCILE_SECONDS`, unless a run takes longer."""
         self.progress = (0, 0)
         """Notes done and to be done in the run under way."""
-        self.unread: frozenset[str] = frozenset()
-        """Notes and folders that could not be read when they were looked at last."""
 
     def stop(self, seconds: float) -> bool:
         """End after the note in hand; whether it did within so many seconds."""
@@ -111,10 +109,10 @@ class IndexWorker(threading.Thread):
         self._changes.add_everything()
         while not self._stopping.is_set():
             pause = RECONCILE_SECONDS
-            if self.trouble:
-                pause = self._retry_seconds()
-            elif self._watcher.trouble:
+            if self._watcher.trouble and not self.trouble:
                 pause = max(POLL_SECONDS, self._walk_seconds / POLL_SHARE)
+            elif self._retry_seconds:
+                pause = self._retry_seconds
             batch = self._changes.wait(pause)
             if self._stopping.is_set():
                 break
@@ -122,26 +120,22 @@ class IndexWorker(threading.Thread):
             self._turn(batch or Batch({}, everything=True))
         self._watcher.stop()
 
-    def _retry_seconds(self) -> float:
-        return float(min(RETRY_SECONDS[0] * 2 ** max(self._failures - 1, 0), RETRY_SECONDS[1]))
-
     def _turn(self, batch: Batch) -> None:
         everything = batch.everything or not self.knows_everything()
-        left: frozenset[str] = frozenset(batch.paths)
+        failed = frozenset(batch.paths)
         try:
             if everything:
                 before = self._watcher.trouble
                 self._watcher.check()
                 trouble = self._watcher.trouble
                 if trouble and trouble != before:
-                    log.warning("looking every few seconds, for %s. %s", trouble.what, trouble.mend)
+                    log.warning("looking every few seconds, for %s. %s", trouble.what, trouble.next_step)
                 elif trouble != before:
                     log.info("watching every folder")
             report = self._refresh(None if everything else batch)
-            left = frozenset(problem.path for problem in report.failed)
-            self.unread = left if everything else left | (self.unread - batch.paths.keys())
+            failed = frozenset(problem.path for problem in report.failed)
         except _StoppedError:
-            left = frozenset()
+            failed = frozenset()
         except VaultMemoryError as error:
             self._fail(Trouble(str(error), error.next_step), logging.INFO if isinstance(error, BusyError) else 0)
         except Exception as error:  # this thread must outlive whatever happens in one run
@@ -153,8 +147,9 @@ class IndexWorker(threading.Thread):
         finally:
             self.progress = (0, 0)
             self.looked.set()
-        self._failures = self._failures + 1 if left or self.trouble else 0
-        self._changes.done(batch, left, self._retry_seconds())
+        self._changes.done(batch._replace(everything=everything), failed)
+        has_failed = self.trouble or self._changes.failed
+        self._retry_seconds = min(2 * self._retry_seconds or RETRY_SECONDS[0], RETRY_SECONDS[1]) if has_failed else 0.0
 
     def _refresh(self, batch: Batch | None) -> "Report":
         started, keeper = time.monotonic(), self._keeper()
@@ -190,7 +185,9 @@ class IndexWorker(threading.Thread):
     def _fail(self, trouble: Trouble, level: int = 0) -> None:
         """Keep the trouble, and log it when it is another one than before."""
         if self.trouble != trouble:
-            log.log(level or logging.WARNING, "not brought up to date: %s. %s", trouble.what.rstrip("."), trouble.mend)
+            log.log(
+                level or logging.WARNING, "not brought up to date: %s. %s", trouble.what.rstrip("."), trouble.next_step
+            )
             self.trouble = trouble
 
     def _log(self, report: "Report", seconds: float) -> None:

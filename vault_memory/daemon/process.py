@@ -187,10 +187,10 @@ class Daemon:
             "pid": os.getpid(), "version": __version__, "uptime_seconds": round(now - self._begun, 1),
             "oldest_pending_seconds": None if oldest is None else round(oldest, 3), "pending": self._changes.count,
             "watching": "polling" if unwatched else "native", "why": unwatched and unwatched.what,
-            "mend": (unwatched and unwatched.mend) or None,
+            "mend": (unwatched and unwatched.next_step) or None,
             "heartbeat_seconds": round(now - self._worker.last_sign, 1),
             "indexing": {"done": done, "total": total} if total else None,
-            "trouble": trouble and {"what": trouble.what, "mend": trouble.mend},
+            "trouble": trouble and {"what": trouble.what, "mend": trouble.next_step},
             "settings": self._settings.trouble or None, "socket": str(self.socket), "log": str(self.log_file),
         }  # fmt: skip
 
@@ -238,7 +238,7 @@ class Daemon:
         pending = self._changes.count
         # In the midst of many changes events come late: the answer is not fresh then anyway, and says so.
         is_whole = self._worker.knows_everything() and (self._has_all_events or pending > FEW_PATHS)
-        return WatcherReport(is_whole, max(pending, total - done), tuple(sorted(self._worker.unread)))
+        return WatcherReport(is_whole, max(pending, total - done), tuple(sorted(self._changes.failed)))
 
     def _keeper(self) -> IndexFile:
         """The IndexFile that the index worker works with; made anew when the settings were read again."""

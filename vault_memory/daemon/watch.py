@@ -75,10 +75,10 @@ class Batch(NamedTuple):
 
 
 class _WaitingPath(NamedTuple):
+    """When the first and the last event of a path came."""
+
     first: float
     last: float
-    not_before: float = 0.0
-    """What failed is left alone until then, unless another event comes."""
 
 
 class ChangeQueue:
@@ -91,6 +91,7 @@ class ChangeQueue:
         self._latest = 0.0
         self._everything: float | None = None
         self._in_hand = Batch({})
+        self._failed: dict[str, float] = {}
         self._hurry = False
         self._stopped = False
 
@@ -136,28 +137,25 @@ class ChangeQueue:
                 self._changed.wait(max(min(following, until) - now, 0.0))
             return None
 
-    def done(self, batch: Batch, left: Iterable[str] = (), pause_seconds: float = 0.0) -> None:
-        """Say that a batch has been dealt with; paths that are `left` go back, and wait for so long."""
+    def done(self, batch: Batch, failed: Iterable[str] = ()) -> None:
+        """Say that a batch has been dealt with; what `failed` counts as waiting, and the next look may succeed."""
         with self._changed:
             self._in_hand = Batch({})
-            now = self._clock()
-            for path in left:
-                known = self._paths.get(path)
-                first = batch.paths.get(path, known.first if known else now)
-                # An event that came meanwhile is not made to wait.
-                self._paths[path] = (
-                    known._replace(first=first) if known else _WaitingPath(first, now, now + pause_seconds)
-                )
+            since = batch.paths | self._failed
+            others = (
+                {} if batch.everything else {path: self._failed[path] for path in self._failed.keys() - batch.paths}
+            )
+            self._failed = others | {path: since.get(path, self._clock()) for path in failed}
             self._changed.notify_all()
 
     def settle(self, seconds: float) -> None:
         """Have what waits now indexed, if it is only a few paths, and wait for that.
 
-        What comes meanwhile is not waited for, nor what has failed before.
+        What comes meanwhile is not waited for, nor another look at what failed.
         """
         until = self._clock() + seconds
         with self._changed:
-            wanted = self._ready()
+            wanted = self._paths.keys() | self._in_hand.paths.keys()
             while 0 < len(wanted) <= FEW_PATHS and self._everything is None and not self._stopped:
                 left = until - self._clock()
                 if left <= 0:
@@ -165,33 +163,35 @@ class ChangeQueue:
                 self._hurry = True
                 self._changed.notify_all()
                 self._changed.wait(left)
-                wanted &= self._ready()
+                wanted &= self._paths.keys() | self._in_hand.paths.keys()
             self._hurry = False
 
     # --- asked ---------------------------------------------------------------------------------------------------
 
     @property
     def count(self) -> int:
-        """How many paths wait or are in hand; everything counts as one."""
+        """How many paths wait, are in hand or failed; everything counts as one."""
         with self._changed:
             everything = self._everything is not None or self._in_hand.everything
-            return len(self._paths.keys() | self._in_hand.paths.keys()) + everything
+            return len(self._paths.keys() | self._in_hand.paths.keys() | self._failed.keys()) + everything
+
+    @property
+    def failed(self) -> frozenset[str]:
+        """Notes and folders that could not be read when they were looked at last."""
+        with self._changed:
+            return frozenset(self._failed)
 
     @property
     def oldest_seconds(self) -> float | None:
         """How long the oldest of them has been waiting; None when nothing waits."""
         with self._changed:
             begun = [waiting.first for waiting in self._paths.values()]
-            begun += [*self._in_hand.paths.values()] + ([self._everything] if self._everything is not None else [])
+            begun += [*self._in_hand.paths.values(), *self._failed.values()] + (
+                [self._everything] if self._everything is not None else []
+            )
             return max(self._clock() - min(begun), 0.0) if begun else None
 
     # --- under the lock --------------------------------------------------------------------------------------------
-
-    def _ready(self) -> set[str]:
-        """The paths that are in hand or may be taken now."""
-        now = self._clock()
-        waiting = {path for path, waiting in self._paths.items() if waiting.not_before <= now}
-        return waiting | self._in_hand.paths.keys()
 
     def _due(self, now: float) -> Batch | None:
         if self._everything is not None:
@@ -205,9 +205,9 @@ class ChangeQueue:
 
     def _due_at(self, waiting: _WaitingPath) -> float:
         if self._hurry:
-            return waiting.not_before
+            return waiting.first
         quiet = waiting.last + LONE_SAVE_SECONDS if len(self._paths) <= FEW_PATHS else self._latest + BURST_SECONDS
-        return max(min(quiet, waiting.first + LATEST_SECONDS), waiting.not_before)
+        return min(quiet, waiting.first + LATEST_SECONDS)
 
 
 # --- what the system tells -------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class Trouble(NamedTuple):
     """Why something is not done, and what to do about it, or ""."""
 
     what: str
-    mend: str = ""
+    next_step: str = ""
 
 
 class Watcher(FileSystemEventHandler):
@@ -327,7 +327,7 @@ class Watcher(FileSystemEventHandler):
             return
         before, known = self.trouble, self._circumstances
         self.trouble = self._measured()
-        # A folder made in a hurry may be watched at the second attempt; and what stood in the way may be mended.
+        # A folder made in a hurry may be watched at the second attempt; and what stood in the way may be gone.
         if (self.trouble and not before) or (before and self._circumstances != known):
             self.start()
 
