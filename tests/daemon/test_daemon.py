@@ -19,7 +19,6 @@ from daemons import Running, start_daemon, until
 from sample import Said, call
 from vaults import fill, index_digest, memory, obeying_permissions, put, snapshot, start
 
-from vault_memory.config import user_folder
 from vault_memory.daemon import client
 from vault_memory.errors import BusyError, UnknownMethodError, UsageError, VaultMemoryError
 
@@ -293,13 +292,14 @@ def test_an_index_that_cannot_be_written_is_told_of_and_answers(root: Path) -> N
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
-def test_a_full_disk_is_told_of_and_answers(root: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_told_of_and_answers(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(disk)], check=False).returncode:
         pytest.skip("this machine lets nobody mount")
     try:
-        put(user_folder("config", os.environ), "config.toml", f'[index]\npath = "{disk}/index.sqlite"\n')
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        put(tmp_path, "vault-memory/config.toml", f'[index]\npath = "{disk}/index.sqlite"\n')
         daemon = start_daemon(root).settled()
         with contextlib.suppress(OSError), open(disk / "ballast", "wb", buffering=0) as file:
             while file.write(b"x" * 4096):
