@@ -32,7 +32,7 @@ FORMS = {
     "month": rf"\*\*(?:{_MONTH} \d{{4}}|Of no day)\*\*",
     "size": rf"{_NUMBER} facts?(?:, (?:one|{_NUMBER}) of them)?(?: of .+| on {_NUMBER} days, .+ to .+)?"
     r"(?:; together with .+)?\.",
-    "mostly": rf"(?:(?:Mostly|Partly) .+; )?{_NUMBER} facts? on {_NUMBER} days?\.",
+    "mostly": rf"(?:(?:Mostly|Among others:) .+; )?{_NUMBER} facts? on {_NUMBER} days?\.",
     "folded": rf"…and {_NUMBER} more fact(?:s)?(?:[,:] .+)?\.",
     "more": rf"…and {_NUMBER} more: see `memory opinions`\.",
     "finer": r"(?:Weeks|Months): (?:\[\[[^\[\]]+\]\] ?)+",

@@ -36,6 +36,14 @@ def test_how_things_are(root: Path) -> None:
         assert not_said not in told, "superseded, done, held, or written on the page itself"
 
 
+def test_a_short_fact_keeps_the_names_of_those_it_is_about(tmp_path: Path) -> None:
+    facts = "- W @Gus: Has a boat.\n- W @Dora: Is a vet.\n- W @Hans @Ida: Are married.\n- W: The sea is cold.\n"
+    root = fill(tmp_path / "v", {"memory/2026-11-10.md": f"## Retain\n{facts}"})
+    reflected(root)
+    lines = [line.partition(" — ")[0] for line in block(texts(root)[WORLD]) if line.startswith("- ")]
+    assert sorted(lines) == ["- Dora: Is a vet", "- Gus: Has a boat", "- Hans, Ida: Are married", "- The sea is cold"]
+
+
 def test_what_was_done_the_newest_month_first(root: Path) -> None:
     lines = block(texts(root)[EXPERIENCE])
     assert [line for line in lines if line.startswith("#")] == [

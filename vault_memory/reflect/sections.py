@@ -191,7 +191,8 @@ class Body:
         text = self.text(fact)
         ends = f"{text}{self._until(fact)}"
         forms = (f"{self._lead(fact, section)}{ends}", ends)
-        return next((told for told in forms if fact_text.traced(told, fact.text) >= fact_text.TRACEABLE), text)
+        source = " ".join((*map(self.context.link_entity, fact.subjects), fact.text))
+        return next((told for told in forms if fact_text.traced(told, source) >= fact_text.TRACEABLE), text)
 
     def _lead(self, fact: Fact, section: str) -> str:
         parts = [part for part in (self._day(fact), self._name(fact, section)) if part]
@@ -211,12 +212,11 @@ class Body:
 
     def _name(self, fact: Fact, section: str) -> str:
         """Whom a fact is about where neither the heading nor its words tell it."""
-        slug = self.thread(fact) if fact.subjects else ""
-        if not slug or slug == section:
+        if not fact.subjects or self.thread(fact) == section:
             return ""
         spoken = _words(self.text(fact))
-        names = (self.context.link_entity(subject) for subject in fact.subjects)
-        return "" if any(_words(unlinked(name)) & spoken for name in names) else self.name_entity(slug)
+        names = [self.name_entity(subject) for subject in fact.subjects]
+        return "" if any(_words(unlinked(name)) & spoken for name in names) else ", ".join(names)
 
     def _until(self, fact: Fact) -> str:
         """For a fact that another of the period took the place of: since when."""

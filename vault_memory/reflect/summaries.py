@@ -158,7 +158,7 @@ def _opening(body: Body) -> str:
         return f"{size(body.facts)}."
     mostly = 2 * sum(not set(named).isdisjoint(fact.about) for fact in body.facts) > total
     names = _and([f"{body.context.link_entity(slug)} ({body.threads[slug]})" for slug in named])
-    return f"{'Mostly' if mostly else 'Partly'} {names}; {size(body.facts)}."
+    return f"{'Mostly' if mostly else 'Among others:'} {names}; {size(body.facts)}."
 
 
 def _folded(notes: Counter[str], cite: Citations, links: int) -> str:
