@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
 
 
-SNAPSHOT_FILES = 50_000
-"""A look that saw more notes than this is not kept (300 bytes each)."""
-
-
 class WatcherReport(NamedTuple):
     """What the watcher of the vault can say: whether it sees every change, how many notes wait to be looked at, and
     which notes and folders could not be read.
@@ -99,8 +95,7 @@ class HeldIndex(IndexFile):
         if snapshot == self._snapshot and not walk.unreadable:
             return Freshness(True, 0)
         freshness = self.catch_up(store, walk, write)
-        is_kept = freshness == Freshness(True, 0) and len(walk.files) <= SNAPSHOT_FILES
-        self._snapshot = snapshot if is_kept else None
+        self._snapshot = snapshot if freshness == Freshness(True, 0) else None
         return freshness
 
     def missing(self) -> str:

@@ -10,7 +10,6 @@ How a run goes, and why in this order:
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -74,7 +73,6 @@ class Indexer:
 
     def __init__(self, vault: Vault, store: Store, embedder: StaticEmbedder) -> None:
         self._vault, self._store, self._embedder = vault, store, embedder
-        self._begun: float | None = None  # when the open transaction began
 
     def update(self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf")) -> Report:
         """Bring the index up to date with `walk`; stops after `deadline` (time.monotonic) and counts what is pending.
@@ -107,7 +105,7 @@ class Indexer:
                 if progress:
                     progress(done + 1, len(todo), report.passages)
         finally:
-            self._commit()  # what is done is done, whatever ended the run
+            self._store.commit()  # what is done is done, whatever ended the run
         moved = {row.id for row in moved_from.values()}
         for row in changes.gone:
             with self._store.writing():
@@ -183,14 +181,14 @@ class Indexer:
             if row and row.hash == content_hash(data):
                 report.unchanged += 1
                 if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
-                    with self._together():
+                    with self._store.writing(TOGETHER_SECONDS):
                         rows.touch(self._store, row.id, *file[1:])
                 return
             # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
             from vault_memory.indexing.prepare import prepare
 
             ready = prepare(file, data, self._vault.daily, self._vault.config.folder_scopes)
-        with self._together():
+        with self._store.writing(TOGETHER_SECONDS):
             self._put(ready, report)
             self._store.grow()  # in the transaction that makes the change: a run cut short has changed the index too
         if moved:
@@ -199,26 +197,6 @@ class Indexer:
             report.modified += 1
         else:
             report.added += 1
-
-    @contextmanager
-    def _together(self) -> Iterator[None]:
-        """One note's part of a transaction, which ends with it when it is old enough; a failure undoes all of it."""
-        if self._begun is None:
-            self._store.begin()
-            self._begun = time.monotonic()
-        try:
-            yield
-        except BaseException:
-            self._begun = None
-            self._store.roll_back()
-            raise
-        if time.monotonic() - self._begun > TOGETHER_SECONDS:
-            self._commit()
-
-    def _commit(self) -> None:
-        if self._begun is not None:
-            self._begun = None
-            self._store.commit()
 
     def _read(self, file: File, report: Report) -> bytes | None:
         try:

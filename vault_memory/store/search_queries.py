@@ -470,6 +470,7 @@ class Lexicon:
     def __init__(self, store: View) -> None:
         self._store = store
         self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        self._irregular = frozenset(self.stems(" ".join(terms.BASES)))
         # By text, not by id: ids are given again after a note has changed, and a text has the same stems for ever.
         self.of_passage = lru_cache(maxsize=REMEMBERED_TEXTS)(self._of_passage)
 
@@ -490,11 +491,6 @@ class Lexicon:
         if not self._irregular.isdisjoint(stems):  # mostly it is, and a third of the work of looking at the words
             stems += self.stems(" ".join(terms.bases(body)))
         return tuple(map(intern, stems))
-
-    @cached_property
-    def _irregular(self) -> frozenset[str]:
-        """The stems of all irregular forms."""
-        return frozenset(self.stems(" ".join(terms.BASES)))
 
     @cached_property
     def idle(self) -> frozenset[str]:

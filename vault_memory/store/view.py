@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
@@ -201,6 +202,8 @@ class Store(IndexConnection):
 
     outdated: tuple[str, ...] = ()
     """Notes that are not as they were indexed: their scopes may be others by now."""
+    _begun: float | None = None
+    """When the open write transaction began."""
 
     @classmethod
     def open(cls, path: Path) -> "Store":
@@ -224,28 +227,32 @@ class Store(IndexConnection):
             raise apsw.CorruptError("the tables of words have no version")
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
-        """One write transaction; a failure undoes all of it."""
-        self.begin()
+    def writing(self, together_seconds: float = 0.0) -> Iterator[None]:
+        """A write transaction, which those begun within `together_seconds` of it share; a failure undoes all of it."""
+        if self._begun is None:
+            # At once: a transaction that reads first fails with BUSY_SNAPSHOT, whatever the timeout.
+            self.connection.execute("BEGIN IMMEDIATE")
+            self._begun = time.monotonic()
         try:
             yield
+            if time.monotonic() - self._begun >= together_seconds:
+                self.commit()
         except BaseException:
-            self.roll_back()
+            self._roll_back()
             raise
-        self.commit()
-
-    def begin(self) -> None:
-        """Begin to write at once: a transaction that reads first fails with BUSY_SNAPSHOT, whatever the timeout."""
-        self.connection.execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
-        try:
-            self.connection.execute("COMMIT")
-        except BaseException:
-            self.roll_back()
-            raise
+        """Commit what `writing` left open to be shared, if anything."""
+        if self._begun is not None:
+            try:
+                self.connection.execute("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
+            self._begun = None
 
-    def roll_back(self) -> None:
+    def _roll_back(self) -> None:
+        self._begun = None
         with contextlib.suppress(apsw.Error):  # a failed statement may have rolled back by itself
             self.connection.execute("ROLLBACK")
 
