@@ -618,7 +618,6 @@ def test_an_unreadable_vault_is_no_vault(tmp_path: Path) -> None:
     ("folder", "marker", "why"),
     [
         ("vault", None, "vault"),
-        ("Dropbox/vault", None, "Dropbox"),
         ("Dropbox (Nora Ek)/a/vault", None, "Dropbox (Nora Ek)"),
         ("OneDrive - Firm/vault", None, "OneDrive - Firm"),
         ("Library/Mobile Documents/iCloud~md~obsidian/Documents/vault", None, "iCloud~md~obsidian"),
@@ -637,20 +636,20 @@ def test_a_synced_vault_has_its_index_elsewhere(
     elif marker:
         put(tmp_path, marker, "x")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    path, place = locations.index_place(Config(vault=root), root)
+    found = locations.index_place(Config(vault=root), root)
+    elsewhere = tmp_path / "data/vault-memory" / vault_id(root) / "index.sqlite"
     if why == "vault":
-        assert (path, place) == (root / ".memory/index.sqlite", "vault")
+        assert found == (root / ".memory/index.sqlite", "vault")
         return
-    assert path == tmp_path / "data/vault-memory" / vault_id(root) / "index.sqlite"
-    assert len(vault_id(root)) == 12
+    assert (found[0], "synced" in found[1], len(vault_id(root))) == (elsewhere, True, 12)
+
+
+def test_an_index_elsewhere_leaves_nothing_in_the_vault(tmp_path: Path) -> None:
+    root = fill(tmp_path / "Dropbox/vault", NOTES)
     mine = memory(root)
-    assert mine.index().added == 3
-    assert "synced" in mine.index_file.place
-    assert not (root / ".memory").exists()
-    assert answers(mine, "ferry to Kallö")[0] == "a.md"
-    named = memory(root, index_path=tmp_path / "mine.sqlite")
-    named.index()
-    assert (tmp_path / "mine.sqlite").exists()
+    assert (mine.index().added, answers(mine, "ferry to Kallö")[0]) == (3, "a.md")
+    memory(root, index_path=tmp_path / "mine.sqlite").index()
+    assert (tmp_path / "mine.sqlite").exists() and not (root / ".memory").exists()
 
 
 def test_a_read_only_vault_is_indexed_in_the_data_folder(tmp_path: Path) -> None:

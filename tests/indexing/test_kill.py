@@ -118,7 +118,6 @@ def test_a_rebuild_that_was_killed_leaves_the_old_index_serving(tmp_path: Path) 
     ("before", "commands"),
     [
         ("nothing", (["index"], ["index"])),
-        ("an old index", (["index"], ["index", "--rebuild"])),
         ("an old index", (["index", "--rebuild"], ["index", "--rebuild"], ["index", "--check"], ["index"])),
     ],
 )
@@ -145,11 +144,11 @@ def test_recalls_during_rebuilds_neither_fail_nor_see_an_empty_index(tmp_path: P
     mine = memory(root)
     mine.index()
     batch = tmp_path / "questions.jsonl"
-    batch.write_text('{"query": "anchor in the harbour of Kallö", "k": 1}\n' * 100)
+    batch.write_text('{"query": "anchor in the harbour of Kallö", "k": 1}\n' * 50)
     asking = start(root, "recall", "--batch", str(batch))
     rebuilding = [start(root, "index", "--rebuild")]
     generations = set()
-    while rebuilding[-1].poll() is None or len(rebuilding) < 3:
+    while rebuilding[-1].poll() is None or len(rebuilding) < 2:
         if rebuilding[-1].poll() is not None:
             rebuilding.append(start(root, "index", "--rebuild"))
         answer = recalled(root)
@@ -162,7 +161,7 @@ def test_recalls_during_rebuilds_neither_fail_nor_see_an_empty_index(tmp_path: P
         assert process.returncode == 0
     lines, errors = asking.communicate(timeout=60)
     answers = [json.loads(line) for line in lines.splitlines()]
-    assert (asking.returncode, errors, len(answers)) == (0, "", 100)
+    assert (asking.returncode, errors, len(answers)) == (0, "", 50)
     assert {answer["results"][0]["path"] for answer in answers} == {"anchor.md"}
     assert len(generations) > 1
     assert_whole(mine)

@@ -22,21 +22,13 @@ if TYPE_CHECKING:
 
 
 class WatcherReport(NamedTuple):
-    """What the watcher of the vault can say: whether it sees every change, how many notes wait to be looked at, and
-    which notes and folders could not be read.
-    """
+    """What the watcher of the vault can say."""
 
     is_whole: bool
+    """Whether it sees every change."""
     pending: int
+    """How many notes wait to be looked at."""
     unreadable: tuple[str, ...] = ()
-
-
-class Snapshot(NamedTuple):
-    """A look through the vault that found the index up to date: how the index stood, and all notes."""
-
-    store: Store
-    state: State
-    files: dict[str, File]
 
 
 class HeldIndex(IndexFile):
@@ -55,7 +47,8 @@ class HeldIndex(IndexFile):
         self._index_lost = index_lost
         self._store: Store | None = None
         self._identity: tuple[int, int] | None = None
-        self._snapshot: Snapshot | None = None
+        self._snapshot: tuple[Store, State, dict[str, File]] | None = None
+        """The last look that found the index up to date: how that stood, and all notes."""
 
     def close(self) -> None:
         """Close the index that is held open."""
@@ -90,8 +83,8 @@ class HeldIndex(IndexFile):
 
     def _look_through(self, store: Store, write: bool) -> Freshness:
         """Bring the index up to date; where both are as after the last look, their rows need not be compared again."""
-        walk, state = self.vault.walk(), store.state()
-        snapshot = Snapshot(store, state, walk.files)
+        walk = self.vault.walk()
+        snapshot = (store, store.state(), walk.files)
         if snapshot == self._snapshot and not walk.unreadable:
             return Freshness(True, 0)
         freshness = self.catch_up(store, walk, write)

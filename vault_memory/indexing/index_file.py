@@ -64,7 +64,7 @@ class Freshness(NamedTuple):
 
 
 class IndexState(NamedTuple):
-    """The index an answer came from: whether it had everything, and what is to be said of it."""
+    """The index an answer came from, and what is to be said of it."""
 
     fresh: bool
     pending: int
