@@ -237,20 +237,24 @@ def test_no_lane_finds_what_is_out_of_scope(store: Store) -> None:
 def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> None:
     every = store.view(ALL)
     ids = [row[0] for row in store.rows("SELECT id FROM passage")]
+    space = embedding_rows.all_spaces(store)[builtin().id]
     given = {
         "ids": ids, "today": date(2025, 12, 1), "keys": [], "day": date(2025, 12, 1), "with_private": True,
         "slug": "quibble", "slugs": ["quibble", "nora"], "wording": 1, "passage": ids[-1], "size": 90, "within": 90,
         "scopes": (), "pairs": [("x", "quibble")],
         "last": date(2025, 12, 1), "paths": [*VAULT], "folder": "", "path": "Private/diary.md", "anchor": "^wall",
         "limit": 99, "preferred": ("world",),
-        "days": Span(date(2025, 11, 1), date(2025, 11, 30)), "without": (), "space": 1, "after": date(2025, 1, 1),
+        "days": Span(date(2025, 11, 1), date(2025, 11, 30)), "without": (), "space": space, "after": date(2025, 1, 1),
         "until": date(2025, 12, 31),
     }  # fmt: skip
     asked = 0
-    for module in (note_queries,):
+    for module in (note_queries, embedding_rows):
         for name, query in inspect.getmembers(module, inspect.isfunction):
-            first, *others = inspect.signature(query).parameters.values()
-            if query.__module__ != module.__name__ or first.annotation not in ("View", type(every)):
+            parameters = [*inspect.signature(query).parameters.values()]
+            if query.__module__ != module.__name__ or not parameters:
+                continue
+            first, *others = parameters
+            if first.annotation not in ("View", type(every)):
                 continue
             assert first.default is inspect.Parameter.empty, f"{name} could be asked without saying for whom"
             with pytest.raises(TypeError):
@@ -263,8 +267,41 @@ def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> Non
     assert asked > 15
 
 
+def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> None:
+    put(store, "bank/entities/Quibble.md", "---\nscope: agent:adder\n---\n# Quibble\n\nA walnut in the diary.\n")
+    every, seen = lanes(store), lanes(store, OPEN)
+    (vector,) = builtin().embed(["a walnut by the ferry on the lighthouse wall"])
+    passages, notes = ([row[0] for row in store.rows(f"SELECT id FROM {table}")] for table in ("passage", "note"))
+    given = {
+        "phrases": ['"walnut"', '"diary"'], "match": '"walnut"', "names": ["diary.md"], "text": "alnut", "limit": 99,
+        "space": embedding_rows.all_spaces(store)[builtin().id], "vector": vector, "pool": 99, "ids": passages,
+        "notes": notes, "slugs": ["quibble"], "period": Span(date(2025, 11, 4), date(2025, 11, 8)),
+    }  # fmt: skip
+    private_notes = "SELECT id FROM note WHERE scope = 'agent:adder'"
+    private_passages = (
+        "SELECT p.id FROM passage p JOIN note n ON n.id = p.note_id WHERE coalesce(p.scope, n.scope) = 'agent:adder'"
+    )
+    of_notes = ("files", "note_cosines", "notes", "titles")
+    for name, method in inspect.getmembers(Search, inspect.isfunction):
+        if name.startswith("_") or name in ("reset", "restrict", "release", "in_order"):
+            continue
+        asked = given | {"ids": notes} if name in of_notes else given
+        arguments = [asked[parameter] for parameter in list(inspect.signature(method).parameters)[1:]]
+        told = [_plain(method(search, *arguments)) for search in (every, seen)]
+        assert told[0] != told[1], name
+        hidden = store.rows(private_notes if name in of_notes else private_passages)
+        assert {row[0] for row in hidden}.isdisjoint(_ids(told[1][0] if name == "within" else told[1])), name
+    assert (every.matching('"walnut"'), seen.matching('"walnut"')) == (4, 1)
+
+
 def _plain(found: Any) -> Any:
     return [_plain(each) for each in found] if isinstance(found, Iterator | list | tuple) else found
+
+
+def _ids(found: Any) -> Iterator[Any]:
+    """The ids of notes or passages that a lane has found, in whatever it gives them with."""
+    for each in found if isinstance(found, list | dict) else ():
+        yield from each[:1] if isinstance(each, list) else [each]
 
 
 def test_only_the_store_speaks_sql(store: Store) -> None:
