@@ -58,13 +58,13 @@ def read(
     the user has excluded.
     Raises RefusedError for a path that leads out of the vault, VaultError for a note that cannot be read.
     """
-    found = vault.locate(path)
+    missing, found = Excerpt(path, 0, 0, "", not_found=True), vault.locate(path)
     if found is None or (opened.scopes and vault.is_left_out(found)):
-        return Excerpt(path, 0, 0, "", not_found=True)
+        return missing
     try:
         data = vault.read(found)
     except FileNotFoundError:
-        return Excerpt(path, 0, 0, "", not_found=True)
+        return missing
     except OSError as error:
         raise VaultError(f"{path} cannot be read: {error.strerror or error}.", "Check its permissions.") from error
     everything = decoded_lines(data)[0]
@@ -75,7 +75,7 @@ def read(
         shown = _seen(everything, standing, opened.scopes)
         is_shut = not everything and note_scope(note.properties, found, opened.folders) not in opened.scopes
         if is_shut or (shown != everything and not any(shown)):
-            return Excerpt(path, 0, 0, "", not_found=True)
+            return missing
         everything, origins = shown, [each.by for each in standing]
     first, last = lines or (1, None)
     first = max(first, 1)

@@ -234,8 +234,7 @@ _UNITS = {name + s: name for name in ("day", "week", "month", "quarter", "year")
 _SLACK = {"day": 0, "week": 3, "month": 15, "quarter": 45, "year": 183}
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 _COUNTS |= {"eight": 8, "nine": 9, "ten": 10, "couple": 2, "few": 3, "several": 3}
-_TURNS = {"last": "last", "past": "last", "previous": "last"}
-_TURNS |= {"this": "this", "current": "this", "next": "next"}
+_TURNS = {"last": "last", "past": "last", "previous": "last", "this": "this", "current": "this", "next": "next"}
 _MOVES = {"last": -1, "this": 0, "next": 1}
 _TURNED_TIMES = {"last": ("night",), "this": ("morning", "afternoon", "evening")}
 _NAMED = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
@@ -245,11 +244,9 @@ VERBS = frozenset({"may", "march", "mar"})
 NAMES = frozenset({"april", "june", "jan", "august"})
 # A word that may follow a bare month, year or weekday; any other one makes it the front half of a noun.
 _LINKS = frozenset(
-    {"a", "about", "after", "again", "also", "an", "and", "as", "at", "because", "before", "between", "but"}
-    | {"by", "did", "do", "does", "during", "for", "from", "he", "her", "his", "i", "if", "in", "is", "it"}
-    | {"my", "of", "on", "only", "onward", "onwards", "or", "our", "please", "she", "so", "that", "the"}
-    | {"their", "then", "there", "they", "though", "till", "to", "until", "was", "we", "were", "what", "when"}
-    | {"where", "which", "while", "who", "why", "with", "you", "your"}
+    """a about after again also an and as at because before between but by did do does during for from he her his i if in
+    is it my of on only onward onwards or our please she so that the their then there they though till to until was we
+    were what when where which while who why with you your""".split()  # noqa: SIM905 - long
 )
 CALENDAR_WORDS = frozenset(
     [*MONTHS, *_WEEKDAYS, *_UNITS, *_NAMED, *_QUARTERS, "night", "weekend", "morning", "evening"]
