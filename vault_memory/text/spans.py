@@ -244,9 +244,9 @@ VERBS = frozenset({"may", "march", "mar"})
 NAMES = frozenset({"april", "june", "jan", "august"})
 # A word that may follow a bare month, year or weekday; any other one makes it the front half of a noun.
 _LINKS = frozenset(
-    """a about after again also an and as at because before between but by did do does during for from he her his i if in
-    is it my of on only onward onwards or our please she so that the their then there they though till to until was we
-    were what when where which while who why with you your""".split()  # noqa: SIM905 - long
+    """a about after again also an and as at because before between but by did do does during for from he her his i if
+    in is it my of on only onward onwards or our please she so that the their then there they though till to until was
+    we were what when where which while who why with you your""".split()  # noqa: SIM905 - long
 )
 CALENDAR_WORDS = frozenset(
     [*MONTHS, *_WEEKDAYS, *_UNITS, *_NAMED, *_QUARTERS, "night", "weekend", "morning", "evening"]
