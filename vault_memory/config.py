@@ -1,6 +1,5 @@
 """Settings: files, the environment and flags become one frozen Config; every problem is reported at once.
 
-A setting is one field of `Config`: its key in the files, what its value may be, its default, and who may set it.
 Law 8: a vault may come from anywhere, so what names paths, endpoints, keys or programs is taken from the user's own
 file, the environment or flags only; the same key inside a vault is ignored and kept in `Config.ignored` for doctor.
 """
@@ -139,11 +138,7 @@ _own = partial(_setting, users_own=True)
 
 @dataclass(frozen=True)
 class Config:
-    """All settings of one run; paths are absolute.
-
-    `ignored` holds one sentence for each key that a vault tried to set and may not, `unknown` one for each of its keys
-    that is no setting; `sources` the files that were read.
-    """
+    """All settings of one run; `ignored` and `unknown` are sentences about keys of the vault, `sources` files read."""
 
     vault: Path = _own(_PATH, MISSING)  # noqa: RUF009 - a field
     index_path: Path | None = _own(_PATH)  # noqa: RUF009 - a field
@@ -266,10 +261,7 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
 
 @dataclass
 class _Reader:
-    """Reads and checks settings, and keeps what is wrong with them.
-
-    A problem is the file it stands in, or `environment`, and a sentence.
-    """
+    """Reads and checks settings, and keeps what is wrong with them: where it stands, and a sentence."""
 
     problems: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)

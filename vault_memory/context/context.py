@@ -1,7 +1,6 @@
 """Makes the text an agent is given before it answers: core memory, summaries, search results and recent notes.
 
-One function for the command, the hooks and the MCP server. What was handed over unasked is journalled as `shown`,
-which counts for nothing (law 5); tokens are never counted here, only bounded from what was stored.
+What was handed over unasked is journalled as `shown`, which counts for nothing (law 5).
 """
 
 import re
@@ -158,9 +157,7 @@ def build(values: Mapping[str, Any], config: Config) -> ContextRequest:
 class Bundle(NamedTuple):
     """The text to hand over ("" when there is nothing), its tokens at the most, and what stands in it.
 
-    `core` are the core notes in it, `omitted` counts what was left out by reason, `degraded` says what did not run,
-    `seen` is the index it came from, if any. `has_footing` is false where nobody asked and the notes have nothing to
-    do with the prompt.
+    `omitted` counts what was left out. `has_footing` is false where nobody asked and no note has to do with the prompt.
     """
 
     text: str
@@ -176,10 +173,9 @@ class Bundle(NamedTuple):
 
 
 def bundle(memory: Host, request: ContextRequest, patience: float = 1.0, progress: "Progress | None" = None) -> Bundle:
-    """Make the bundle that is asked for, and note in the journal what was shown.
+    """Make the bundle that is asked for, and note in the journal what was shown; raises like `Memory.recall`.
 
-    With no `patience` (seconds) nothing is waited for: no index is built or brought up to date, and no model is asked;
-    without an index the bundle holds core memory at most, and says so. Raises like `Memory.recall`.
+    With no `patience` (seconds) no index is built or brought up to date, and no model is asked.
     """
     started, half = time.perf_counter(), LONGEST_PROMPT // 2
     texts = (request.prompt, *request.also)

@@ -1,7 +1,4 @@
-"""Reads core memory for agents: which notes it is, and their lines as the files hold them now.
-
-Reflect's proposals for the core are another module's (reflect/core.py). It knows no budget.
-"""
+"""Reads core memory for agents: which notes it is, and their lines as the files hold them now."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -29,10 +26,7 @@ class CoreNote(NamedTuple):
 def read_notes(
     vault: Vault, store: Store | None, names: Iterable[str], allowed: tuple[str, ...]
 ) -> tuple[list[CoreNote], list[tuple[str, str]]]:
-    """The named notes that exist, in order, and what is amiss; only lines that the `allowed` scopes cover.
-
-    Without an index they cost no less than they would with one.
-    """
+    """The named notes that exist, in order, and what is amiss; only lines that the `allowed` scopes cover."""
     found: list[CoreNote] = []
     degraded: list[tuple[str, str]] = []
     for name in names:

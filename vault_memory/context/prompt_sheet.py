@@ -1,7 +1,6 @@
 """Lays out cited lines for an agent in Markdown, JSON or XML, in a frame and within a token budget. Pure.
 
-What a line costs is bounded from its stored count, for counting itself would load tiktoken (tokens.py): what is put
-around it and what is escaped in it can only cost so many bytes more. It never sees a file or an index.
+What a line costs is bounded from its stored count, for counting itself would load tiktoken (tokens.py).
 """
 
 import json
@@ -198,10 +197,7 @@ def note_tokens(form: str, piece: Piece, name_tokens: int) -> int:
 
 
 def _escapes(text: str, as_shown: str) -> int:
-    """How many tokens more a text costs at the most when it is escaped: each word that changes, by its bytes.
-
-    No escape makes or takes a space.
-    """
+    """How many tokens more a text costs at the most when it is escaped: each word that changes, by its bytes."""
     raw, shown = text.split(" "), as_shown.split(" ")
     return sum(1 + len(new.encode("utf-8", "replace")) for old, new in zip(raw, shown, strict=True) if old != new)
 
@@ -209,8 +205,7 @@ def _escapes(text: str, as_shown: str) -> int:
 def _joints(line: str) -> int:
     """How many tokens more a line costs at the most for what stands before and behind it.
 
-    A first word is split anew with a character before it, and marks at the end join those that follow; measured on a
-    million lines of odd words, no more than one token in four bytes of them.
+    Measured on a million lines of odd words: no more than one token in four bytes of the first word and the last marks.
     """
     first = _FIRST_WORD.match(line)
     start = 0 if _LIST_MARK.match(line) else 1 + len((first[0] if first else "").encode("utf-8", "replace")) // 4

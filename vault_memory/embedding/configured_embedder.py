@@ -77,10 +77,7 @@ class RemoteEmbedder:
 
     @property
     def id(self) -> str:
-        """Name of the vector space: provider, model, and what is embedded; no address, no credentials.
-
-        The query's prefix is not in it: it changes the questions, not the vectors that are stored.
-        """
+        """Name of the vector space: provider, model, and what is embedded; no address, no credentials."""
         prefix = self._document_prefix
         own = hashlib.blake2b(prefix.encode(), digest_size=4).hexdigest()
         is_usual = prefix == usual_prefixes(self.endpoint.model)[1]
@@ -187,8 +184,7 @@ class RemoteEmbedder:
     def query(self, text: str) -> tuple[TextVector, bytes | None]:
         """Embed a question within the deadline; raises RemoteError when it passes, or while the server cools down.
 
-        It is sent once. Beside it comes the vector of `PROBE` that the same server gave at most `RECOGNISED_SECONDS`
-        ago: that text goes along now and then.
+        Beside it comes the vector of `PROBE`, which goes along every `RECOGNISED_SECONDS`.
         """
         prompts = [self._query_prefix + text]
         if self._clock() >= self._probe[0] + RECOGNISED_SECONDS:
@@ -221,10 +217,9 @@ def _shortened(ask: Ask, text: str, refused: RemoteError, shortest: int) -> Text
 
 
 def fit(text: str, context_tokens: int) -> tuple[str, bool]:
-    """A text cut to what a model surely does not read, and whether it was; 0 tokens: not known, nothing is cut.
+    """A text cut to what a model surely does not read, and whether it was; with 0 tokens nothing is cut.
 
-    Three characters of ASCII a token, one of any other script: an estimate that seldom cuts too much. Where it cuts
-    too little the server refuses (it is told not to truncate), and the text is cut further.
+    Three characters of ASCII a token, one of any other script: where that cuts too little the server refuses the text.
     """
     if not context_tokens or len(text) <= context_tokens:
         return text, False

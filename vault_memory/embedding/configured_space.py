@@ -1,11 +1,8 @@
 """The vectors of a configured embedder in an index: whether questions can use them, and how missing ones are made.
 
-Vectors of two models mean nothing to each other, even where their dimensions agree. A model's name does not tell it (a
-pull brings another version under it): the vector of one known text does, noted with the first ones.
-
-The missing ones are made newest notes first, batch by batch. Each batch is kept as it comes, in one short transaction
-under the writer lock; the server is asked without any lock. So readers and writers go on, and whatever ends the run
-(Ctrl-C, a server that dies, a deadline) loses at most a batch.
+Vectors of two models mean nothing to each other. A model's name does not tell it (a pull brings another version under
+it): the vector of one known text does. Missing ones are made newest notes first, each batch in one short transaction,
+and the server is asked without any lock: whatever ends the run loses at most a batch.
 """
 
 import time
@@ -45,10 +42,7 @@ AFTER_MODEL_CHANGE = "`memory doctor --fix` deletes the old vectors, then `memor
 
 
 def model_change(store: IndexConnection, space: Space, where: str, vector: bytes, probe: bytes | None) -> str:
-    """How the model at `where`, which gave `vector`, differs from the one that `space` was made with, or "".
-
-    `probe` is its vector of the known text, where it was asked for that: its direction is compared as well.
-    """
+    """How the model at `where` differs from that of `space`, by a vector and by its vector of the known text, or ""."""
     for found in (vector, probe or vector):
         if len(found) != space.width:
             has = f"the index has {space.dimensions} for {space.name}"
@@ -62,8 +56,7 @@ def model_change(store: IndexConnection, space: Space, where: str, vector: bytes
 def recognise(store: Store, remote: RemoteEmbedder, digest: str | None = None) -> str:
     """Ask the server for the known text: how its model differs from the one whose vectors the index has, or "".
 
-    A model whose `digest`, where the server tells it, was seen before is not asked. Raises RemoteError where the server
-    does not answer, or has no usable vector even for this text.
+    A model whose `digest` was seen before is not asked. Raises RemoteError where it has no vector even for this text.
     """
     space = all_spaces(store).get(remote.id)
     if space and digest and store.meta(DIGEST + remote.id) == digest:
@@ -156,10 +149,7 @@ class Backfill:
         self._report = BackfillReport(remote.id)
 
     def run(self, progress: Progress | None = None, deadline: float = float("inf")) -> BackfillReport:
-        """Embed what waits until all is done or `deadline` (time.monotonic) has passed; never raises for a server.
-
-        At least one batch is made, whatever the deadline: many small steps come to an end, too.
-        """
+        """Embed what waits, at least a batch, until all is done or `deadline` (monotonic) has passed; never raises."""
         report = self._report
         try:
             self._count()

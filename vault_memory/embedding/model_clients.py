@@ -1,7 +1,6 @@
 """Asks model servers over HTTP: Ollama through its own client, OpenAI-compatible ones and Anthropic through httpx.
 
-Every failure leaves as a RemoteError: a sentence, the next step, and whether another try may help. No key and no
-password is ever part of one. Import this module when a server is to be asked: httpx takes 130 ms, ollama 320 ms more.
+Every failure leaves as a RemoteError without key or password. Import this lazily: httpx takes 130 ms, ollama 320 more.
 """
 
 import json
@@ -118,10 +117,7 @@ class CoolDown:
 
 
 class ModelServer:
-    """One server with one model, asked as OpenAI's are: `POST …/embeddings`, `POST …/chat/completions`.
-
-    `seconds` bound each part of a request.
-    """
+    """One server with one model, asked as OpenAI's are; `seconds` bound each part of a request."""
 
     optional: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "response_format": ("response_format", "json_schema"),

@@ -1,8 +1,4 @@
-"""What doctor says of agents: which vault each uses, whether it is installed whole, whose hooks failed.
-
-It looks at the user's own settings of each agent and at those of the project at hand. Of another vault it knows nothing
-but the path that stands there.
-"""
+"""What doctor says of agents: which vault each uses, whether it is installed whole, whose hooks failed."""
 
 import contextlib
 import os

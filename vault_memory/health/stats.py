@@ -73,10 +73,7 @@ class Curve(NamedTuple):
 
 
 class Days(NamedTuple):
-    """The days with a log up to today; `gap` are the days without one between two that have one, the most on end.
-
-    `streak` counts the days on end up to today, or up to yesterday while today has none yet.
-    """
+    """The days with a log up to today, the longest gap between two of them, and how many on end there are now."""
 
     logged: int = 0
     first: date | None = None
@@ -121,10 +118,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Stats:
-    """The figures of one vault as of `today`; `words` as the index counts them, sizes in bytes.
-
-    `recalls` are the different questions of the last 30 days; `summaries` pages by kind of period.
-    """
+    """The figures of one vault as of `today`; sizes in bytes, `recalls` the different questions of the last 30 days."""
 
     today: date
     notes: int

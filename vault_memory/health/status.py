@@ -31,10 +31,7 @@ class Vectors(NamedTuple):
 
 @dataclass(frozen=True)
 class Status:
-    """How things are; counts are of the index as it stands, `pending` is how many notes it is behind.
-
-    Somebody with scopes is told of what they see, and nothing (None) of what cannot be told apart.
-    """
+    """How things are, `pending` notes behind; somebody with scopes is told None of what cannot be told apart."""
 
     vault: str
     path: str

@@ -1,7 +1,6 @@
 """What a fact claims that a newer one can replace: where somebody lives, works, what they prefer and use. Pure.
 
-Precise over complete, in English: what no rule reads for certain claims nothing, and is then never retired. A fact that
-names the one it replaces (`supersedes=^id`) is read in any language.
+Precise over complete, in English; a fact that names the one it replaces (`supersedes=^id`) is read in any language.
 """
 
 import re
@@ -126,10 +125,7 @@ class _Clause(NamedTuple):
 
 
 def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None = None) -> list[Claim]:
-    """What one Retain bullet claims of its subject (names in its head); an experience claims only a change.
-
-    `day` is when it was told or happened: a month without a year is read from there.
-    """
+    """What one Retain bullet claims of its subject (names in its head); a month without a year is read from `day`."""
     sentences = _SENTENCE.split(_MARKUP.sub(lambda m: m[1] or "", narrative.strip()))
     text = _ASIDE.sub("", sentences[0]).strip().rstrip(".!").strip()
     if not text or len(text) > MAX_CHARS or _OPEN.search(text.replace("May", "\0")):

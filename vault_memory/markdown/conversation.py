@@ -1,7 +1,6 @@
 """Conversations in notes: who talks, and what each line tells as the words of who says it. Pure.
 
-A daily log without a Retain fact that reads as a conversation (`- Nora: …`) tells what its speakers say, each line as
-the words of who says it; a log in prose tells nothing. No list of words plays a part, so it holds for any language.
+A daily log without a Retain fact that reads as a conversation (`- Nora: …`) tells what its speakers say.
 """
 
 import re
@@ -49,10 +48,7 @@ _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # a citation of a day does not say when
 
 
 class Utterance(NamedTuple):
-    """What one line of a conversation tells; at most one a line.
-
-    `speaker` is None for the person whose log it is; `occurred` the days it names, relative ones read from the note's.
-    """
+    """What one line of a conversation tells, in the days it names; `speaker` is None for the person whose log it is."""
 
     line: int
     text: str

@@ -1,7 +1,4 @@
-"""Entity names: slugs, mentions in text, and which name resolves to which page.
-
-Pure: names in, names out. It knows nothing of files or the index.
-"""
+"""Entity names: slugs, mentions in text, and which name resolves to which page. Pure."""
 
 import re
 import unicodedata
@@ -88,11 +85,7 @@ def mentions(text: str) -> Iterator[str]:
 
 
 def resolve(name: str, pages: Mapping[str, str], aliases: Mapping[str, Iterable[str]]) -> str | None:
-    """Resolve a name to the slug of its page: exact first, then alias, never by guess.
-
-    `pages` maps a page's own slugs (file name, title) to its slug; `aliases` an alias slug to page slugs.
-    An alias claimed by several pages resolves to none of them.
-    """
+    """Resolve a name to a page: by its own slugs in `pages`, else by an alias that one page alone claims."""
     wanted = slug(name)
     if wanted in pages:
         return pages[wanted]

@@ -1,7 +1,4 @@
-"""Reads the words of a fact: as a page shows them (no marks, cut where a sentence ends), what they cite and name.
-
-Pure, and it never adds a word: what it leaves out shows as `…`, and the citation beside it leads to the whole.
-"""
+"""Reads the words of a fact: as a page shows them (what is left out shows as `…`), what they cite and name. Pure."""
 
 import re
 from bisect import bisect_right
@@ -39,10 +36,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def readable(text: str, exists: Callable[[str], bool]) -> str:
-    """A fact's text for a page: a link stays where its target exists, and is its own text elsewhere.
-
-    Marks of mentions and tags at the end go, for the page would be what they tag.
-    """
+    """A fact's text for a page, without marks of mentions and tags; a link stays where its target exists."""
 
     def link(match: re.Match[str]) -> str:
         target, anchor, shown = match[1].strip(), match[2] or "", (match[3] or "").strip()
@@ -75,10 +69,7 @@ def clipped(text: str, most: int, count: Callable[[str], int]) -> str:
 
 
 def traced(line: str, source: str, cited: int = 1) -> float:
-    """The share of a line's words that its source holds, 0..1, by content words or by all, whichever is less.
-
-    Links count for nothing on the side of the line; the numbers of the `cited` lines are words that no source holds.
-    """
+    """The share of a line's words that its source holds, 0..1; numbers of `cited` lines are words that none holds."""
     every, theirs = _words(_WIKILINK.sub(" ", line)), _words(source)
     content = every - STOP_WORDS
     return min((len(need & theirs) / (len(need) + cited) for need in (every, content) if need), default=1.0)

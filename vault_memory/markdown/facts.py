@@ -79,10 +79,7 @@ _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a da
 
 
 def facts(note: Note, mentioned: date | None, problems: list[Problem] | None = None) -> Iterator[RetainFact]:
-    """Yield the note's facts in order; problems are appended to `problems` as they are met.
-
-    `mentioned` is the note's day: relative dates in a narrative are read against it.
-    """
+    """Yield the note's facts in order, relative dates read against `mentioned`; problems are added as they are met."""
     problems = [] if problems is None else problems
     for start, end in _sections(note):
         for bullet in bullets(note, start, end):

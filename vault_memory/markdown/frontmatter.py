@@ -99,10 +99,7 @@ def _unreadable(block: str) -> Mapping[str, object]:
 
 @lru_cache(maxsize=1)
 def _handler() -> "YAMLHandler":
-    """Reads YAML between lines of exactly three dashes with libyaml, where that is there.
-
-    Its loader takes no merge keys: ten lines of them that name each other take minutes and gigabytes.
-    """
+    """Reads YAML with libyaml where that is there, without merge keys: ten lines of them take minutes and gigabytes."""
     import yaml
     from frontmatter.default_handlers import YAMLHandler
 

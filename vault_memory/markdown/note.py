@@ -1,8 +1,6 @@
-"""What a note is: its lines, what each of them is and who says it, its headings; and how bytes become lines.
+"""What a note is: its lines, what each of them is and who says it, its headings; and how bytes become lines. Pure.
 
-Pure: it never sees a file. Lines are 1-based; a line ends at `\\n`, `\\r\\n` or a lone `\\r`, nothing else.
-What lies in code fences, indented code or comments is still text of the note, but holds no headings, links, tags
-or facts; `Note.states` says for each line which it is. parse.py makes Notes.
+Lines are 1-based. What lies in code or comments is still text, but holds no headings, links, tags or facts.
 """
 
 import re
@@ -99,10 +97,7 @@ _ENDS = re.compile(r"\r\n|\n|\r")
 
 
 def decoded_lines(data: bytes) -> tuple[list[str], tuple[int, str] | None]:
-    """A note's lines without their ends, and line and kind of damage where the bytes are not UTF-8.
-
-    UTF-16 is known by its byte order mark; a final line end starts no further line.
-    """
+    """A note's lines without their ends, and line and kind of damage where the bytes are not UTF-8."""
     damage = None
     try:
         text = data.decode("utf-8-sig")

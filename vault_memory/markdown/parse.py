@@ -116,10 +116,7 @@ class _Scanner:
         return match is not None
 
     def _mask(self, number: int, line: str) -> str:
-        """Blank out the comments and the inline code of a line; returns it with only the comments blanked out.
-
-        What begins first counts: a comment's mark inside code is code, a backtick inside a comment is comment.
-        """
+        """Blank out comments and inline code, whichever begins first; returns the line without its comments only."""
         marker = None if self._comment or "<!--" not in line else _MARKER.match(line)
         if marker:
             self._markers.append((number, marker[1], marker[2]))

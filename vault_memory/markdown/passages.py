@@ -1,7 +1,7 @@
-"""Cuts a note into passages (what is ranked) and chunks (token-bounded runs of passages).
+"""Cuts a note into passages (what is ranked) and chunks (token-bounded runs of passages). Pure.
 
-Pure; token counts come from outside. A passage is a fact, a list item, a heading, a paragraph or a window of lines of
-one; a line too long to hand over whole becomes several passages, each a run of its sentences with character offsets.
+A passage is a fact, a list item, a heading, a paragraph or a window of lines of one, or a run of sentences of a line
+too long to hand over whole.
 """
 
 import re
@@ -53,9 +53,8 @@ class Chunk(NamedTuple):
 
 
 def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
-    """Yield the note's passages in order; together they hold every line that is text, each once.
+    """Yield the note's passages in order: every line that is text, but the marks around a block that reflect owns.
 
-    The marks around a block that reflect owns say nothing and are in none.
     `facts` must come in line order.
     """
     queue = iter(facts)
@@ -118,8 +117,7 @@ def with_context(
 def chunks(tokens: Sequence[int], headings: Sequence[bool], target: int, overlap: int) -> Iterator[Chunk]:
     """Cut a note's passages into runs of at most `target` tokens that share about `overlap` with the one before.
 
-    `tokens` and `headings` have one entry a passage. A heading starts a new chunk without overlap once the open one
-    holds a quarter of `target`; a single passage over `target` is a chunk of its own.
+    A heading starts a new one without overlap once the open one holds a quarter of `target`.
     """
     first, total = 0, 0
     for position, count in enumerate(tokens):
@@ -183,8 +181,7 @@ _SENTENCE_END = re.compile(r"[.!?…؟۔։።][\"'»”’)\]*_]*\s+|[。！？�
 def pieces(line: str) -> Iterator[tuple[int, int]]:
     """Cut a long line into runs of sentences of about 320 characters: (from, to) offsets, white space trimmed.
 
-    A sentence of more than 480 characters is cut at a space, one without spaces anywhere but inside a character with
-    its marks. The figures are for ASCII; scripts of two or three bytes a letter cost as many more tokens.
+    A sentence of more than 480 characters is cut at a space, one without spaces between two characters.
     """
     window, longest = _scaled(line, WINDOW_CHARS), _scaled(line, LONG_LINE_CHARS)
     begin = 0

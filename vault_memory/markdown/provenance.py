@@ -1,8 +1,7 @@
 """Who a text is from, and whether that is to be trusted: the values of `by=` and of the property `by`. Pure.
 
-`person` wrote it unless something else is said; `agent:<id>` and `import[:what]` are told apart and trusted; `web` and
-`tool` came from outside, and so did an import of those. What cannot be read is trusted by nobody: a slip must never
-make more of a text than it is.
+`person` wrote it unless something else is said; `web` and `tool` came from outside, and so did an import of those. What
+cannot be read is trusted by nobody.
 """
 
 import re
@@ -43,10 +42,7 @@ def least(found: Iterable[str]) -> str:
 
 
 def line_origin(said: str | None, of_note: str) -> str | None:
-    """Who a line is from where that is not what its note says: no line claims more than its note does.
-
-    A page that was saved from the web may say of its own lines that a person wrote them, and so may an agent's note.
-    """
+    """Who a line is from where that is not what its note says; no line claims more than its note does."""
     if said is None or said == of_note or _weight(said) > _weight(of_note):
         return None
     return said
@@ -58,10 +54,7 @@ def _weight(by: str) -> int:
 
 
 def note_origin(properties: Mapping[str, object]) -> str:
-    """Who a note is from, whatever the case of the property's name.
-
-    Where it does not say, but names a page as its source, as web clippers do, it is from the web.
-    """
+    """Who a note is from, however the property is called; the web where it only names a page as its source."""
     from vault_memory.markdown.frontmatter import guarded  # a recall reads no properties
 
     named = [(key, value) for key, value in properties.items() if value not in (None, "")]

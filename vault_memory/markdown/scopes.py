@@ -1,7 +1,6 @@
-"""Which lines of a note are private: by list items that name a scope, however badly, and by folders. Pure.
+"""Which lines of a note are private, and who they are from: by list items that say so, and by folders. Pure.
 
-A well-formed fact's own scope is read in facts.py; here a slip must never widen access. Who list items say they are
-from is found in the same way.
+A well-formed fact's own scope is read in facts.py; here a slip must never widen access.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Which claim takes the place of which older one, and how a ranking shows it. Pure.
 
-Wrong forgetting is worse than repeating, so a claim is ended only by one about the same subject and the same attribute
-that can hold only one way at a time; what is merely similar ("likes tea", "likes trains") never meets.
+Wrong forgetting is worse than repeating: a claim is ended only by one about the same subject and an attribute that can
+hold only one way at a time.
 """
 
 import math
@@ -17,10 +17,9 @@ ANY = "any"
 
 
 class Claim(NamedTuple):
-    """What a fact says of its subject: `slot` is the attribute, `value` its words; `whole` when it says nothing else.
+    """What a fact says of its subject: `slot` is the attribute, `value` its words, `start` a day from which it holds.
 
-    Only a fact that says nothing else can be superseded: the rest of it may still hold. `start` is the later day from
-    which it holds, if it names one.
+    Only what says nothing else (`whole`) can be superseded: the rest of a fact may still hold.
     """
 
     slot: str
@@ -90,11 +89,8 @@ def supersedes(newer: Claim, older: Claim) -> bool:
 def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | None = None) -> dict[int, int]:
     """Which memory takes the place of which, by key: the newest that does, unless the older was said again since.
 
+    Newer is what was written later and holds from no earlier day; what holds from after `today` replaces nothing yet.
     `asked` limits the answer to these keys.
-
-    Newer is what was written later and holds from no earlier day; what holds only from after `today` replaces nothing
-    yet. Two claims of one day are told apart by their lines in one note, and not at all in two. Against what has no day
-    only words of change are newer: with a day of their own, or further down in the same undated note.
     """
     groups: dict[tuple[str, str, str], list[DatedClaim]] = {}
     for one in told:
@@ -135,10 +131,7 @@ def _replaces_only(newer: DatedClaim, older: DatedClaim, group: Sequence[DatedCl
 
 
 def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[int, float]:
-    """Scores in which each superseded memory comes right after its successor, which rises to where it stood.
-
-    `followed` maps keys to their successors; what has no score plays no part. Best first.
-    """
+    """Scores, best first, in which each superseded memory comes right after its successor, which rises to its place."""
     new_scores = dict(scores)
     followed = {old: new for old, new in followed.items() if old in scores and new in scores}
     for _ in followed:  # a chain is no longer than that

@@ -1,7 +1,6 @@
 """What all output is made of: JSON documents, counted nouns, text cut and cleaned for a terminal, notes on the index.
 
-JSON is ASCII-escaped; text from notes is stripped of control characters, so that a note cannot move the cursor of the
-terminal it is shown on.
+Text from notes is stripped of control characters, so that a note cannot move the cursor of a terminal.
 """
 
 import json

@@ -1,8 +1,4 @@
-"""What `reflect` prints: a summary a person wants to read, a diff, the `reflect@1` document.
-
-A person is told what changed and why in as few lines as that takes: summaries of one kind in one line, opinions with
-where they went, and of what was not done the reason. The document has all of it, one by one.
-"""
+"""What `reflect` prints: a summary, a diff or the `reflect@1` document, which alone has all of it."""
 
 import re
 import textwrap

@@ -1,7 +1,6 @@
 """What `stats` prints and draws: the figures as text and as a document, sparklines, and one SVG file.
 
-The SVG stands alone, without script or font. Its file ends with a seal, the hash of all before it: a drawing that was
-changed by hand is never overwritten.
+The file ends with a seal, the hash of all before it: a drawing that was changed by hand is never overwritten.
 """
 
 import hashlib

@@ -72,10 +72,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder with those above it, but no vault: what is gone from its place is not made anew (law 7).
-
-    Raises OSError, FileNotFoundError for a `.memory` whose vault is not there.
-    """
+    """Make a folder with those above it, but no vault that is gone from its place (law 7); raises OSError."""
     if MEMORY_FOLDER in folder.parts:
         root = Path(*folder.parts[: folder.parts.index(MEMORY_FOLDER)])
         if not root.is_dir():
@@ -142,10 +139,7 @@ def derived(root: Path, name: str) -> Path | None:
 
 @contextlib.contextmanager
 def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
-    """Hold the index's writer lock, which the system releases even when the process is killed.
-
-    Raises BusyError when another process still holds it after `wait_seconds`.
-    """
+    """Hold the index's writer lock; raises BusyError when another process still holds it after `wait_seconds`."""
     file = index.with_name(index.name + ".lock")
     try:
         make_folder(file.parent)
@@ -200,10 +194,7 @@ class Mount(NamedTuple):
 
 
 def watch_mounts(root: Path, tell: Callable[[], None]) -> Callable[[], None]:
-    """Call `tell`, from a thread, when something is mounted or unmounted at, above or below a folder; Linux only.
-
-    Returns what ends that. The thread sleeps until the kernel says that the table of mounts has changed.
-    """
+    """Call `tell`, from a thread, when a mount around a folder comes or goes (Linux); returns what ends that."""
     if not _MOUNTS.exists():
         return lambda: None
     import threading  # lazy, as is select: every command asks what kind of file system it is on

@@ -1,7 +1,4 @@
-"""Writes files safely: whole and at once, no save of another program lost; and those that only their user may read.
-
-vault.py knows which file, and what must hold before (DESIGN.md §2, law 2).
-"""
+"""Writes files safely: whole and at once, no save of another program lost; and those that only their user may read."""
 
 import contextlib
 import errno
@@ -213,10 +210,7 @@ def private(path: str, flags: int) -> int:
 
 
 def append(file: Path, line: bytes, most_bytes: int | None = None) -> None:
-    """Append a line; of a file that has grown to `most_bytes` the older half goes, where that is given. Raises OSError.
-
-    A line that another process appends while that happens may go, too: what these files hold is missed by nobody.
-    """
+    """Append a line; of a file of `most_bytes` the older half goes first. Raises OSError."""
     make_private(file.parent)
     if most_bytes is not None and file.exists() and file.stat().st_size >= most_bytes:
         replace_durably(file, file.read_bytes()[-most_bytes // 2 :].partition(b"\n")[2])

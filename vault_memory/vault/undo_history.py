@@ -1,8 +1,7 @@
 """Keeps what notes held before a run of this program changed them, so that it can be undone byte for byte.
 
 They lie in `.memory/history/<UTC stamp>-<device>-<kind>/`, a folder a run: each earlier text once, named by its hash,
-and `run.jsonl` with a line a change. What a note held is durable here before the note is replaced, so a run that was
-killed half-way is undone as far as it came. This module knows nothing of what the notes say.
+and `run.jsonl` with a line a change. Both are durable before a note is replaced, so a killed run can be undone too.
 """
 
 import contextlib
@@ -102,10 +101,9 @@ class SavedRun:
         return folder
 
     def keep(self, path: str, before: bytes | None, after: bytes, why: str = "") -> None:
-        """Keep what a note holds before it is replaced by `after`; None where there is none yet.
+        """Keep what a note holds, if there is one, before it is replaced by `after`. Durable when it returns.
 
-        Durable when it returns: call it before the write. A note may be kept several times, and a write that is never
-        made does no harm. Raises RefusedError for a link out of the vault, VaultError when the system refuses.
+        Raises RefusedError for a link out of the vault, VaultError when the system refuses.
         """
         self.note(NoteChange(path, _hash(before), _digest(after), why)._asdict(), path, before)
 

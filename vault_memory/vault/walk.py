@@ -1,7 +1,6 @@
 """Walks folders: which files in them are notes, what is passed over and why. It opens no note.
 
-A whole walk looks at everything; a partial one at the paths it is told of. Both come through the listing of a folder,
-which alone tells the exact name of a file, and that one is not there: a delete needs positive absence.
+All of it comes through the listing of a folder, which alone tells that a file is not there: a delete needs that.
 """
 
 import errno
@@ -44,10 +43,7 @@ _LITERAL = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 class IgnoreRules(NamedTuple):
-    """Texts that a path may begin with, globs for the whole of it, expressions found in it; and what is amiss.
-
-    `unknown` is why it is not known what Obsidian leaves out: a sync that was cut off must not lay folders open.
-    """
+    """Texts that a path may begin with, globs for the whole of it, expressions found in it; and what is amiss."""
 
     prefixes: tuple[str, ...] = ()
     globs: tuple[re.Pattern[str], ...] = ()
@@ -85,11 +81,7 @@ def ignore_rules(globs: Iterable[str], excluded: object, more: Iterable[str] = (
 
 
 def _expression(text: str) -> re.Pattern[str]:
-    """Compile a regular expression; raises ValueError for a wrong one, or one that may take for ever on some path.
-
-    A vault may come from anywhere (law 8). Strict rather than clever: the engine tries every way, so ways multiply, and
-    some harmless expressions are refused too.
-    """
+    """Compile a regular expression; raises ValueError for a wrong one, or one that may take for ever (law 8)."""
     if len(text) > MAX_EXPRESSION_CHARS:
         raise ValueError("it is too long")
     try:
