@@ -176,7 +176,7 @@ def test_it_is_undone_from_the_pre_images(root: Path) -> None:
     before = snapshot(root)[NOTE]
     done = mine.forget(mine.plan_forget(NOTE, 4, 4))
     history = UndoHistory(root)
-    assert history.undo(history.named(done.run), mine.vault).restored == [NOTE]
+    assert history.undo(history.named(done.run), mine.vault).paths == [NOTE]
     assert snapshot(root)[NOTE][:2] == before[:2]
     with pytest.raises(UsageError, match="nothing to undo"):
         history.undo(history.named(done.run), mine.vault)

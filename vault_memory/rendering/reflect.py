@@ -126,7 +126,8 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
 def undone_text(undone: "UndoReport", dry_run: bool) -> str:
     """What an undo put back and what it deleted, or would."""
     noun = "page" if undone.run.endswith("-reflect") else "note"
-    restored, deleted = len(undone.restored), len(undone.deleted)
+    deleted = sum(back.text is None for back in undone.backs)
+    restored = len(undone.backs) - deleted
     if restored:
         head = f"{plural(restored, noun)} restored to before {undone.run}"
         head += f", {deleted:,} it had created deleted" if deleted else ""

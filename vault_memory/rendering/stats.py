@@ -75,30 +75,27 @@ def _iso(day: date | None) -> str | None:
 
 def stats_text(stats: "Stats") -> str:
     """A line a figure, as a person reads them."""
-    return "\n".join(f"{name:11}{clean(value)}" for name, value in _lines(stats))
-
-
-def _lines(stats: "Stats") -> Iterator[tuple[str, str]]:
     facts, entities, opinions = stats.facts, stats.entities, stats.opinions
-    yield "notes", f"{stats.notes:,}, {stats.dated:,} with a date; {plural(stats.words, 'word')}"
-    yield "days", _days_text(stats.days)
     kinds = [f"{count:,} {kind}" for kind, count in sorted(facts.kinds.items(), key=lambda one: (-one[1], one[0]))]
     total = f"{facts.count:,}: {', '.join(kinds)}" if facts.count else "none yet"
     inferred = f"; {facts.inferred:,} read from log lines" if facts.inferred else ""
-    yield "facts", total + inferred + (f"; {facts.private:,} more private to a scope" if facts.private else "")
-    if facts.count:
-        yield "tiers", ", ".join(f"{count:,} {tier}" for tier, count in facts.tiers.items())
-    yield "entities", f"{entities.paged + entities.mentioned:,}, {entities.paged:,} with a page"
-    if entities.most:
-        yield "mentioned", ", ".join(f"{name} {count:,}" for name, count in entities.most)
     bands = ", ".join(f"{count:,} {band}" for band, count in opinions.bands.items() if count)
     moved = f"; {opinions.moved:,} changed in the last 30 days" if opinions.moved else ""
-    yield "opinions", f"{opinions.held:,}: {bands}{moved}" if opinions.held else "none yet"
     written = [plural(count, kind) for kind, count in stats.summaries.items() if count]
-    yield "summaries", ", ".join(written) or "none yet: `memory reflect` writes them"
-    yield "recalls", f"{plural(stats.recalls, 'different question')} in the last 30 days"
     beside = f", {stats.ratio:.1f} × the size of the notes ({stats.notes_bytes / 1e6:.1f} MB)"
-    yield "index", f"{stats.index_bytes / 1e6:.1f} MB{beside if stats.notes_bytes else ''}"
+    lines = {
+        "notes": f"{stats.notes:,}, {stats.dated:,} with a date; {plural(stats.words, 'word')}",
+        "days": _days_text(stats.days),
+        "facts": total + inferred + (f"; {facts.private:,} more private to a scope" if facts.private else ""),
+        "tiers": ", ".join(f"{count:,} {tier}" for tier, count in facts.tiers.items()) if facts.count else "",
+        "entities": f"{entities.paged + entities.mentioned:,}, {entities.paged:,} with a page",
+        "mentioned": ", ".join(f"{name} {count:,}" for name, count in entities.most),
+        "opinions": f"{opinions.held:,}: {bands}{moved}" if opinions.held else "none yet",
+        "summaries": ", ".join(written) or "none yet: `memory reflect` writes them",
+        "recalls": f"{plural(stats.recalls, 'different question')} in the last 30 days",
+        "index": f"{stats.index_bytes / 1e6:.1f} MB{beside if stats.notes_bytes else ''}",
+    }
+    return "\n".join(f"{name:11}{clean(value)}" for name, value in lines.items() if value)
 
 
 def _days_text(days: "Days") -> str:
@@ -309,7 +306,7 @@ def write_drawing(vault: Vault, file: Path, drawing: str, force: bool = False) -
     bases = (vault.root, Path(os.path.abspath(vault.config.vault)))
     inside = [path.relative_to(base).as_posix() for path in (named, target) for base in bases if base in path.parents]
     if not inside:
-        _replace(target, sealed(drawing), before is not None)
+        _write_outside(target, sealed(drawing), before is not None)
     elif is_hidden(inside[0]):
         raise RefusedError(
             f"{printable(inside[0])} is in a hidden folder of the vault, or hidden itself: nothing was written.",
@@ -320,7 +317,7 @@ def write_drawing(vault: Vault, file: Path, drawing: str, force: bool = False) -
     return named
 
 
-def _replace(target: Path, data: bytes, exists: bool) -> None:
+def _write_outside(target: Path, data: bytes, exists: bool) -> None:
     """Put a file outside the vault in its place."""
     part = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
     try:

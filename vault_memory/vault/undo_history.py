@@ -64,16 +64,6 @@ class UndoReport(NamedTuple):
         """All notes it touches."""
         return [back.path for back in self.backs]
 
-    @property
-    def restored(self) -> list[str]:
-        """The notes that hold again what they held."""
-        return [back.path for back in self.backs if back.text is not None]
-
-    @property
-    def deleted(self) -> list[str]:
-        """The notes that the run had made."""
-        return [back.path for back in self.backs if back.text is None]
-
 
 class SavedRun:
     """One run's pre-images. The folder is made with the first of them: a run that changes nothing leaves nothing."""

@@ -196,13 +196,10 @@ class Walker:
     def _is_walked(self, folder: str) -> bool:
         """Whether a walk would come into a folder: none on its way is hidden, ignored or a link."""
         parts = folder.split("/") if folder else []
-        for n in range(1, len(parts) + 1):
-            path = "/".join(parts[:n])
-            if parts[n - 1].startswith(".") or self._leave_out(f"{path}/"):
-                return False
-            if not stat.S_ISDIR(os.lstat(self._root / path).st_mode):
-                return False
-        return True
+        paths = ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
+        if is_hidden(folder) or any(self._leave_out(f"{path}/") for path in paths):
+            return False
+        return all(stat.S_ISDIR(os.lstat(self._root / path).st_mode) for path in paths)
 
     def _look_below(self) -> bool:
         """Look into all folders, then at the links; whether a folder was no longer where its own folder had it."""
@@ -243,11 +240,9 @@ class Walker:
 
     def _look_at(self, entry: "os.DirEntry[str]", path: str) -> None:
         try:
-            if path.isascii() and _PLAIN_NAME(entry.name) and entry.is_file(follow_symlinks=False):
-                is_wanted = not self._leave_out(path)  # most entries go this short way: 20,000 make a recall wait
-            else:
-                is_wanted = not entry.name.startswith(".") and self._is_note(entry, path)
-            if is_wanted:
+            # Most entries go this short way: 20,000 make a recall wait.
+            is_plain = path.isascii() and _PLAIN_NAME(entry.name) and entry.is_file(follow_symlinks=False)
+            if (is_plain and not self._leave_out(path)) or (not is_plain and self._is_note(entry, path)):
                 status = entry.stat(follow_symlinks=False)
                 self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         except FileNotFoundError:
@@ -258,6 +253,8 @@ class Walker:
     def _is_note(self, entry: "os.DirEntry[str]", path: str) -> bool:
         """Whether an entry is a note; a folder and a link are kept for later, and what is passed over is told."""
         is_note = path[-3:].lower() == ".md"
+        if entry.name.startswith("."):
+            return False
         if entry.is_symlink():
             if is_note or os.path.isdir(self._root / path):  # DirEntry.is_dir raises for a link in a loop
                 self._links.append(path)
