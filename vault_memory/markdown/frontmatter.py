@@ -128,14 +128,10 @@ _MAX_NUMBER_BITS = 4096
 def _flat(value: object) -> object:
     """Keep a property's scalar or list of scalars; deeper YAML (which aliases can make exponential) is dropped."""
     if isinstance(value, list):
-        return [item for item in value[:1000] if _is_scalar(item)]
-    return value if _is_scalar(value) else None
-
-
-def _is_scalar(value: object) -> bool:
-    if isinstance(value, int):
-        return value.bit_length() <= _MAX_NUMBER_BITS
-    return isinstance(value, str | float | date)
+        return [item for item in value[:1000] if not isinstance(item, list) and _flat(item) is not None]
+    if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_BITS:
+        return None
+    return value if isinstance(value, str | int | float | date) else None
 
 
 def texts(value: object) -> list[str]:

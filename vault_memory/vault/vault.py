@@ -66,17 +66,20 @@ class Vault:
         renamed = sorted(p.parent.name for p in self.root.glob(".*/app.json"))
         return renamed[0] if renamed else ".obsidian"
 
-    def _setting(self, name: str) -> dict[str, object]:
+    def _read_settings(self, name: str) -> tuple[dict[str, object], str]:
+        """What one of Obsidian's files says, and what is wrong with it, or ""."""
         try:
             loaded = json.loads((self.root / self.settings_folder / name).read_text("utf-8-sig"))
-        except (OSError, ValueError):
-            return {}
-        return loaded if isinstance(loaded, dict) else {}
+        except FileNotFoundError:
+            return {}, ""
+        except (OSError, ValueError) as error:
+            return {}, f"cannot be read ({error})"
+        return (loaded, "") if isinstance(loaded, dict) else ({}, "is not as Obsidian writes it")
 
     @cached_property
     def daily(self) -> DailySettings:
         """Daily-note settings: the project's own, else Obsidian's, else memory/YYYY-MM-DD.md."""
-        found = self._setting("daily-notes.json")
+        found, _ = self._read_settings("daily-notes.json")
         default = DailySettings() if not found else DailySettings(folder="")
         text = {key: str(found.get(key) or "").strip("/") for key in ("folder", "format", "template")}
         return DailySettings(
@@ -88,17 +91,11 @@ class Vault:
     @cached_property
     def filters(self) -> IgnoreRules:
         """What is left out: by the settings, by Obsidian's, and its templates."""
-        file, unknown, excluded = f"{self.settings_folder}/app.json", "", None
-        try:
-            loaded = json.loads((self.root / file).read_text("utf-8-sig"))
-            excluded = loaded.get("userIgnoreFilters") if isinstance(loaded, dict) else None
-            if not isinstance(loaded, dict) or not isinstance(excluded, list | None):
-                unknown = f"{file} is not as Obsidian writes it: it is not known which notes it leaves out"
-        except FileNotFoundError:
-            pass
-        except (OSError, ValueError) as error:
-            unknown = f"{file} cannot be read ({error}): it is not known which notes it leaves out"
-        templates = str(self._setting("templates.json").get("folder") or "").strip("/")
+        found, wrong = self._read_settings("app.json")
+        excluded = found.get("userIgnoreFilters")
+        wrong = wrong if isinstance(excluded, list | None) else "is not as Obsidian writes it"
+        unknown = f"{self.settings_folder}/app.json {wrong}: it is not known which notes it leaves out" if wrong else ""
+        templates = str(self._read_settings("templates.json")[0].get("folder") or "").strip("/")
         more = [path for path in (templates and f"{templates}/", self.daily.template) if path]
         return ignore_rules(self.config.ignore, excluded, more, unknown)
 
