@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vault_memory.context.context import Bundle
+    from vault_memory.embedding.configured_space import BackfillReport
     from vault_memory.errors import (
         BusyError,
         ConflictError,
@@ -23,23 +24,32 @@ if TYPE_CHECKING:
         VaultMemoryError,
     )
     from vault_memory.federation import Federation
+    from vault_memory.indexing.indexer import Report
     from vault_memory.memory import Memory
+    from vault_memory.reflect.job import ReflectReport
     from vault_memory.reflect.opinion_query import Opinion
     from vault_memory.search.answer import Answer, Result
-    from vault_memory.search.entity_profile import EntityProfile, FactLine
+    from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine
     from vault_memory.search.get import Excerpt
     from vault_memory.startup import __version__
+    from vault_memory.vault.undo_history import UndoReport
+    from vault_memory.write.forget import ForgetResult, Removal
+    from vault_memory.write.retain import RetainResult
 
 __all__ = [
-    "Answer", "Bundle", "BusyError", "ConflictError", "EntityProfile", "Excerpt", "FactLine", "Federation",
-    "IndexUnusableError", "Memory", "Opinion", "RefusedError", "RemoteError", "Result", "UsageError", "VaultError",
-    "VaultMemoryError", "__version__",
+    "Answer", "BackfillReport", "Bundle", "BusyError", "ConflictError", "EntityProfile", "EntityRow", "Excerpt",
+    "FactLine", "Federation", "ForgetResult", "IndexUnusableError", "Memory", "Opinion", "ReflectReport",
+    "RefusedError", "RemoteError", "Removal", "Report", "Result", "RetainResult", "UndoReport", "UsageError",
+    "VaultError", "VaultMemoryError", "__version__",
 ]  # fmt: skip
 
 _MODULES = {
-    "Answer": "search.answer", "Bundle": "context.context", "EntityProfile": "search.entity_profile",
-    "Excerpt": "search.get", "FactLine": "search.entity_profile", "Federation": "federation", "Memory": "memory",
-    "Opinion": "reflect.opinion_query", "Result": "search.answer", "__version__": "startup",
+    "Answer": "search.answer", "BackfillReport": "embedding.configured_space", "Bundle": "context.context",
+    "EntityProfile": "search.entity_profile",
+    "EntityRow": "search.entity_profile", "Excerpt": "search.get", "FactLine": "search.entity_profile",
+    "Federation": "federation", "ForgetResult": "write.forget", "Memory": "memory", "Opinion": "reflect.opinion_query",
+    "ReflectReport": "reflect.job", "Removal": "write.forget", "Report": "indexing.indexer", "Result": "search.answer",
+    "RetainResult": "write.retain", "UndoReport": "vault.undo_history", "__version__": "startup",
 }  # fmt: skip
 """Where the public names live that are no errors: each is imported when it is first asked for, so that the command line
 starts without any of them."""

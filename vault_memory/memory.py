@@ -3,7 +3,6 @@
 A surface (command line, daemon, MCP server, hook) calls a Memory, a Federation of several, or the daemon's client.
 """
 
-import datetime as dt
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from vault_memory.search.searcher import Searcher
 
 if TYPE_CHECKING:
     from vault_memory.context.context import Bundle, ContextRequest
+    from vault_memory.embedding.configured_space import BackfillReport
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import ReflectReport, Steps
     from vault_memory.reflect.opinion_query import Opinion
@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from vault_memory.store.view import View
     from vault_memory.vault.undo_history import UndoReport
     from vault_memory.vault.vault import Vault
+    from vault_memory.write.edit import EditRequest, EditResult
     from vault_memory.write.forget import ForgetResult, Removal
+    from vault_memory.write.new_note import NewNote, StoredNote
     from vault_memory.write.note_writer import NoteWriter
-    from vault_memory.write.retain import RetainResult
+    from vault_memory.write.retain import Bullet, RetainResult
 
 Scopes = Sequence[str]
 """The scopes that are open to whoever asks; none given means all."""
@@ -53,7 +55,7 @@ class Memory:
         self._lock = RLock()
 
     @cached_property
-    def writer(self) -> "NoteWriter":
+    def _writer(self) -> "NoteWriter":
         """Writes into the notes; loaded only when something is to be written."""
         from vault_memory.write.note_writer import NoteWriter
 
@@ -66,7 +68,7 @@ class Memory:
 
     @property
     def index_state(self) -> IndexState | None:
-        """The index that the last answer about entities, opinions or findings came from."""
+        """What this thread's last answer about entities, names or opinions came from: how fresh the index was."""
         return self.index_file.state
 
     def __enter__(self) -> Self:
@@ -243,24 +245,60 @@ class Memory:
         with self._lock:
             return self.index_file.update(limited or None, progress, rebuild)
 
+    def has_index(self) -> bool:
+        """Whether there is an index that can be used: else the next question builds one."""
+        return not self.index_file.unusable()
+
+    def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
+        """The digests of the index, brought up to date, and of a fresh build: equal when all is well."""
+        with self._lock:
+            return self.index_file.check(progress)
+
+    def backfill(self, progress: "Progress | None" = None) -> "BackfillReport | None":
+        """Make the vectors that a configured embedder still owes; None where the settings name none.
+
+        A server that fails is told of in the result, not raised; the next call goes on from there.
+        """
+        return self.search.backfill(progress)
+
     def retain(
         self, text: str, *, kind: str = "world", entities: Sequence[str] = (), confidence: float | None = None,
-        date: str | dt.date | None = None, scope: str = "",
+        date: str | date | None = None, scope: str = "", dry_run: bool = False,
     ) -> "RetainResult":  # fmt: skip
-        """Append a fact to a day's note (today's), and make it searchable.
+        """Append a fact to a day's note (today's), and make it searchable; `dry_run` only says how and where.
 
         `kind` is a letter or a word (W world, B experience, O opinion, S observation), `confidence` 0..1. Raises
         UsageError unless the fact would be read back as it is stated, ConflictError where the note keeps changing.
         """
-        from vault_memory.write.retain import parse_bullet, parse_day
+        from vault_memory.write.retain import RetainResult, parse_bullet, parse_day
 
         _text(text=text, kind=kind, scope=scope)
         is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
         if confidence is not None and not (is_number and 0 <= confidence <= 1):
             raise UsageError(f"`confidence` is {confidence}: it must be a number from 0 to 1.", "For example 0.8.")
         bullet, day = parse_bullet(text, kind, _texts(entities=entities), confidence, scope), parse_day(date)
+        if dry_run:
+            return RetainResult(self._writer.daily_path(day), 0, str(bullet), created=False)
         with self._lock:
-            return self.writer.retain(bullet, day)
+            return self._writer.retain(bullet, day)
+
+    def retain_once(self, bullet: "Bullet", scopes: Scopes = ()) -> "RetainResult | str":
+        """Retain a fact of today, or say where one in these scopes says the same; of two writers at once one writes."""
+        with self._lock:
+            return self._writer.retain_once(bullet, date.today(), _opened(scopes))
+
+    def create_note(self, note: "NewNote", scopes: Scopes = ()) -> "StoredNote | str":
+        """Make a note, named by its title and the time, or say which one in these scopes holds the same text."""
+        with self._lock:
+            return self._writer.create_once(note, datetime.now(), _opened(scopes))
+
+    def edit(self, wanted: "EditRequest", scopes: Scopes = ()) -> "EditResult":
+        """Make one exact edit in a note, within what these scopes open, and keep the note as it was.
+
+        Raises UsageError or ConflictError where it cannot be made as it was asked for; nothing is written then.
+        """
+        with self._lock:
+            return self._writer.amend(wanted, _opened(scopes))
 
     def plan_forget(self, path: str, first: int, last: int) -> "Removal":
         """What forgetting these lines of a note would take out; writes nothing.
@@ -271,7 +309,7 @@ class Memory:
 
         _text(path=path)
         check_lines((first, last))
-        return self.writer.forgettable(path, first, last)
+        return self._writer.forgettable(path, first, last)
 
     def forget(self, planned: "Removal") -> "ForgetResult":
         """Take out what `plan_forget` said, keep the note as it was, and remember the text by its hash.
@@ -279,7 +317,7 @@ class Memory:
         Raises ConflictError when that text no longer stands in the note as it was shown.
         """
         with self._lock:
-            return self.writer.forget(planned)
+            return self._writer.forget(planned)
 
     def reflect(
         self, *, since: str | date | None = None, now: str | date | datetime | None = None, only: Sequence[str] = (),
@@ -305,7 +343,7 @@ class Memory:
 
         _text(run=run)
         with self._lock:
-            return undo(self.index_file, run, dry_run=dry_run, force=force, unforgetting=self.writer.unforgetting)
+            return undo(self.index_file, run, dry_run=dry_run, force=force, unforgetting=self._writer.unforgetting)
 
 
 def _of_notes(request: Request) -> Request:

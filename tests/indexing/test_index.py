@@ -38,6 +38,7 @@ from vault_memory.store import schema
 from vault_memory.store.view import KINDS, NoteRow
 from vault_memory.vault import locations
 from vault_memory.vault.walk import File
+from vault_memory.write.note_writer import NoteWriter
 from vault_memory.write.retain import Bullet
 
 NOTES = {
@@ -442,7 +443,7 @@ def test_a_file_of_another_program_is_never_replaced(tmp_path: Path, what: str, 
     for use in (
         mine.index, lambda: mine.index(rebuild=True), lambda: answers(mine, "ferry"), mine.entities,
         mine.index_file.check,
-        lambda: mine.writer.retain(Bullet("The boat was painted green."), date(2025, 11, 27)),
+        lambda: NoteWriter(mine.index_file).retain(Bullet("The boat was painted green."), date(2025, 11, 27)),
     ):  # fmt: skip
         with pytest.raises(RefusedError, match="not an index of this program"):
             use()
@@ -755,6 +756,6 @@ def test_retained_facts_are_in_an_index_of_any_state(tmp_path: Path) -> None:
             mine.index_file.path.write_bytes(b"garbage")
         for log in tmp_path.glob("memory/2025-11-28.md"):
             age(log, 60)  # else it is left to its editor for a moment
-        mine.writer.retain(Bullet(f"The boat {state} was painted green."), date(2025, 11, 28))
+        NoteWriter(mine.index_file).retain(Bullet(f"The boat {state} was painted green."), date(2025, 11, 28))
         assert answers(mine, f"boat {state} painted green")[0] == "memory/2025-11-28.md"
     assert mine.index_file.check()[0] == mine.index_file.check()[1]

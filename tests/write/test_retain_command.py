@@ -18,6 +18,7 @@ from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.markdown import facts as grammar
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
+from vault_memory.write.note_writer import NoteWriter
 from vault_memory.write.retain import Bullet, RetainResult, insert, retain_bullet
 from vault_memory.write.rewrite import Rewriter
 
@@ -42,7 +43,7 @@ def facts(root: Path, path: str = NOTE) -> list[tuple[str, int, str]]:
 
 
 def test_a_new_day_comes_from_the_shipped_template(tmp_path: Path) -> None:
-    done = memory(tmp_path).writer.retain(FACT, DAY)
+    done = NoteWriter(memory(tmp_path).index_file).retain(FACT, DAY)
     assert (done.path, done.created, done.bullet) == (NOTE, True, LINE)
     lines = (tmp_path / NOTE).read_text().splitlines()
     assert lines == ["---", 'title: "2025-11-27"', "---", "# 2025-11-27", "", "## Log", "", "## Retain", LINE]
@@ -54,8 +55,8 @@ def test_a_new_day_comes_from_the_vaults_own_template_where_obsidian_puts_it(tmp
     own = "# {{title}}\r\n{{date:D MMMM YYYY}} {{date}} {{other}}\r\n\r\n### retain\r\n\r\n## Notes\r\n"
     fill(tmp_path, {".obsidian/daily-notes.json": settings, "Meta/Day.md": own})
     mine = memory(tmp_path)
-    done = mine.writer.retain(FACT, DAY)
-    assert done.path == "Journal/2025/11/27 Thursday.md" == mine.writer.daily_path(DAY)
+    done = NoteWriter(mine.index_file).retain(FACT, DAY)
+    assert done.path == "Journal/2025/11/27 Thursday.md" == NoteWriter(mine.index_file).daily_path(DAY)
     assert (tmp_path / done.path).read_bytes().decode() == (
         f"# 27 Thursday\r\n27 November 2025 27 Thursday {{{{other}}}}\r\n\r\n### retain\r\n{LINE}\r\n\r\n## Notes\r\n"
     )
@@ -225,7 +226,7 @@ def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) ->
     fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["memory/"]}', "a.md": "x"})
     mine = memory(tmp_path)
     for _ in range(2):
-        assert "cannot be recalled" in mine.writer.retain(FACT, DAY).warning
+        assert "cannot be recalled" in NoteWriter(mine.index_file).retain(FACT, DAY).warning
         age(tmp_path / NOTE, 60)
     assert len(facts(tmp_path)) == 2
     said = call("--vault", str(tmp_path), "retain", "Another fact.", "--date", "2025-11-27")
@@ -280,7 +281,7 @@ def test_a_note_an_editor_has_renamed_away_for_a_moment_is_waited_for(tmp_path: 
     os.replace(file, backup)  # as vim saves: the old note goes out of the way, then the new one is written
     saved = threading.Timer(0.2, put, [tmp_path, NOTE, "## Retain\n- W: first\n- W: second\n"])
     saved.start()
-    mine.writer.retain(FACT, DAY)
+    NoteWriter(mine.index_file).retain(FACT, DAY)
     saved.join()
     assert [narrative for _, _, narrative in facts(tmp_path)] == ["first", "second", "Lives in Gothenburg."]
 

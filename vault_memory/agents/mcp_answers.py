@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from vault_memory.search.answer import SESSION
 from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import frame
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
-from vault_memory.vault.vault import Vault, inside
+from vault_memory.vault.vault import inside
 from vault_memory.write.retain import parse_bullet
 
 Arguments = Mapping[str, Any]
@@ -171,7 +170,7 @@ def _retained(caller: Caller, given: Arguments, content: str, scope: str) -> str
         raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
     bullet = parse_bullet(_one_fact(content), given.get("kind", "world"), given.get("entities", ()), scope=scope)
     bullet = replace(bullet, by=_by(bullet.text, caller.agent))
-    done = caller.vault.memory().writer.retain_once(bullet, datetime.now().date(), _known_to(scope))
+    done = caller.vault.memory().retain_once(bullet, _known_to(scope))
     if isinstance(done, str):
         return _stands(done)
     warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
@@ -184,7 +183,7 @@ def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     filing = NewNote(given["title"], content, given.get("kind", "world"), names, by, scope)
-    done = caller.vault.memory().writer.create_once(filing, datetime.now(), _known_to(scope))
+    done = caller.vault.memory().create_note(filing, _known_to(scope))
     if isinstance(done, str):
         return _stands(done)
     return _written("Stored as a note", done.path, done.warning or _unseen(caller, done.path, None))
@@ -239,9 +238,10 @@ def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
     """What is to be said where an agent does not see what it wrote, all of a note or some lines; "" where it does."""
     from vault_memory.markdown.scopes import line_access
 
-    config, (first, last) = caller.vault.config(), lines or (1, None)
+    memory, (first, last) = caller.vault.memory(), lines or (1, None)
     with suppress(OSError):  # gone already: then nothing is hidden
-        standing = line_access(parse(path, Vault(config).read(path)), config.folder_scopes)[first - 1 : last]
+        note = parse(path, memory.vault.read(path))
+        standing = line_access(note, memory.config.folder_scopes)[first - 1 : last]
         for number, own in enumerate(standing, first):
             if own.scope not in caller.scopes:
                 return f"You do not see line {number} of it: its scope is none of yours."
@@ -269,7 +269,7 @@ def edit(caller: Caller, given: Arguments) -> str:
 
     if not caller.vault.config().mcp_edit:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
-    allowed = list(core_notes.core_names(Vault(caller.vault.config())))
+    allowed = list(core_notes.core_names(caller.vault.memory().vault))
     file = inside(given["file"]) if "file" in given else allowed[0]
     if file not in allowed:
         # The settings that name them may come with the vault: they are no words of ours.
@@ -283,7 +283,7 @@ def edit(caller: Caller, given: Arguments) -> str:
             "Keep it with memory_store; the user may put it there.",
         )
     wanted = EditRequest(file, given["action"], text, given.get("old", ""), by)
-    done = caller.vault.memory().writer.amend(wanted, caller.scopes)
+    done = caller.vault.memory().edit(wanted, caller.scopes)
     cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
     said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(clean(cut))}"
     return said + (f"\n{inline(done.warning)}" if done.warning else "") + taken_out
@@ -310,7 +310,7 @@ def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
 def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]:
     """The paths of those pages that are in an open scope; one that is yet to be made is for everybody."""
     paths = [str(page["path"]) for page in pages]
-    vault = Vault(caller.vault.config())
+    vault = caller.vault.memory().vault
     return [path for path in paths if not vault.locate(path) or not _read(caller, path).not_found]
 
 
@@ -442,7 +442,7 @@ def core(caller: Caller) -> str:
     """The core files, one after the other."""
     from vault_memory.context import core_notes
 
-    vault = Vault(caller.vault.config())
+    vault = caller.vault.memory().vault
     paths: dict[str, None] = {}
     for name in core_notes.core_names(vault):
         with suppress(RefusedError):  # one that leads out is no reason to serve none

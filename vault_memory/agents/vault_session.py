@@ -22,7 +22,6 @@ from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.rendering.status import narrowed
 from vault_memory.sessions import projects
-from vault_memory.vault.vault import Vault
 
 Document = dict[str, Any]
 
@@ -65,7 +64,7 @@ class VaultSession:
 
     def status(self, scopes: tuple[str, ...]) -> Document:
         """The `status@1` document of what lies in the open scopes; raises VaultError for a vault that is not there."""
-        Vault(self.config())  # a daemon would tell of an index that cannot be used, and not why
+        self.memory()  # a daemon would tell of an index that cannot be used, and not why
         params = {"scope": list(scopes)}
         found = self._of_daemon("status", params)
         return narrowed(found or methods.call("status", self.memory(), params))

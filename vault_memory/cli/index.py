@@ -20,7 +20,7 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
     memory = shared.memory()
     with Bar(shared) as bar:
         if check:
-            _check(shared, *memory.index_file.check(bar))
+            _check(shared, *memory.check(bar))
             return
         report = memory.index(paths, rebuild=rebuild, progress=bar)
     if not (shared.json or shared.quiet):
@@ -33,7 +33,7 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
     if swept and not (shared.json or shared.quiet):
         shared.say(sessions_text(swept))
     with Bar(shared, "Embedding", "passages") as bar:
-        filled = memory.search.backfill(bar)
+        filled = memory.backfill(bar)
     if shared.json:
         shared.say(dump(index_document(report, filled, swept)))
     elif not shared.quiet:

@@ -59,7 +59,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         _say_of_hooks(shared, agent, scope, config)
     if not dry_run:
         with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
-            if shared.memory().index_file.unusable():
+            if not shared.memory().has_index():
                 shared.note("Next: `memory index` builds the index, without which an agent has core memory at most.")
         if is_changed and shared.ask_daemon("health", {}) is None:
             what = "keeps the index up to date in the background, `memory watch` by hand"

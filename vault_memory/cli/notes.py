@@ -135,22 +135,19 @@ def retain(
 ) -> None:  # fmt: skip
     """Append one fact to that day's `## Retain` section; a missing note is created from its template."""
     from vault_memory.sessions.redact import kinds
-    from vault_memory.write.retain import parse_bullet, parse_day
 
-    bullet = parse_bullet(" ".join(text), kind, entity, confidence, scope)
-    when = parse_day(day)
-    memory = shared.memory()
+    done = shared.memory().retain(
+        " ".join(text), kind=kind, entities=entity, confidence=confidence, date=day, scope=scope, dry_run=dry_run
+    )
     if dry_run:
-        path = memory.writer.daily_path(when)
-        document = schema("retain") | {"path": path, "line": None, "bullet": str(bullet), "dry_run": True}
-        shared.say(dump(document) if shared.json else f"{path}\n{clean(str(bullet))}")
+        document = schema("retain") | {"path": done.path, "line": None, "bullet": done.bullet, "dry_run": True}
+        shared.say(dump(document) if shared.json else f"{done.path}\n{clean(done.bullet)}")
     else:
-        done = memory.retain(" ".join(text), kind=kind, entities=entity, confidence=confidence, date=when, scope=scope)
         document = retain_document(done) | {"dry_run": False}
         shared.say(dump(document) if shared.json else f"{done.path}#L{done.line}  {clean(done.bullet)}")
         if done.warning:
             shared.note(clean(done.warning))
-    if found := kinds(str(bullet)):  # an agent may not store it; its owner may
+    if found := kinds(done.bullet):  # an agent may not store it; its owner may
         shared.note(f"Warning: this looks like a secret ({', '.join(sorted(found))}), and notes are plain text.")
 
 

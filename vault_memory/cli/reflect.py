@@ -46,7 +46,7 @@ def reflect(
         )  # fmt: skip
     if done.edits and not dry_run:
         with Bar(shared, "Embedding", "passages") as bar:
-            memory.search.backfill(bar)
+            memory.backfill(bar)
     shared.say(dump(reflect_document(done)) if shared.json else reflect_text(done, shared.verbose))
     if done.exit_code:
         click.get_current_context().exit(done.exit_code)

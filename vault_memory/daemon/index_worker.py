@@ -290,7 +290,7 @@ class Background:
 
     def _embed(self) -> None:
         """Have the vectors of a configured embedder made; each batch is kept as it comes."""
-        filled = Federation(self._settings.current()).search.backfill()
+        filled = Federation(self._settings.current()).backfill()
         if filled and (filled.embedded or filled.stopped):
             counts, stopped = (filled.embedded, filled.waiting), ", stopped" if filled.stopped else ""
             log.info("%s: %d embedded, %d waiting%s", filled.embedder, *counts, stopped)

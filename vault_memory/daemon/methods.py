@@ -118,10 +118,11 @@ def _opinions(memory: Federation, params: Params, progress: "Progress | None") -
 def _retain(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.notes import retain_document
 
-    options = {name: _text(params, name) for name in ("kind", "scope") if name in params}
-    day = _text(params, "date") if "date" in params else None
-    entities, confidence = request.texts(params, "entity"), params.get("confidence")
-    done = memory.retain(_text(params, "text"), entities=entities, confidence=confidence, date=day, **options)
+    kind, scope, day = (_text(params, key) if key in params else "" for key in ("kind", "scope", "date"))
+    done = memory.retain(
+        _text(params, "text"), kind=kind or "world", entities=request.texts(params, "entity"),
+        confidence=params.get("confidence"), date=day, scope=scope,
+    )  # fmt: skip
     return retain_document(done) | {"dry_run": False}
 
 

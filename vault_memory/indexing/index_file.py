@@ -1,6 +1,7 @@
 """One vault's index file: opened, brought up to date, built anew and swapped in, repaired when damaged."""
 
 import os
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -87,14 +88,18 @@ class IndexFile:
         self.config = config
         self.vault = Vault(config)
         self.path, self.place = locations.index_place(config, self.vault.root)
-        self.state: IndexState | None = None
-        """The index that the last `read` came from."""
+        self._last_read = threading.local()
         self.links: frozenset[str] = frozenset()
         """The notes that change with what is at another path, as last seen by this object."""
 
     @cached_property
     def embedder(self) -> StaticEmbedder:
         return builtin()
+
+    @property
+    def state(self) -> IndexState | None:
+        """The index that this thread's last `read` came from."""
+        return getattr(self._last_read, "state", None)
 
     def close(self) -> None:
         """Close what is held open: nothing here; see HeldIndex."""
@@ -313,7 +318,7 @@ class IndexFile:
 
         def within(store: Store, freshness: Freshness) -> T:
             view = store.view(scopes)
-            self.state = index_state(view, freshness, scopes)
+            self._last_read.state = index_state(view, freshness, scopes)
             return question(view, freshness)
 
         return self.ask(within, progress)

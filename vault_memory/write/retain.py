@@ -27,7 +27,7 @@ from vault_memory.write.rewrite import Rewriter, current, utf8
 
 @dataclass(frozen=True)
 class RetainResult:
-    """Where a bullet was put: note, line, the bullet, and whether the note was made for it."""
+    """Where a bullet was put: note, line (0 in a dry run), the bullet, and whether the note was made for it."""
 
     path: str
     line: int
