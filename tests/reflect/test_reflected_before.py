@@ -48,6 +48,13 @@ def kept(root: Path, path: str, lines: Sequence[str]) -> None:
     assert [there.count(line) for line in lines] == [1] * len(lines), there
 
 
+def test_the_old_index_is_rebuilt_once(root: Path) -> None:
+    of = memory(root)
+    found = [of.index() for _ in range(2)]
+    assert [report.rebuilt for report in found] == ["it was made by another version or with other settings", ""]
+    assert (found[0].added, found[1].changed) == (len(texts(root)), 0)
+
+
 def test_no_edit_is_lost_and_nothing_refused_is_asked_again(root: Path) -> None:
     for _ in range(2):
         done = reflected(root, NEXT_DAY)
