@@ -491,7 +491,7 @@ ONCE, TWICE = (name_for(CoreChange(REMOVE, text, "A"), None) for text in ("", "A
 )  # fmt: skip
 def test_a_ticked_line(line: str, change: CoreChange) -> None:
     one = parse_line(line)
-    assert one is not None and one.is_ticked
+    assert one is not None and one.box in "xX"
     assert (one.name, one.change()) == (line.rstrip()[-8:], change)
 
 

@@ -157,13 +157,13 @@ class Writer:
                 self._ledger.keep(late.sha, late.lines)
             self._heed(late)
 
-        made = Rewriter(self._vault, self._is_own, keep=keep).rewrite(edit.path, compose)
+        def is_own(path: str, data: bytes) -> bool:
+            return self._ours.get(path) == _digest(data)
+
+        made = Rewriter(self._vault, is_own, keep=keep).rewrite(edit.path, compose)
         if made:
             self._ours[made.path] = _digest(made.after)
         return made
-
-    def _is_own(self, path: str, data: bytes) -> bool:
-        return self._ours.get(path) == _digest(data)
 
 
 def _digest(data: bytes) -> str:
@@ -271,7 +271,7 @@ def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progres
 
     def remember(store: Store) -> None:
         note_queries.remember_pages(store, signatures, planner.gone)
-        note_queries.remember_verdicts(store, planner.verdicts.found, planner.verdicts.gone)
+        note_queries.remember_verdicts(store, *planner.verdicts)
 
     _write_index(index, remember)
     return done

@@ -87,13 +87,6 @@ class Options:
     """The pages that are not made, for a person removed them."""
 
 
-class Verdicts(NamedTuple):
-    """What a model said that facts mean for statements, by the hashes of both, and what was known and is not now."""
-
-    found: list[tuple[int, int, int]]
-    gone: list[tuple[int, int]]
-
-
 class PageJobs:
     """The pages that the facts of a vault make as of a day; `template` is how a new page of an entity begins."""
 
@@ -253,19 +246,14 @@ class PageJobs:
             links = [name for name in periods.finer(period) if name in self._made]
             draft = partial(self._summary, period, given)
             job = self._job(period.path, given, links, draft)
-            subject = partial(self._retold_summary, period, given, draft)
+            inside = [fact for fact in given if period.holds(fact.when)]
+            limit = summaries.limit(period, inside, self._context)
+            subject = partial(self._subject, period.title, "happened in", inside, limit, draft)
             left = partial(summaries.remainder, period, about, self._context)
             yield job._replace(subject=subject, left=left, without=summaries.too_little(period, about))
 
     def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
         return summaries.summary(period, given, self._context_of(given), free)
-
-    def _retold_summary(
-        self, period: periods.Period, given: Sequence[Fact], draft: Callable[[int], Draft | None]
-    ) -> retell.Subject:
-        inside = [fact for fact in given if period.holds(fact.when)]
-        limit = summaries.limit(period, inside, self._context)
-        return self._subject(period.title, "happened in", inside, limit, draft)
 
     # --- what a model may write of --------------------------------------------------------------------------------
 
@@ -404,13 +392,15 @@ class PageJobs:
         names = ((link_name(path),) if path else ()) + tuple(self._names.forms(slug))
         return (slug.replace("-", " "), *dict.fromkeys(names))
 
-    @property
-    def verdicts(self) -> Verdicts:
-        """What is to be known the next time of what a model said; nothing where nobody looked."""
+    def changed_verdicts(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
+        """What a model said anew that facts mean for statements, by the hashes of both, and what nobody asks any more.
+
+        Nothing where nobody looked at opinions.
+        """
         if "opinions" not in self.__dict__:
-            return Verdicts([], [])
+            return [], []
         known, found = self._known_verdicts.keys(), self.opinion_inputs.verdicts
-        return Verdicts([(*pair, found[pair]) for pair in found.keys() - known], list(known - found.keys()))
+        return [(*pair, found[pair]) for pair in found.keys() - known], list(known - found.keys())
 
     @cached_property
     def _opinions_about(self) -> dict[str, list[beliefs.HeldOpinion]]:

@@ -19,7 +19,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
 from vault_memory.reflect.blocks import Block, Line
-from vault_memory.reflect.page_jobs import Job, Options, PageJobs, Verdicts
+from vault_memory.reflect.page_jobs import Job, Options, PageJobs
 from vault_memory.reflect.plan import (
     Draft,
     Edit,
@@ -125,7 +125,6 @@ class RunPlanner:
         self.signatures: dict[str, bytes] = {}
         self.untold: dict[str, str] = {}
         """The pages of periods with too little to tell, each with the reason."""
-        self.verdicts = Verdicts([], [])
         self.proposed: proposals.ProposalCounts | None = None
         """What came of the proposals, where they were asked for."""
         self.gone = frozenset[str]()
@@ -164,13 +163,13 @@ class RunPlanner:
             self._plan.notices += self.jobs.notices()
         if after is not None:
             self._plan_proposals(after)
-        self.verdicts, unmade = self.jobs.verdicts, sorted(self.jobs.unmade)
+        self.verdicts, unmade = self.jobs.changed_verdicts(), sorted(self.jobs.unmade)
         if only_core:  # which does not ask whether they were lost
             self.gone = frozenset()
         else:
             tidied = frozenset[str]() if force else self.gone
             removed = sorted(tidied.union(unmade) - self.feedback.removed)
-            self.feedback.new += (user_feedback.FeedbackNote("removed", path, 1.0) for path in removed)
+            self.feedback.new += (user_feedback.FeedbackNote("removed", "page", path, 1.0) for path in removed)
         self._plan.left_out, self._plan.removed = self.jobs.fact_set.left_out, tuple(unmade)
         return self._plan
 
@@ -226,7 +225,7 @@ class RunPlanner:
         removed = self.feedback.removed
         for path in sorted(removed & there):
             removed.discard(path)
-            self.feedback.new.append(user_feedback.FeedbackNote("removed", path, 0.0))
+            self.feedback.new.append(user_feedback.FeedbackNote("removed", "page", path, 0.0))
         self._stood = [path for path in stood if path not in removed]
         gone = frozenset(self._stood) - there
         self.gone = gone - moved
@@ -287,7 +286,8 @@ class RunPlanner:
                 after = core.apply_change(path, after, change)
             except ConflictError as error:
                 self._plan.skipped.append(skip(path, error))
-                answers.fail(name)
+                del answers.ticked[name]  # the tick stays where it is
+                answers.settled.discard(name)
         self.feedback.new += answers.notes()
         made = self._core_edit(path) if answers.ticked else None
         self._plan.edits += [made] if made else []

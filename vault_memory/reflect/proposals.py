@@ -59,6 +59,8 @@ _LINE = re.compile(
 
 _TO = '" → "'
 
+TICKED = ("x", "X")
+
 
 class Proposal(NamedTuple):
     """One change of the core that reflect would make, why, the facts it rests on, and the name it is known by."""
@@ -146,16 +148,6 @@ class ProposalLine(NamedTuple):
     what: str
     quoted: str
 
-    @property
-    def is_open(self) -> bool:
-        """Whether nobody answered it."""
-        return self.box == " "
-
-    @property
-    def is_ticked(self) -> bool:
-        """Whether it is to be done."""
-        return self.box in "xX"
-
     def change(self, written: "ProposalLine | None" = None) -> CoreChange:
         """What it asks; which line of the core it is about says the proposal as it was `written` by us."""
         if self.what == ADD:
@@ -175,7 +167,7 @@ def parse_line(line: str) -> ProposalLine | None:
         return None
     found = ProposalLine(match["name"], match["box"], match["what"], match["quoted"])
     asks = found.quoted if found.what == REMOVE else found.change().text
-    return found if asks or not found.is_ticked else None
+    return found if asks or found.box not in TICKED else None
 
 
 def name_of(line: str) -> str:
@@ -199,30 +191,15 @@ class Answers:
     """What was ticked, refused or dropped, and goes from the page."""
     dropped: int = 0
     """How many that were ticked or reworded rest on what no note holds any more: they are not done."""
-    _facts: dict[str, Fact] = field(default_factory=dict)
-
-    def fail(self, name: str) -> None:
-        """Leave the tick of a proposal where it is, for it could not be done."""
-        del self.ticked[name]
-        self.settled.discard(name)
+    facts: dict[str, Fact] = field(default_factory=dict)
+    """What the ticked and the reworded ones rest on."""
 
     def notes(self) -> Iterator[FeedbackNote]:
         """What the journal is to note of the ticks: for which facts the lines are there that they put there."""
         for name, change in self.ticked.items():
-            fact = self._facts.get(name)
+            fact = self.facts.get(name)
             about = f"{journal.digits(fact.key)} {text_name(change.text)}" if fact else ""
             yield FeedbackNote("ticked", name, about=about)
-
-    def drop_groundless(self, asked: dict[str, CoreChange], facts: Iterable[Fact]) -> None:
-        """Drop what was asked and rests on no fact any more, for that may have been forgotten."""
-        resting = {name: change for name, change in asked.items() if change.what != REMOVE}
-        changes = set(resting.values())
-        for fact in facts if changes else ():
-            self._facts |= {name: fact for change in changes if (name := name_for(change, fact)) in resting}
-        gone = resting.keys() - self._facts.keys()
-        self.dropped = len(gone)
-        self.settled |= gone
-        self.ticked = {name: change for name, change in self.ticked.items() if name not in gone}
 
 
 def read_answers(
@@ -241,16 +218,24 @@ def read_answers(
     asked: dict[str, CoreChange] = {}
     for place, one in ((place, one) for place, text in enumerate(block.lines) if (one := parse_line(text))):
         found.open.add(one.name)
-        if one.is_ticked:
+        is_open = one.box == " "
+        if one.box in TICKED:
             found.ticked[one.name] = asked[one.name] = one.change(written.get(one.name))
             found.settled.add(one.name)
-        elif one.is_open and place in yours and not only_ticks:
+        elif is_open and place in yours and not only_ticks:
             asked[one.name] = one.change(written.get(one.name))
-        elif not (one.is_open or only_ticks):
+        elif not (is_open or only_ticks):
             found.settled.add(one.name)
             feedback.refused.add(one.name)
             feedback.new.append(FeedbackNote("refused", one.name))
-    found.drop_groundless(asked, facts)
+    # What was asked and rests on no fact any more may have been forgotten.
+    resting = {name: change for name, change in asked.items() if change.what != REMOVE}
+    for fact in facts if resting else ():
+        found.facts |= {name: fact for change in resting.values() if (name := name_for(change, fact)) in resting}
+    dropped = resting.keys() - found.facts.keys()
+    found.dropped = len(dropped)
+    found.settled |= dropped
+    found.ticked = {name: change for name, change in found.ticked.items() if name not in dropped}
     return found
 
 

@@ -25,12 +25,13 @@ _IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
 
 
 class FeedbackNote(NamedTuple):
-    """What the journal is to note: what was said, of which line, proposal or opinion, a value, and where."""
+    """What the journal is to note: what was said, of which line, proposal or opinion, of what page, and a value."""
 
     what: str
     name: str
-    value: float = 0.0
     about: str = ""
+    value: float = 0.0
+    day: date | None = None
 
 
 @dataclass
@@ -117,15 +118,10 @@ def hear_opinions(feedback: Feedback, path: str, block: Block | None, last: Sequ
             elif name not in feedback.given or feedback.given[name].confidence != number:
                 # Else a run that left this page alone heard it before.
                 feedback.given[name] = ConfidenceByHand(number, feedback.today)
-                feedback.new.append(FeedbackNote("given", name, number))
+                feedback.new.append(FeedbackNote("given", name, value=number, day=feedback.today))
 
 
 def note(root: Path, feedback: Feedback, now: datetime) -> None:
     """Have the journal remember what it does not know yet; raises RefusedError or VaultError."""
     for new in feedback.new:
-        if new.what == "given":
-            journal.note_verdicts(root, "given", [new.name], now, value=new.value, day=feedback.today)
-        elif new.what == "removed":
-            journal.note_verdicts(root, "removed", ["page"], now, new.name, float(bool(new.value)))
-        else:
-            journal.note_verdicts(root, new.what, [new.name], now, new.about)
+        journal.note_verdicts(root, new.what, [new.name], now, new.about, new.value, new.day)
