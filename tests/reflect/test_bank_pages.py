@@ -99,17 +99,6 @@ def test_what_is_held(root: Path) -> None:
     ]
 
 
-def test_why_an_opinion_is_as_sure_as_it_is(root: Path) -> None:
-    put(root, "memory/2025-11-07.md", "## Retain\n- W @Mara: Prefers letters to calls.\n")
-    put(root, "memory/2025-11-09.md", "## Retain\n- W @Mara: Does not prefer letters to calls any more.\n")
-    put(root, "memory/2025-11-11.md", "## Retain\n- W @Mara: No longer prefers letters to calls.\n")
-    reflected(root)
-    lines = block(texts(root)[OPINIONS], "opinions")[4:]
-    assert re.fullmatch(r"- \*\*\.[3-7][05]\*\* Prefers letters to calls — \[\[2025-11-03\]\] L5", lines[0])
-    assert re.fullmatch(r"  - [▁-█]{4} falling from \.80, last on 11 November 2025", lines[1])
-    assert [line.partition(":")[0] for line in lines[2:]] == ["  - for", "  - against", "  - against"]
-
-
 def test_many_facts_are_folded_and_counted(tmp_path: Path) -> None:
     def words(n: int) -> str:
         return " ".join(f"{'abcdefghij'[(n * k) % 10]}{'klmnopqr'[(n + k) % 8]}{n * k % 89}x" for k in range(1, 14))

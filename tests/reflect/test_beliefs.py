@@ -167,10 +167,6 @@ def test_a_statement_without_a_day_is_no_newer_than_one_with_a_day() -> None:
 # --- what is cited, and known before ----------------------------------------------------------------------------------
 
 
-def by_text(*facts: Fact) -> dict[str, HeldOpinion]:
-    return {one.statement.text: one for one in find_opinions(facts, inputs())}
-
-
 LISTED = f"{CONCISE} Evidence: [[2025-11-05]], [[2025-11-09]]."
 
 

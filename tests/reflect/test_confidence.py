@@ -153,17 +153,6 @@ def test_ages_far_apart_are_no_error(years):
     assert LOWEST <= value(0.7, far) <= HIGHEST
 
 
-def test_an_opinion_that_is_held_no_surer_lifts_nothing():
-    assert value(0.9, [Evidence(1, 10, SUPPORTS, 0.9)]) == 0.9
-    assert value(0.7, [Evidence(1, 10, SUPPORTS, 0.72)]) == 0.72
-
-
-def test_one_day_of_anger_does_less_than_two_days():
-    once = value(0.9, contradicts(10, 10, 10))
-    twice = value(0.9, contradicts(10, 10, 11))
-    assert twice < once - 0.1
-
-
 def test_the_value_shown_is_rounded():
     assert confidence(0.7, supports(10)).shown == 0.75  # .73
     assert confidence(0.7, contradicts(10)).shown == 0.6

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from reflecting import reflected, texts
-from vaults import age, fill, memory, put
+from vaults import age, fill, put
 
 LEFT = "Nothing in the notes tells of this any more."
 WEEK, NORA, NONNI = "bank/summaries/2025-W45.md", "bank/entities/Nora.md", "bank/entities/Nonni.md"
@@ -53,11 +53,6 @@ def test_a_log_of_another_day_leaves_nothing_on_the_pages_of_its_old_one(tmp_pat
     assert not [path for path, data in texts(root).items() if b"[[2025-11-03]]" in data or b"[[2025-W45]]" in data]
     settle(root)
     assert reflected(root).edits == ()
-
-
-def forget(root: Path, line: int) -> None:
-    asked = memory(root)
-    asked.forget(asked.plan_forget(LOG, line, line))
 
 
 def test_facts_that_go_with_a_dropped_alias_stand_on_one_page_only(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from vault_memory.embedding.model_clients import MAX_CHAT_BYTES
 from vault_memory.errors import RemoteError
 from vault_memory.reflect.model_writer import (
     FAILED_PAGES,
-    USELESS_PAGES,
     About,
     CitedSentence,
     ModelWriter,
@@ -320,11 +319,3 @@ def test_after_pages_that_the_server_failed_it_is_not_asked_again(server: ModelS
     said = [str(failing(mine)) for _ in range(FAILED_PAGES + 3)]
     assert len(server.requests) == 4 * FAILED_PAGES
     assert said[-1] == f"{said[0]} ({FAILED_PAGES} pages on end, so it is not asked again in this run)" == said[-2]
-
-
-def test_a_model_of_no_use_is_given_up_later(server: ModelServer) -> None:
-    server.trouble.reply = BAD_REPLIES["nonsense"]
-    mine = writer(server, "ollama")
-    said = [failing(mine) for _ in range(USELESS_PAGES + 2)]
-    assert len(server.requests) == 2 * USELESS_PAGES
-    assert "not asked again" in str(said[-1]) and said[-1].kind == "unusable"

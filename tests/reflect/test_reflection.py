@@ -157,19 +157,6 @@ def test_the_reason_is_the_same_in_the_log_of_the_run(tmp_path: Path) -> None:
 MILK = "## Retain\n- W @Nora: Does not like her coffee without milk any more.\n"
 
 
-def test_an_opinion_moves_on_a_page_that_was_edited_by_hand(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    reflected(root)
-    rewrite(root, "bank/opinions.md", "## As the logs have it\n", "## As the logs have it\n\nMy own words.\n")
-    put(root, "memory/2025-12-12.md", MILK)
-    done = reflected(root, "2025-12-14")
-    (moved,) = done.moves
-    assert (moved.before, moved.after) == (0.8, 0.7)
-    assert moved.why == "contradicted on 12 December 2025 ([[2025-12-12]] L2)"
-    assert why(done)["bank/opinions.md"] == "1 opinion moved"
-    assert reflected(root, "2025-12-14").moves == ()
-
-
 def test_a_number_set_by_hand_is_no_news_and_moves_on_with_newer_facts(tmp_path: Path) -> None:
     root = small_vault(tmp_path / "v")
     reflected(root)

@@ -127,15 +127,6 @@ def test_a_conflict_ends_with_one_where_other_pages_were_written_and_with_five_w
     assert reflect(root, code=1)["pages"]
 
 
-def test_a_refused_loss_ends_with_six_whatever_else_was_written(root: Path) -> None:
-    put(root, ODD, (root / ODD).read_text() + BROKEN)
-    for day in ("03", "05"):
-        rewrite(root, f"memory/2025-11-{day}.md", "## Retain", "## Notes")
-    rewrite(root, "memory/2025-11-20.md", "@Nora", "@Kallö")
-    done = reflect(root, code=6)
-    assert done["pages"] and len(done["skipped"]) >= 2
-
-
 def test_with_force_all_is_put_back_but_what_was_changed_since(root: Path) -> None:
     rewrite(root, NORA, "## In the logs", "## In my logs")
     mine = (root / NORA).read_bytes()

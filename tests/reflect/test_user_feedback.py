@@ -124,18 +124,6 @@ def test_a_number_given_by_hand_is_the_prior_from_then_on(root: Path, tmp_path: 
             assert "**.40**" in line(there, OPINIONS, LIKES)
 
 
-def test_only_facts_of_later_days_move_it(root: Path) -> None:
-    give(root, ".40")
-    reflected(root, "2025-12-10")
-    put(root, "memory/2025-11-09.md", f"## Retain\n- O(c=0.98) @Mara: {LIKES}.\n- W @Mara: {LIKES}!\n")
-    reflected(root, "2025-12-11")
-    assert held(root) == 0.4
-    put(root, "memory/2025-12-11.md", f"## Retain\n- O(c=0.98) @Mara: {LIKES}.\n")
-    reflected(root, "2025-12-12")
-    assert 0.4 < held(root) <= 0.5
-    assert "**.50**" in line(root, OPINIONS, LIKES)
-
-
 def test_a_dry_run_hears_nothing_for_good(root: Path) -> None:
     give(root, ".40")
     delete(root, MARA, SINGS)
