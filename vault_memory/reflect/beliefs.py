@@ -128,7 +128,7 @@ def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None
     groups: dict[tuple[tuple[str, ...], Sentence], list[Fact]] = defaultdict(list)
     for fact in sorted((fact for fact in facts if fact.is_trusted), key=in_order):
         if fact.kind == OPINION:
-            groups[_subjects(fact), _sentence(fact, inputs)].append(fact)
+            groups[_subjects(fact), sentence(fact.text, _names(fact, inputs))].append(fact)
         for slug in fact.about or (NOBODY,):
             about[slug].append(fact)
     subjects = {slug: _Subject(found, inputs) for slug, found in about.items()}
@@ -159,8 +159,7 @@ def _opinion(told: Sequence[Fact], subjects: Mapping[str, "_Subject"], inputs: O
     ]
     # Where its day is not known, whatever bears on it may have come later.
     belief = confidence(prior, pieces, since.toordinal() if since else None)
-    by_number = by_hand is not None
-    return HeldOpinion(newest, tuple(told), prior, belief, supports, contradicts, related, since, by_number)
+    return HeldOpinion(newest, tuple(told), prior, belief, supports, contradicts, related, since, by_hand is not None)
 
 
 def _subjects(fact: Fact) -> tuple[str, ...]:
@@ -169,10 +168,6 @@ def _subjects(fact: Fact) -> tuple[str, ...]:
 
 def _names(fact: Fact, inputs: OpinionInputs) -> tuple[str, ...]:
     return tuple(name for slug in fact.about for name in inputs.names(slug))
-
-
-def _sentence(fact: Fact, inputs: OpinionInputs) -> Sentence:
-    return sentence(fact.text, _names(fact, inputs))
 
 
 def _confidence(fact: Fact) -> float:
@@ -204,7 +199,7 @@ class _Subject:
         """The facts by their words, each with whether it denies them."""
         found: dict[tuple[str, ...], list[tuple[Fact, bool]]] = defaultdict(list)
         for fact in self.facts:
-            words, is_denied = _sentence(fact, self._inputs)
+            words, is_denied = sentence(fact.text, _names(fact, self._inputs))
             found[words].append((fact, is_denied))
         return found
 

@@ -69,7 +69,14 @@ def confidence(prior: float, evidence: Iterable[Evidence], known_until: int | No
     """
     prior = value = _bounded(prior)
     history, taken = dict[int, float](), list[Evidence]()
-    for piece in _in_order(evidence):
+    telling = (piece for piece in evidence if piece.relation != RESTATES or piece.stated is not None)
+    oldest: dict[Hashable, Evidence] = {}
+    # Those of one day stand in an order that no caller decides.
+    for piece in sorted(telling, key=lambda e: (-1 if e.day is None else e.day, e.relation, e.key, e.stated or 0)):
+        # The same words on another day are no new evidence, but a number stated anew is what is held then.
+        name = (piece.key, piece.day, piece.stated) if piece.relation == RESTATES else piece.key
+        oldest.setdefault(name, piece)
+    for piece in oldest.values():
         if known_until is not None and (piece.day is None or piece.day <= known_until):
             continue
         taken.append(piece)
@@ -79,17 +86,6 @@ def confidence(prior: float, evidence: Iterable[Evidence], known_until: int | No
     course = (prior, *history.values()) if history else ()
     marks = "".join(MARKS[min(int(value * len(MARKS)), len(MARKS) - 1)] for value in course[-MAX_MARKS:])
     return Belief(prior, value, round_confidence(value), tuple(history.items()), _trend(course), marks)
-
-
-def _in_order(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
-    """The pieces that count, oldest first; those of one day in an order that no caller decides."""
-    telling = (piece for piece in evidence if piece.relation != RESTATES or piece.stated is not None)
-    oldest: dict[Hashable, Evidence] = {}
-    for piece in sorted(telling, key=lambda e: (-1 if e.day is None else e.day, e.relation, e.key, e.stated or 0)):
-        # The same words on another day are no new evidence, but a number stated anew is what is held then.
-        name = (piece.key, piece.day, piece.stated) if piece.relation == RESTATES else piece.key
-        oldest.setdefault(name, piece)
-    return oldest.values()
 
 
 def _move(value: float, prior: float, pieces: Sequence[Evidence]) -> float:

@@ -203,9 +203,13 @@ class _Page:
         yield from self._section("", sorted(best[len(first) :], key=in_order, reverse=True))
         used = sum(map(self._cost, best)) + self._count(self._profile.opinions) + self._count(opening) + FRAME_TOKENS
         self._room = min(self._room, max(self._tokens - used, 0))
-        rest = self._fitting(more)
-        now, ahead, earlier = list[Fact](), list[Fact](), list[Fact]()
-        for fact in rest:
+        rest, now, ahead, earlier = list[Fact](), list[Fact](), list[Fact](), list[Fact]()
+        room = self._room
+        for fact in more:
+            room -= self._cost(fact)
+            if room < 0:
+                break  # none behind it, for it may have taken the place of one
+            rest.append(fact)
             is_gone = self._as_old or fact.tier == "peripheral" or fact.succeeded_by is not None
             is_alive = not is_gone and not is_over(fact, self._newest)
             (ahead if self._is_ahead(fact) else now if is_alive else earlier).append(fact)
@@ -230,16 +234,6 @@ class _Page:
     def _is_ahead(self, fact: Fact) -> bool:
         is_later = fact.when is not None and self._newest is not None and fact.when > self._newest
         return is_later and fact.succeeded_by is None
-
-    def _fitting(self, facts: Iterable[Fact]) -> list[Fact]:
-        """As many of the facts as there is room for, the first first."""
-        found, room = [], self._room
-        for fact in facts:
-            room -= self._cost(fact)
-            if room < 0:
-                break  # none behind it, for it may have taken the place of one
-            found.append(fact)
-        return found
 
     def _count(self, lines: Iterable[Line]) -> int:
         return self._context.count("\n".join(line.text for line in lines))

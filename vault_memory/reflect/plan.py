@@ -18,8 +18,7 @@ from vault_memory.reflect.blocks import Block, Line, PageLine, bare, short
 from vault_memory.reflect.sections import counted
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
-"""A page does not lose more than this share of its entries in one run, where that is more than so many; of more than
-half of them only so few, as a person takes them out of the notes."""
+"""A run takes no more than this share of its entries from a page, or so many; of more than half of them only so few."""
 
 NOTHING_LEFT = Line("Nothing in the notes tells of this any more.", slot="nothing")
 
@@ -211,9 +210,8 @@ def _why(draft: Draft, block: Block | None, was: Sequence[Line], found: merge.Me
         return draft.why
     if draft.account and (why := draft.account(was, found.lines)):
         return why
-    by = ""
-    if block.by != blocks.word(draft.by):
-        by = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
+    by = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
+    by = by if block.by != blocks.word(draft.by) else ""
     kept = "what you changed is kept" if found.is_edited and not change.deleted else ""
     return "; ".join(filter(None, (str(change), by, kept))) or "the same facts, worded or ordered differently"
 

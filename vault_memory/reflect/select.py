@@ -8,10 +8,9 @@ next a quarter, so that what is not told yet comes before what is told again. To
 by itself: importance, a decision. Greedy by gain per cost^SCALE, and lazily, for a gain only ever falls: a fact whose
 gain of earlier is not the best any more needs no second look.
 
-What stands aside from the formula: of two facts in nearly the same words only one is taken, of two that tell how a
-thing stands in the same words with other numbers only the newer, and a superseded fact only after the one that took its
-place, where that is among the facts at all. No tier counts, for those move with the clock: the same facts are the same
-choice on every day.
+Aside from the formula, of two facts in nearly the same words only one is taken, of two that tell how a thing stands in
+the same words with other numbers only the newer, and a superseded fact only after the one that took its place. No tier
+counts: the same facts are the same choice on every day.
 """
 
 import heapq
@@ -165,7 +164,14 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     for fact in ordered:
         stems = frozenset(weigh.stems(fact.text))
         waits_for = fact.succeeded_by if fact.succeeded_by in keys and fact.succeeded_by != fact.key else None
-        share = _share(fact, waits_for is not None, weigh)
+        when = fact.when
+        less = (  # what is merely inferred, planned, passed or old covers less
+            (fact.is_inferred, weigh.inferred),
+            (when and fact.day and when > fact.day, weigh.ahead),
+            (waits_for is not None, weigh.superseded),
+            (when and weigh.old_before and when < weigh.old_before, weigh.old),
+        )
+        share = math.prod(factor for applies, factor in less if applies)
         # A plan for a day may still come to nothing.
         has_happened = fact.occurred is not None and (fact.day is None or fact.occurred.start <= fact.day)
         details = weigh.detail * min(len(_DETAIL.findall(fact.text)) + has_happened, MOST_DETAILS)
@@ -191,18 +197,6 @@ def _outdated(facts: Iterable[Fact], weigh: Weights) -> Iterator[Fact]:
         for fact in found if stems else ():
             if fact.day and fact.day < newest and not numbers.issuperset(_NUMBER.findall(fact.text)):
                 yield fact
-
-
-def _share(fact: Fact, is_superseded: bool, weigh: Weights) -> float:
-    """How much of a mention a fact is: what is merely inferred, planned, passed or old covers less."""
-    when = fact.when
-    less = (
-        (fact.is_inferred, weigh.inferred),
-        (when and fact.day and when > fact.day, weigh.ahead),
-        (is_superseded, weigh.superseded),
-        (when and weigh.old_before and when < weigh.old_before, weigh.old),
-    )
-    return math.prod(share for applies, share in less if applies)
 
 
 def _times(ordered: Sequence[Fact]) -> dict[date | None, list[Concept]]:

@@ -66,7 +66,11 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
         closing = [line for line in closing if line]
         return [opening, *body.lines(taken), *([Line(""), *map(Line, closing)] if closing else [])]
 
-    found = lines(_fitting(body, lines, _standing(facts, period), body.limit - free))
+    # Without those of which was known by its end that they hold no more. What took a fact's place within the period is
+    # told before it (select.py); what did so on a day after the period ended changes nothing in how the period was.
+    known: dict[int | None, Fact] = {fact.key: fact for fact in facts if fact.day and fact.day <= period.end}
+    told = [one for one in inside if (newer := known.get(one.succeeded_by)) is None or period.holds(newer.when)]
+    found = lines(_fitting(body, lines, told, body.limit - free))
     if sum(bool(line.keys) for line in found) < FEWEST_LINES:
         return None
     # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
@@ -112,17 +116,6 @@ def limit(period: Period, facts: Sequence[Fact], context: PageContext) -> int:
         if source * SHARE >= most:
             return most
     return int(source * SHARE)
-
-
-def _standing(facts: Sequence[Fact], period: Period) -> list[Fact]:
-    """The period's facts without those of which was known by its end that they hold no more.
-
-    What took a fact's place within the period is told before it (select.py); what did so on a day after the period
-    ended changes nothing in how the period was.
-    """
-    known: dict[int | None, Fact] = {fact.key: fact for fact in facts if fact.day and fact.day <= period.end}
-    inside = (fact for fact in facts if period.holds(fact.when))
-    return [one for one in inside if (newer := known.get(one.succeeded_by)) is None or period.holds(newer.when)]
 
 
 def _fitting(

@@ -17,7 +17,7 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.parse import parse
 from vault_memory.search.get import OpenScopes
 from vault_memory.store import journal, note_queries, schema
-from vault_memory.store.view import ALL, Store
+from vault_memory.store.view import ALL, Store, View
 from vault_memory.text.daily_notes import note_path
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import RestoredNote, UndoHistory
@@ -44,9 +44,7 @@ class NoteWriter:
     def retain_once(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> RetainResult | str:
         """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
         with self._alone():
-            same = None
-            if not self._index.unusable():
-                same = self._index.read(lambda view, _: retain.find_same(view, bullet, today), scopes=scopes)
+            same = self._find(lambda view: retain.find_same(view, bullet, today), scopes)
             return same or self._retain(bullet, today)
 
     def create_once(self, filing: NewNote, now: datetime, scopes: tuple[str, ...]) -> StoredNote | str:
@@ -55,11 +53,7 @@ class NoteWriter:
         `now` is local: it names the note. Raises UsageError for one that would say nothing.
         """
         with self._alone():  # of two writers at once one writes
-            same = None
-            if not self._index.unusable():
-                find = new_note.find_same
-                same = self._index.read(lambda view, _: find(view, self.vault, filing, scopes), scopes=scopes)
-            if same:
+            if same := self._find(lambda view: new_note.find_same(view, self.vault, filing, scopes), scopes):
                 return same
             new_note.check(filing)
             retain.check_entities(filing.entities)
@@ -71,6 +65,9 @@ class NoteWriter:
                     self.vault.write(path, data, None)
                     return new_note.StoredNote(path, self._findable(path))
             raise ConflictError(f"There are {MAX_NOTES_OF_ONE_NAME} notes like {path}.", "Choose another title.")
+
+    def _find(self, question: Callable[[View], str | None], scopes: tuple[str, ...]) -> str | None:
+        return None if self._index.unusable() else self._index.read(lambda view, _: question(view), scopes=scopes)
 
     def retain(self, bullet: Bullet, day: date) -> RetainResult:
         """Append a fact to a day's note and make it searchable."""
