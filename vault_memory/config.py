@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from vault_memory import startup
 from vault_memory.errors import IndexUnusableError, UsageError, VaultError
 from vault_memory.startup import PRESETS, TOOLS
-from vault_memory.text.scope_syntax import SCOPES, Folders, folder_key, is_scope, joined, normal_scope
+from vault_memory.text.scope_syntax import GLOBAL, SCOPES, Folders, folder_key, is_scope, normal_scope
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
@@ -243,7 +243,7 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     vaults = reader.read(vault_file) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
     values = reader.checked(vaults, vault_file, in_vault=True) | reader.checked(users, user_file)
     own, of_vault = (reader.folders(_SCOPES_TABLE, *each) for each in ((users, user_file), (vaults, vault_file)))
-    values["folder_scopes"], refused = joined(own, of_vault)
+    values["folder_scopes"], refused = _joined_folders(own, of_vault)
     what = "is ignored: a vault opens no folder, nor one that you have a scope for"
     reader.ignored += [f"{vault_file}: `{_SCOPES_TABLE}{name}` {what}" for name in refused]
     values["projects"] = reader.folders(_PROJECTS_TABLE, users, user_file)
@@ -257,6 +257,21 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     sources = tuple(str(file) for file, found in ((user_file, users), (vault_file, vaults)) if found)
     told = {"ignored": tuple(reader.ignored), "unknown": tuple(reader.unknown), "sources": sources}
     return Config(**(values | told | {"vault": vault}))
+
+
+def _joined_folders(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]]:
+    """The user's map and what a vault may add to it; and the folders of which the vault has no say.
+
+    A vault may come from anywhere: it may make its folders private, and opens none. Where the user says what a folder
+    is, that holds for all that lies in it.
+    """
+    taken, refused = list(own), []
+    for folder, scope in of_vault:
+        if scope == GLOBAL or any(not mine or f"{folder}/".startswith(f"{mine}/") for mine, _ in own):
+            refused.append(folder)
+        else:
+            taken.append((folder, scope))
+    return tuple(sorted(taken)), refused
 
 
 @dataclass

@@ -40,18 +40,3 @@ def folder_key(path: str) -> str:
     """A folder as it is compared: capitals and the way accents are written play no part, a slip would open it."""
     key = unicodedata.normalize("NFC", path.strip().removeprefix("./").strip("/")).casefold()
     return "" if key == "." else key
-
-
-def joined(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]]:
-    """The user's map and what a vault may add to it; and the folders of which the vault has no say.
-
-    A vault may come from anywhere: it may make its folders private, and opens none. Where the user says what a folder
-    is, that holds for all that lies in it.
-    """
-    taken, refused = list(own), []
-    for folder, scope in of_vault:
-        if scope == GLOBAL or any(not mine or f"{folder}/".startswith(f"{mine}/") for mine, _ in own):
-            refused.append(folder)
-        else:
-            taken.append((folder, scope))
-    return tuple(sorted(taken)), refused
