@@ -88,35 +88,19 @@ def shared_options(wanted: Callable[..., Any]) -> Callable[..., Any]:
     """Add the global options to a command; merged with those before the command they are its first argument."""
 
     @functools.wraps(wanted)
-    def with_shared(
-        *args: Any,  # noqa: ANN401
-        shared_vault: str | None,
-        shared_json: bool,
-        shared_quiet: bool,
-        shared_verbose: bool,
-        **kwargs: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
+    def with_shared(*args: Any, **options: Any) -> Any:  # noqa: ANN401
         before = click.get_current_context().obj or Shared()
-        shared = Shared(
-            shared_vault or before.vault,
-            shared_json or before.json,
-            shared_quiet or before.quiet,
-            shared_verbose or before.verbose,
-        )
-        return wanted(shared, *args, **kwargs)
+        shared = {name: options.pop(f"shared_{name}") or value for name, value in vars(before).items()}
+        return wanted(Shared(**shared), *args, **options)
 
     function: Callable[..., Any] = with_shared
+    where = "The vault (default: $MEMORY_VAULT, else found from the current folder)."
     for option in (
         click.version_option(__version__, prog_name="vault-memory"),
         click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Show more, including tracebacks."),
         click.option("--quiet", "shared_quiet", is_flag=True, help="Show only results and errors."),
         click.option("--json", "shared_json", is_flag=True, help="Print one JSON document instead of text."),
-        click.option(
-            "--vault",
-            "shared_vault",
-            metavar="PATH",
-            help="The vault (default: $MEMORY_VAULT, else found from the current folder).",
-        ),
+        click.option("--vault", "shared_vault", metavar="PATH", help=where),
     ):
         function = option(function)
     return function

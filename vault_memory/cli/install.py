@@ -48,13 +48,13 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     if not dry_run:
         installer.apply(changes)
     about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
-    _say(shared, "install", changes, about)
+    _report(shared, "install", changes, about)
     is_changed = any(change.before != change.after for change in changes)
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _vaults(changes) - {about["vault"]}:
         name, verb = settings_paths.NAMES[agent], "would take" if dry_run else "took"
-        shared.note(f"{about['vault']} {verb} the place of {_listed(others)} for {name}.")
+        shared.note(f"{about['vault']} {verb} the place of {_name_vaults(others)} for {name}.")
     if agent in settings_paths.AGENTS_WITH_HOOKS:
         _say_of_hooks(shared, agent, scope, config)
     if not dry_run:
@@ -77,7 +77,7 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     changes = installer.uninstall()
     if not dry_run:
         installer.apply(changes)
-    _say(shared, "uninstall", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
+    _report(shared, "uninstall", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
     for change in changes:
         for name in change.others:
             shared.note(f"`{name}` in {change.file} is another program's, and was left as it is.")
@@ -86,7 +86,7 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
             shared.note(f"This took out what you had added there: {', '.join(change.added)} ({kept}).")
     if vaults := _vaults(changes):
         uses = "would no longer use" if dry_run else "no longer uses"
-        shared.note(f"{settings_paths.NAMES[agent]} {uses} {_listed(vaults)}.")
+        shared.note(f"{settings_paths.NAMES[agent]} {uses} {_name_vaults(vaults)}.")
 
 
 def _installer(agent: str, scope: str, config: "Config | None" = None) -> Installer:
@@ -113,7 +113,7 @@ def _say_of_hooks(shared: Shared, agent: str, scope: str, config: "Config") -> N
     (other,) = (target for each, target in targets.items() if each != scope)
     state = inspect(other)[0]  # the settings that come with hooks or a plugin
     if vaults := {vault for words in state.commands.values() if (vault := settings_edit.vault(words))}:
-        both = f"{state.file} has {_listed(vaults)} for {name}, too"
+        both = f"{state.file} has {_name_vaults(vaults)} for {name}, too"
         shared.note(f"{both}: where both settings hold, both vaults answer.")
 
 
@@ -122,11 +122,11 @@ def _vaults(changes: Sequence[FileChange]) -> set[str]:
     return {vault for change in changes for vault in change.vaults}
 
 
-def _listed(vaults: Iterable[str]) -> str:
+def _name_vaults(vaults: Iterable[str]) -> str:
     return " and ".join(f"the vault {vault}" for vault in sorted(vaults))
 
 
-def _say(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[str, Any]) -> None:
+def _report(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[str, Any]) -> None:
     from vault_memory.rendering.common import dump, schema
 
     if shared.json:

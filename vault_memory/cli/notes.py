@@ -233,7 +233,7 @@ def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) ->
     memory = shared.memory()
     path, lines = parse_span(" ".join(target), None)
     if lines is None:
-        chosen = _chosen(shared, memory, path, yes and not dry_run)
+        chosen = _choose(shared, memory, path, yes and not dry_run)
         if chosen is None:
             return
         path, lines = chosen.path, (chosen.start_line, chosen.end_line)
@@ -259,7 +259,7 @@ def _can_ask(shared: Shared) -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not shared.json
 
 
-def _chosen(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Result | None":
+def _choose(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Result | None":
     """The fact that was chosen of those a question may mean; None where there is none, or nobody to ask.
 
     Raises UsageError where one would be forgotten (`is_final`) that nobody has chosen.

@@ -40,22 +40,22 @@ def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> 
     supervisor = Supervisor(kind, services.target(config.vault, config.reflect_at, os.environ), os.environ)
     if action == "install" and not config.vault.is_dir():
         raise VaultError(f"The vault {config.vault} is not there.", "Check the path and that its drive is mounted.")
-    found, text = _done(supervisor, action, only_print)
+    found, text = _perform(supervisor, action, only_print)
     document = schema("service") | {"vault": str(config.vault), "kind": kind, "units": []} | found
     shared.say(dump(document) if shared.json else text)
     if kind == "cron":
         what = {"install": "Add", "uninstall": "Delete", "status": "Look for"}[action]
         shared.note(f"{what} these lines with `crontab -e`; nothing was changed.")
-    elif action == "install" and not only_print and _has_settings():
+    elif (
+        action == "install"
+        and not only_print
+        and any(name.startswith("MEMORY_") and name != "MEMORY_VAULT" for name in os.environ)
+    ):
         what = "Settings in environment variables are not seen by a service"
         shared.note(f"{what}: put them into your own config file.")
 
 
-def _has_settings() -> bool:
-    return any(name.startswith("MEMORY_") and name != "MEMORY_VAULT" for name in os.environ)
-
-
-def _done(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dict[str, Any], str]:
+def _perform(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dict[str, Any], str]:
     """Do what is asked, or only say what would be done: the document's fields, and the text."""
     target, kind = supervisor.target, supervisor.kind
     if kind == "cron":  # a person's crontab is theirs: it is neither read nor changed
@@ -64,7 +64,7 @@ def _done(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dict[s
     if action == "status":
         states = supervisor.states()
         width = max(len(state.name) for state in states)
-        lines = [f"{state.name:{width}}  {_words(state)}" for state in states]
+        lines = [f"{state.name:{width}}  {_describe(state)}" for state in states]
         return {"units": _units(states)}, "\n".join((f"vault  {clean(str(target.vault))}", *lines))
     if only_print and action == "uninstall":
         files = [str(state.path) for state in supervisor.states() if state.installed]
@@ -85,7 +85,7 @@ def _units(states: list[State]) -> list[dict[str, Any]]:
     return [state._asdict() | {"path": str(state.path)} for state in states]
 
 
-def _words(state: State) -> str:
+def _describe(state: State) -> str:
     if not state.installed:
         return "not installed"
     known = [] if state.enabled is None else ["enabled" if state.enabled else "not enabled"]

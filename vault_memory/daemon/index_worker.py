@@ -68,17 +68,17 @@ class _StoppedError(Exception):
 class IndexWorker(threading.Thread):
     """Keeps one index up to date until it is stopped.
 
-    `keeper` gives the index file of the settings as they stand; `answering` is held by whoever answers a question, and
+    `index_file` gives that of the settings as they stand; `answering` is held by whoever answers a question, and
     indexing lets them go before: both are Python, and would take turns in mid-work. `after` is called after each run
     that changed something or looked at everything, and told which.
     """
 
     def __init__(
-        self, keeper: "Callable[[], IndexFile]", changes: ChangeQueue, watcher: Watcher, answering: threading.Lock,
+        self, index_file: "Callable[[], IndexFile]", changes: ChangeQueue, watcher: Watcher, answering: threading.Lock,
         after: Callable[[bool], None] = lambda changed: None,
     ) -> None:  # fmt: skip
         super().__init__(name="index", daemon=True)
-        self._keeper, self._changes, self._watcher = keeper, changes, watcher
+        self._index_file, self._changes, self._watcher = index_file, changes, watcher
         self._answering, self._after = answering, after
         self._stopping = threading.Event()
         self._retry_seconds = 0.0
@@ -152,15 +152,15 @@ class IndexWorker(threading.Thread):
         self._retry_seconds = min(2 * self._retry_seconds or RETRY_SECONDS[0], RETRY_SECONDS[1]) if has_failed else 0.0
 
     def _refresh(self, batch: Batch | None) -> "Report":
-        started, keeper = time.monotonic(), self._keeper()
-        links = keeper.links
-        report = keeper.update(batch and list(batch.paths), self._progressed)
-        if keeper.links != links:  # what they lead to may have changed before anybody knew that they do
-            self._changes.add(keeper.links)
+        started, index = time.monotonic(), self._index_file()
+        links = index.links
+        report = index.update(batch and list(batch.paths), self._progressed)
+        if index.links != links:  # what they lead to may have changed before anybody knew that they do
+            self._changes.add(index.links)
         seconds = time.monotonic() - started
         if batch is None and not report.changed:
             self._walk_seconds = seconds
-        why = keeper.vault.filters.unknown
+        why = index.vault.filters.unknown
         if why and report.pending > len(report.failed):
             self._fail(Trouble(f"{why}: new notes are not taken in", "Fix it, or open Obsidian's settings once."))
         elif self.trouble:

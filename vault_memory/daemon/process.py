@@ -74,7 +74,9 @@ class Daemon:
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
         self._background = Background(self._root, self._settings, self._slow)
-        self._worker = IndexWorker(self._keeper, self._changes, self._watcher, self._answering, self._index_was_updated)
+        self._worker = IndexWorker(
+            self._index_file, self._changes, self._watcher, self._answering, self._index_was_updated
+        )
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
         self._server = Server(self._handle)
@@ -166,7 +168,7 @@ class Daemon:
                 raise BusyError(f"The index is being built ({done:,} of {total:,} notes).", "Try again in a moment.")
             await asyncio.sleep(0.05)
         executor = self._slow if method.is_slow else self._answers
-        found = await asyncio.get_running_loop().run_in_executor(executor, self._do, name, params, process)
+        found = await asyncio.get_running_loop().run_in_executor(executor, self._run_method, name, params, process)
         if name == "recall":
             # Where a note is not as it was indexed though nobody told of it: no system tells of what is written through
             # a memory map, nor to a hard link outside the vault.
@@ -202,7 +204,7 @@ class Daemon:
             with contextlib.suppress(RuntimeError):  # it has ended meanwhile
                 loop.call_soon_threadsafe(self._updated.set)
 
-    def _do(self, method: str, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
+    def _run_method(self, method: str, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         config = self._settings.current()
         if isinstance(process, dict):  # one of another version, or with other settings, would answer otherwise
             if process.get("version", __version__) != __version__:
@@ -227,11 +229,11 @@ class Daemon:
         """The Memory that questions are answered from; made anew when the settings were read again."""
         if self._warm is None or self._warm.config is not config:
             self._close()
-            held = HeldIndex(config, self._watch_state, self._changes.add_everything)
+            held = HeldIndex(config, self._report_watching, self._changes.add_everything)
             self._warm = Federation(config, index_file=held, index_of=HeldIndex)
         return self._warm
 
-    def _watch_state(self) -> WatcherReport:
+    def _report_watching(self) -> WatcherReport:
         if self._watcher.is_stale():
             self._changes.add_everything()
         done, total = self._worker.progress
@@ -240,7 +242,7 @@ class Daemon:
         is_whole = self._worker.knows_everything() and (self._has_all_events or pending > FEW_PATHS)
         return WatcherReport(is_whole, max(pending, total - done), tuple(sorted(self._changes.failed)))
 
-    def _keeper(self) -> IndexFile:
+    def _index_file(self) -> IndexFile:
         """The IndexFile that the index worker works with; made anew when the settings were read again."""
         config = self._settings.current()
         if self._kept is None or self._kept.config is not config:
@@ -259,7 +261,7 @@ class Daemon:
         tokens.count("warm")
         with contextlib.suppress(Exception):  # a question will say what is wrong
             for _ in range(QUESTIONS_TO_EARN):  # the last of them reads the vectors: a second at 100,000
-                self._do("recall", {"query": "warm", "no_journal": True}, None)
+                self._run_method("recall", {"query": "warm", "no_journal": True}, None)
         gc.collect()
         gc.freeze()  # what is loaded now stays: no collection need look at it again
 

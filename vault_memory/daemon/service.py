@@ -85,15 +85,15 @@ def program() -> tuple[str, ...]:
     return (os.path.abspath(sys.executable), "-m", "vault_memory")
 
 
-def units(kind: str, of: ServiceTarget, environ: Mapping[str, str]) -> list[Unit]:
+def units(kind: str, job: ServiceTarget, environ: Mapping[str, str]) -> list[Unit]:
     """The files of one kind; none for cron. Raises UsageError for a path that the format cannot hold."""
-    _refuse_controls(of)
-    values = _systemd(of) if kind == "systemd" else _launchd(of)
+    _refuse_controls(job)
+    values = _systemd(job) if kind == "systemd" else _launchd(job)
     found = []
     for source, ending in _FILES.get(kind, ()):
-        if source.startswith("nightly") and not of.at:
+        if source.startswith("nightly") and not job.at:
             continue
-        name = of.name + ending
+        name = job.name + ending
         text = fill_template(f"service/{source}", values | {"label": name.removesuffix(".plist")})
         sealed = seal(text, "memory service install")
         first, newline, rest = text.partition("\n")
@@ -114,13 +114,15 @@ def folder(kind: str, environ: Mapping[str, str]) -> Path:
 # --- systemd ---------------------------------------------------------------------------------------------------------
 
 
-def _systemd(of: ServiceTarget) -> dict[str, str]:
-    if re.search(r"[\"'\\]", of.program[0]):
-        raise UsageError(f"systemd starts no program whose path has a quote or backslash: {of.program[0]}.", _ELSEWHERE)
-    lines = (f"Environment={_quoted(f'{name}={value}')}\n" for name, value in of.environment)
-    vault = str(of.vault).replace("%", "%%")
-    return {"vault": vault, "watch": _exec(of.watch), "reflect": _exec(of.reflect), "environment": "".join(lines),
-            "at": of.at}  # fmt: skip
+def _systemd(job: ServiceTarget) -> dict[str, str]:
+    if re.search(r"[\"'\\]", job.program[0]):
+        raise UsageError(
+            f"systemd starts no program whose path has a quote or backslash: {job.program[0]}.", _ELSEWHERE
+        )
+    lines = (f"Environment={_quoted(f'{name}={value}')}\n" for name, value in job.environment)
+    vault = str(job.vault).replace("%", "%%")
+    return {"vault": vault, "watch": _exec(job.watch), "reflect": _exec(job.reflect), "environment": "".join(lines),
+            "at": job.at}  # fmt: skip
 
 
 def _exec(words: Iterable[str]) -> str:
@@ -137,29 +139,31 @@ def _quoted(word: str) -> str:
 # --- launchd ---------------------------------------------------------------------------------------------------------
 
 
-def _launchd(of: ServiceTarget) -> dict[str, str]:
+def _launchd(job: ServiceTarget) -> dict[str, str]:
     def strings(words: Iterable[str]) -> str:
         return "\n".join(f"    <string>{html.escape(word, quote=False)}</string>" for word in words)
 
-    pairs = (f"    <key>{name}</key>\n{strings([value])}\n" for name, value in of.environment)
-    return {"watch": strings(of.watch), "reflect": strings(of.reflect), "environment": "".join(pairs), **_clock(of)}
+    pairs = (f"    <key>{name}</key>\n{strings([value])}\n" for name, value in job.environment)
+    return {"watch": strings(job.watch), "reflect": strings(job.reflect), "environment": "".join(pairs), **_clock(job)}
 
 
-def _clock(of: ServiceTarget) -> dict[str, str]:
-    hour, _, minute = of.at.partition(":")
-    return {"hour": str(int(hour)), "minute": str(int(minute))} if of.at else {}
+def _clock(job: ServiceTarget) -> dict[str, str]:
+    hour, _, minute = job.at.partition(":")
+    return {"hour": str(int(hour)), "minute": str(int(minute))} if job.at else {}
 
 
 # --- cron ------------------------------------------------------------------------------------------------------------
 
 
-def cron(of: ServiceTarget) -> str:
+def cron(job: ServiceTarget) -> str:
     """The lines for a crontab."""
-    _refuse_controls(of)
-    words = (f"{name}={_shell(value)} " for name, value in of.environment)
-    values = {"vault": str(of.vault), "environment": "".join(words), **_clock(of)}
-    values |= {name: " ".join(map(_shell, command)) for name, command in (("watch", of.watch), ("reflect", of.reflect))}
-    sources = ("daemon", "nightly") if of.at else ("daemon",)
+    _refuse_controls(job)
+    words = (f"{name}={_shell(value)} " for name, value in job.environment)
+    values = {"vault": str(job.vault), "environment": "".join(words), **_clock(job)}
+    values |= {
+        name: " ".join(map(_shell, command)) for name, command in (("watch", job.watch), ("reflect", job.reflect))
+    }
+    sources = ("daemon", "nightly") if job.at else ("daemon",)
     return "".join(fill_template(f"service/{source}.cron", values) for source in sources)
 
 
@@ -171,8 +175,8 @@ def _shell(word: str) -> str:
     return shlex.quote(word).replace("\\", "\\''").replace("%", "\\%")
 
 
-def _refuse_controls(of: ServiceTarget) -> None:
-    for text in (*of.watch, *(value for _, value in of.environment)):
+def _refuse_controls(job: ServiceTarget) -> None:
+    for text in (*job.watch, *(value for _, value in job.environment)):
         if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]", text):
             raise UsageError(f"A service cannot name this path, for its control characters: {text!a}.", _ELSEWHERE)
 

@@ -237,7 +237,7 @@ class Watcher(FileSystemEventHandler):
         self._mark_is_out = False
         self._starts = 0
         self._circumstances: tuple[object, ...] = ()
-        self._overflows = _OverflowHandler(self._lost)
+        self._overflows = _OverflowHandler(self._events_lost)
         self.trouble: Trouble | None = Trouble("not started")
         """Why not every change is told of."""
 
@@ -249,7 +249,7 @@ class Watcher(FileSystemEventHandler):
         with self._marked:  # a mark that is under way to who watched before comes no more
             self._starts, self._mark_is_out = self._starts + 1, False
             self._marked.notify_all()
-        self._stop_mounts = locations.watch_mounts(self._root, self._remounted)
+        self._stop_mounts = locations.watch_mounts(self._root, self._mounts_changed)
         self._identity = locations.identity(self._root)
         before, observer = set(threading.enumerate()), None
         try:
@@ -266,7 +266,7 @@ class Watcher(FileSystemEventHandler):
             return
         self._observer, self._threads = observer, set(threading.enumerate()) - before
         logging.getLogger("watchdog").addHandler(self._overflows)
-        self.trouble = self._measured()
+        self.trouble = self._find_trouble()
 
     def stop(self) -> None:
         """Watch no longer."""
@@ -296,11 +296,11 @@ class Watcher(FileSystemEventHandler):
         with self._marked:
             starts = self._starts
             # One that is still under way, for whoever asked before, proves nothing of what happened since.
-            if not self._has_come(until) or not self._mark():
+            if not self._wait_for_mark(until) or not self._mark():
                 return False
-            return self._has_come(until) and starts == self._starts
+            return self._wait_for_mark(until) and starts == self._starts
 
-    def _has_come(self, until: float) -> bool:
+    def _wait_for_mark(self, until: float) -> bool:
         """Wait for the mark that is under way, if one is; to be called with the lock."""
         return self._marked.wait_for(lambda: not self._mark_is_out, max(until - time.monotonic(), 0.0))
 
@@ -326,12 +326,12 @@ class Watcher(FileSystemEventHandler):
             self.start()
             return
         before, known = self.trouble, self._circumstances
-        self.trouble = self._measured()
+        self.trouble = self._find_trouble()
         # A folder made in a hurry may be watched at the second attempt; and what stood in the way may be gone.
         if (self.trouble and not before) or (before and self._circumstances != known):
             self.start()
 
-    def _measured(self) -> Trouble | None:
+    def _find_trouble(self) -> Trouble | None:
         """Why not every change is told of, by the kinds of file systems and the watches that the kernel counts."""
         silent = locations.silent_mounts(self._root)
         readable, unreadable = _folders(self._root)
@@ -349,7 +349,7 @@ class Watcher(FileSystemEventHandler):
             return Trouble(f"{unreadable[0]}{more} cannot be watched", "Make it readable, or move it out of the vault.")
         return None
 
-    def _lost(self) -> None:
+    def _events_lost(self) -> None:
         """Events were lost, our own mark perhaps among them."""
         self._changes.add_everything()  # first: whoever waits for the mark looks at what is pending next
         self._meet_mark()
@@ -361,7 +361,7 @@ class Watcher(FileSystemEventHandler):
             self._marked.notify_all()
         return was_out
 
-    def _remounted(self) -> None:
+    def _mounts_changed(self) -> None:
         """Watches go silently with what was mounted, and do not come back with it."""
         self._lost_folder = True
         self._changes.add_everything()
