@@ -250,15 +250,9 @@ def sweep(store: Store) -> int:
     Those of an embedder that is no longer configured stay while their text does. Where the index is as the last sweep
     left it there is nothing to do, and nothing is read.
     """
-    found = configured_spaces(store)
-    if not found or store.meta("swept") == store.generation:
+    spaces = configured_spaces(store)
+    if not spaces or store.meta("swept") == store.generation:
         return 0
-    gone = sum(_sweep(store, space) for space in found)
-    store.set_meta("swept", store.generation)
-    return gone
-
-
-def _sweep(store: Store, space: Space) -> int:
     # Two counts (14 ms for 100,000) come before what is spare is looked for (60).
     spare_sql = (
         "SELECT (SELECT count(*) FROM embedding WHERE embedder = ?1)"
@@ -268,13 +262,17 @@ def _sweep(store: Store, space: Space) -> int:
         "SELECT id FROM embedding WHERE embedder = ?1"
         " AND id NOT IN (SELECT embedding_id FROM placed WHERE embedder = ?1) LIMIT ?2"
     )
-    gone, spare = 0, int(store.one(spare_sql, space.id))
-    while gone < spare and (ids := list(store.rows(unused_sql, space.id, SLICE))):
-        with store.writing():
-            store.connection.executemany("DELETE FROM embedding WHERE id = ?", ids)
-            store.connection.executemany("DELETE FROM embedding_code WHERE id = ?", ids)
-            store.grow()
-        gone += len(ids)
+    gone = 0
+    for space in spaces:
+        spare = int(store.one(spare_sql, space.id))
+        while spare > 0 and (ids := list(store.rows(unused_sql, space.id, SLICE))):
+            with store.writing():
+                store.connection.executemany("DELETE FROM embedding WHERE id = ?", ids)
+                store.connection.executemany("DELETE FROM embedding_code WHERE id = ?", ids)
+                store.grow()
+            spare -= len(ids)
+            gone += len(ids)
+    store.set_meta("swept", store.generation)
     return gone
 
 

@@ -199,7 +199,7 @@ def read(file: Path, mark: Mark = UNREAD) -> Iterator[tuple[str, list[tuple[Any,
 
 
 def _rows(line: bytes) -> tuple[str, list[tuple[Any, ...]] | None]:
-    """A line as rows of a table, none for events that count for nothing, None for a damaged line; raises for others."""
+    """The table and the rows that a line makes: no rows of what counts for nothing; None, or an error, if damaged."""
     event = json.loads(line) if line.strip() else {"event": ""}
     what = event["event"]
     if what not in ("recall", "tombstone", "restored", *VERDICTS):

@@ -321,9 +321,8 @@ class Search:
 
     def note_cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these notes to a query vector of the same space."""
-        notes = "(SELECT id, vector FROM note)"
-        if not space.is_builtin:
-            notes = f"(SELECT note_id AS id, vector FROM note_vector WHERE embedder = {space.id:d})"
+        configured = f"(SELECT note_id AS id, vector FROM note_vector WHERE embedder = {space.id:d})"
+        notes = "note" if space.is_builtin else configured
         sql = (
             "SELECT n.id, 1 - vec_distance_cosine(vec_int8(n.vector), vec_int8(?)) FROM json_each(?) j"
             f" CROSS JOIN {notes} n ON n.id = j.value WHERE n.vector IS NOT NULL"
