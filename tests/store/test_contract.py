@@ -169,7 +169,6 @@ def test_titles_files_and_letters_find_notes(store: Store) -> None:
 
 def test_meaning_finds_the_same_passage_whatever_stands_beside_it(store: Store) -> None:
     search, space = lanes(store), embedding_rows.all_spaces(store)[builtin().id]
-    assert space is not None
     (vector,) = builtin().embed(["paint the wall of the harbour"])
     found = search.semantic(space, vector, 50, 3)
     assert "Paint the harbour wall." in texts(search, [i for i, _ in found])
@@ -209,7 +208,6 @@ def test_a_filter_holds_in_every_lane(store: Store, filters: Filters, allowed: s
 def seen_in_lanes(store: Store, search: Search) -> set[str]:
     """The paths of all that any lane finds."""
     space = embedding_rows.all_spaces(store)[builtin().id]
-    assert space is not None
     (vector,) = builtin().embed(["walnuts by the harbour and the lighthouse"])
     found = [i for i, _ in search.lexical(['"walnut"', '"harbour"', '"lighthouse"', '"keeps"', '"rowed"'], 99)]
     found += [i for i, _ in search.semantic(space, vector, 99, 99)]
