@@ -97,6 +97,4 @@ def explain(error: BaseException) -> str:
         return f"{sys.executable} lacks a part of vault-memory ({name}). Install vault-memory anew, then the hooks."
     if isinstance(error, OSError):
         return f"A file could not be read or written ({name})."
-    if type(error).__name__ in ("BusyError", "LockedError"):  # APSW's, which need not be there
-        return f"Another process holds the index ({name}). The next prompt asks it again."
     return f"That is a mistake of vault-memory's own ({name}). `memory doctor` looks at the vault and its index."

@@ -35,9 +35,6 @@ COUNT_SECONDS = 0.25
 SAVE_SECONDS = 5.0
 """How much work a sync that is killed may lose."""
 
-_ORPHAN = "gone:"
-"""How the key begins of a derived text of which nothing else is known."""
-
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 Progress = Callable[[int, int, int], None]
@@ -274,8 +271,6 @@ class _ToolSync:
         """A file name of a session's own: two of one name may lie in two folders of a tool."""
         safe = _SAFE.sub("-", name).strip(".-")[:100] or "session"
         path, number = f"{self._tool}/{safe}.md", 1
-        if self._known.pop(_ORPHAN + path, None):  # its transcript is back
-            return path
         while path in self._names:
             number += 1
             path = f"{self._tool}/{safe}-{number}.md"
@@ -296,18 +291,6 @@ class _ToolSync:
                 self._report.removed += known.messages > 0
             elif not known.is_gone:
                 self._known[key], self._is_changed = known._replace(is_gone=True), True
-        if self._report.pending or found.unreadable:
-            return
-        # Derived files of which nothing is known: that was lost, and their transcripts are gone.
-        mine = {each.path for each in self._known.values()}
-        for file in (self._home / self._tool).glob("*.md"):
-            path = f"{self._tool}/{file.name}"
-            if path not in mine:
-                with open(file, "rb") as handle:
-                    messages = transcript.message_number(sum(1 for _ in handle))
-                size = file.stat().st_size
-                self._known[_ORPHAN + path] = TranscriptState(path=path, messages=messages, size=size, is_gone=True)
-                self._is_changed = True
 
     def _save(self) -> None:
         if self._is_changed:
