@@ -121,7 +121,7 @@ class Federation(Memory):
         if path.startswith(f"{SESSIONS}/"):
             from vault_memory.sessions import transcript
 
-            session = transcript.inner(path)
+            session = transcript.parse_name(path)
         if session is None or session[1] is None:  # no note has messages
             found = super()._get(path, lines, max_tokens, scopes)
             if not found.not_found:
@@ -138,11 +138,11 @@ class Federation(Memory):
         from vault_memory.sessions import session_root
 
         if session_root.may_open(session[0], self.config, os.environ):
-            span = session_root.lines_of(lines or session[1])
+            span = session_root.find_lines(lines or session[1])
             found = self.sessions._get(session[0], span, max_tokens, scopes)
             if not found.not_found:
                 return session_root.outside_excerpt(found)
-        return Excerpt(transcript.outer(session[0]), 0, 0, "", not_found=True)
+        return Excerpt(transcript.public_name(session[0]), 0, 0, "", not_found=True)
 
     def close(self) -> None:
         """Let go of what is held open."""
@@ -174,10 +174,10 @@ class Federation(Memory):
             if scope:
                 scope = normal_scope(scope)
             elif owner == path:
-                scope = projects.of_folder(owner, config, os.environ) or GLOBAL
+                scope = projects.find_project(owner, config, os.environ) or GLOBAL
             else:  # a project's own memory without a repository around it is nobody else's, either
-                own = projects.of_folder(owner, config, os.environ) or projects.of_root(owner, config, os.environ)
-                scope = own or UNREADABLE_SCOPE
+                scope = projects.find_project(owner, config, os.environ)
+                scope = scope or projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE
             name = entities.slug(owner.name) or "root"
             names[name] += 1
             found.append(OtherVault(name if names[name] == 1 else f"{name}-{names[name]}", path, scope))
@@ -205,7 +205,7 @@ class Federation(Memory):
         """The derived texts of the sessions, as a Memory of their own."""
         from vault_memory.sessions import session_root
 
-        config = session_root.config_of(self.config, os.environ)
+        config = session_root.derive_config(self.config, os.environ)
         return Memory(config, index_file=self._index_of(config))
 
     def refresh_sessions(self, progress: "Progress | None" = None) -> "SyncReport | None":
@@ -225,7 +225,7 @@ class Federation(Memory):
                     self.sessions.index()
                 except RefusedError:
                     # Most are gone: that is believed only where the ledger knows that they were deleted (law 7).
-                    if ledger.missing(self.config, os.environ):
+                    if ledger.list_missing(self.config, os.environ):
                         raise
                     if self.sessions.vault.walk().files:
                         self.sessions.index(rebuild=True)
@@ -242,7 +242,7 @@ class Federation(Memory):
         if not f"{folder}/".startswith(transcript.PREFIX) or not session_root.has_texts(self.config, os.environ):
             return []
         inner = folder.removeprefix(transcript.PREFIX.rstrip("/")).strip("/")
-        return [transcript.outer(path) for path in self.sessions.notes_below(inner, scopes)]
+        return [transcript.public_name(path) for path in self.sessions.notes_below(inner, scopes)]
 
     # --- asked together ------------------------------------------------------------------------------------------
 

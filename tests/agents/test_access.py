@@ -66,15 +66,15 @@ def test_a_second_repository_of_a_name_is_a_project_of_its_own(tmp_path: Path) -
     assert opened(Asker(folder=first), tmp_path) == ("global", "project:api")
     (_, own) = opened(Asker(folder=made(second / "src")), tmp_path)
     assert own.startswith("project:api-") and is_scope(own)
-    assert own in projects.remark(second, Config(vault=tmp_path), os.environ)
-    assert not projects.remark(first, Config(vault=tmp_path), os.environ)
-    assert list(projects.shared(Config(vault=tmp_path), os.environ)) == [("api", [str(first), str(second)])]
+    assert own in projects.explain_other_scope(second, Config(vault=tmp_path), os.environ)
+    assert not projects.explain_other_scope(first, Config(vault=tmp_path), os.environ)
+    assert list(projects.list_shared_names(Config(vault=tmp_path), os.environ)) == [("api", [str(first), str(second)])]
     for named in (first, second):  # either is named, and the other is the only one
         config = {"projects": ((str(named), "project:client"),)}
         other = second if named == first else first
         assert opened(Asker(folder=named), tmp_path, **config) == ("global", "project:client")
         assert opened(Asker(folder=other), tmp_path, **config) == ("global", "project:api")
-        assert not list(projects.shared(Config(vault=tmp_path, **config), os.environ))  # type: ignore[arg-type]
+        assert not list(projects.list_shared_names(Config(vault=tmp_path, **config), os.environ))  # type: ignore[arg-type]
     assert opened(Asker(folder=second), tmp_path) == ("global", own)
 
 

@@ -17,14 +17,14 @@ ROOF = "what did the roof of the castle cost?"
      "[Pasted text #2 +48 lines] thanks", "@src/app/main.tsx ok", '@"my notes/a b.md"', "@lib/", "@a.py#L3-9 go on"],
 )  # fmt: skip
 def test_a_nod_asks_for_nothing(prompt: str) -> None:
-    assert hook_events.asks(prompt) == ()
+    assert hook_events.find_questions(prompt) == ()
 
 
 @pytest.mark.parametrize(
     "prompt", ["Peter?", "fix the boiler", "/etc/hosts is wrong, why?", "yes, but what of Anna?", "鍋炉", "R2D2"]
 )
 def test_a_question_does(prompt: str) -> None:
-    assert hook_events.asks(prompt) == (prompt,)
+    assert hook_events.find_questions(prompt) == (prompt,)
 
 
 @pytest.mark.parametrize(
@@ -39,18 +39,19 @@ def test_a_question_does(prompt: str) -> None:
     ],
 )
 def test_what_stands_for_an_image_a_text_or_a_file_is_not_looked_for(prompt: str, asks: str) -> None:
-    assert hook_events.asks(prompt) == (asks,)
+    assert hook_events.find_questions(prompt) == (asks,)
 
 
 @pytest.mark.parametrize("mark", ["```", "~~~"])
 @pytest.mark.parametrize("lines", [1, 90])
 def test_what_stands_in_a_fence_is_looked_for_last(mark: str, lines: int) -> None:
     code = "cost = roof()\n" * lines
-    assert "roof()" in hook_events.asks(f"why does this fail?\n{mark}\n{code}{mark}")[0], "that is what it asks about"
-    typed, whole = hook_events.asks(f"why?\n{mark}py\n{code}{mark}\n{ROOF}")
+    # Nothing else names what it asks about.
+    assert "roof()" in hook_events.find_questions(f"why does this fail?\n{mark}\n{code}{mark}")[0]
+    typed, whole = hook_events.find_questions(f"why?\n{mark}py\n{code}{mark}\n{ROOF}")
     assert typed == f"why?\n\n{ROOF}" and "roof()" in whole
-    assert "roof()" in hook_events.asks(f"ok:\n{mark}\n{code}{mark}")[0]
-    assert "roof()" in hook_events.asks(f"{ROOF}\n{mark}\n{code}")[-1], "it is not closed"
+    assert "roof()" in hook_events.find_questions(f"ok:\n{mark}\n{code}{mark}")[0]
+    assert "roof()" in hook_events.find_questions(f"{ROOF}\n{mark}\n{code}")[-1], "it is not closed"
 
 
 PASTED = "\n".join(f"E  worker {n} of the castle -> 0x{n:04}" for n in range(8))
@@ -69,25 +70,25 @@ def test_the_questions_of_a_long_prompt_are_looked_for_first(question: str) -> N
         (f"{question}\n\n{PASTED}", (asked, LAST)),
         (f"{PASTED}\r\n\r\n{question}\r\n{PASTED}", (asked, FIRST, LAST)),
     ):
-        assert hook_events.asks(prompt) == (*lines, prompt.strip())
-    assert hook_events.asks(question) == (asked,)
-    assert hook_events.asks(f"{PASTED}\n{ROOF}\n\n{question}")[0] == f"{ROOF}\n{asked}"
+        assert hook_events.find_questions(prompt) == (*lines, prompt.strip())
+    assert hook_events.find_questions(question) == (asked,)
+    assert hook_events.find_questions(f"{PASTED}\n{ROOF}\n\n{question}")[0] == f"{ROOF}\n{asked}"
 
 
 def test_without_a_question_it_is_the_first_and_the_last_line() -> None:
     order = "tell me what the roof of the castle cost"
-    assert hook_events.asks(f"{order}\n{PASTED}") == (order, LAST, f"{order}\n{PASTED}")
-    assert hook_events.asks(f"thanks, ok\n{PASTED}") == (LAST, f"thanks, ok\n{PASTED}"), "a nod names nothing"
-    assert hook_events.asks(f"why does this fail?\n{PASTED}")[0] == LAST
+    assert hook_events.find_questions(f"{order}\n{PASTED}") == (order, LAST, f"{order}\n{PASTED}")
+    assert hook_events.find_questions(f"thanks, ok\n{PASTED}") == (LAST, f"thanks, ok\n{PASTED}"), "a nod names nothing"
+    assert hook_events.find_questions(f"why does this fail?\n{PASTED}")[0] == LAST
 
 
 @pytest.mark.parametrize("line", ["really, why?", "x = a ? b c : d", '{"a": "b c d?"}'])
 def test_what_is_no_question_is_not_looked_for_first(line: str) -> None:
-    assert hook_events.asks(f"{PASTED}\n{line}\n{PASTED}")[0] == FIRST
+    assert hook_events.find_questions(f"{PASTED}\n{line}\n{PASTED}")[0] == FIRST
 
 
 def test_a_question_in_a_fence_is_none_of_the_questions() -> None:
-    assert hook_events.asks(f"{PASTED}\n```\n# who is Nora again?\n```\n\n{ROOF}")[0] == ROOF
+    assert hook_events.find_questions(f"{PASTED}\n```\n# who is Nora again?\n```\n\n{ROOF}")[0] == ROOF
 
 
 @pytest.mark.parametrize(
@@ -98,10 +99,10 @@ def test_a_question_in_a_fence_is_none_of_the_questions() -> None:
      "`x`, ```y``` and Peter"],
 )  # fmt: skip
 def test_what_was_typed_is_looked_for(prompt: str) -> None:
-    assert hook_events.asks(prompt) == (prompt,)
+    assert hook_events.find_questions(prompt) == (prompt,)
 
 
 @given(st.text())
 def test_any_prompt_can_be_looked_at(prompt: str) -> None:
-    asks = hook_events.asks(prompt)
+    asks = hook_events.find_questions(prompt)
     assert len(asks) <= 4 and all(0 < len(text) <= hook_events.LONGEST_PROMPT for text in asks)

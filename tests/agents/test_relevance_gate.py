@@ -58,7 +58,7 @@ tree shaking does not remove the unused icons. Find out which import pulls in th
 
 def told(of: Memory, prompt: str) -> str:
     """What a hook puts before a model."""
-    wants = (ContextRequest(words, core=False, unasked=True, now=NOW) for words in hook_events.asks(prompt))
+    wants = (ContextRequest(words, core=False, unasked=True, now=NOW) for words in hook_events.find_questions(prompt))
     return next((found.text for found in (bundle(of, each, patience=0) for each in wants) if found.has_footing), "")
 
 

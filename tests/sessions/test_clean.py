@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault_memory.sessions.transcript import MAX_MESSAGE_CHARS, words
+from vault_memory.sessions.transcript import MAX_MESSAGE_CHARS, clean_message
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from vault_memory.sessions.transcript import MAX_MESSAGE_CHARS, words
     ],
 )
 def test_blocks_are_nobodys_words(text: str, said: str) -> None:
-    assert words(text) == said
+    assert clean_message(text) == said
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_blocks_are_nobodys_words(text: str, said: str) -> None:
 )
 def test_a_megabyte_of_one_tag_is_read_to_its_end(piece: str, said: str | None) -> None:
     """None of these ended in a day, when each tag looked for its end in all that followed."""
-    found = words(piece * (1_000_000 // len(piece)))
+    found = clean_message(piece * (1_000_000 // len(piece)))
     assert len(found) <= MAX_MESSAGE_CHARS + 40
     assert said is None or found.partition(" … [")[0] == said
 
 
 def test_a_secret_across_the_bound_goes_whole() -> None:
     text = "x" * (MAX_MESSAGE_CHARS - 20) + " sk-ant-api03-aZ3kQ9xLm2Vb7NcR5tYw8PdF4 " + "y" * 5000
-    assert "sk-ant-api03" not in words(text)
+    assert "sk-ant-api03" not in clean_message(text)

@@ -22,24 +22,24 @@ TEXTS = st.lists(st.one_of(MARKS, st.text(max_size=8)), max_size=12).map("".join
 
 @given(st.lists(TEXTS, min_size=1, max_size=6), TEXTS)
 def test_nothing_a_message_says_is_markdown_of_ours(said: list[str], title: str) -> None:
-    text = transcript.head("claude-code", title, date(2026, 3, 1), "project:x")
+    text = transcript.format_head("claude-code", title, date(2026, 3, 1), "project:x")
     for words in said:
-        text += transcript.line(Message("User", words), None)
+        text += transcript.format_line(Message("User", words), None)
     note = parse("s.md", text.encode())
     assert len(decoded_lines(text.encode())[0]) == transcript.HEAD_LINES + len(said) == len(note.lines)
     assert all(state == TEXT for state in note.states[transcript.HEAD_LINES :])
     assert not note.headings and not note.owned and not list(facts.facts(note, None, []))
     assert scopes.by_line(note) == {}
     assert note.properties["scope"] == "project:x" and str(note.properties["date"]) == "2026-03-01"
-    assert note.properties["title"] == transcript.short(title)
+    assert note.properties["title"] == transcript.shorten_title(title)
 
 
 def test_the_day_is_told_when_it_changes() -> None:
     first, second = date(2026, 3, 1), date(2026, 3, 2)
-    assert transcript.line(Message("User", "a", first), None) == "- [2026-03-01] User: a\n"
-    assert transcript.line(Message("User", "a", first), first) == "- User: a\n"
-    assert transcript.line(Message("User", "a\n\n  b", second), first) == "- [2026-03-02] User: a ⏎ b\n"
-    assert transcript.line(Message("User", "a"), first) == "- User: a\n"
+    assert transcript.format_line(Message("User", "a", first), None) == "- [2026-03-01] User: a\n"
+    assert transcript.format_line(Message("User", "a", first), first) == "- User: a\n"
+    assert transcript.format_line(Message("User", "a\n\n  b", second), first) == "- [2026-03-02] User: a ⏎ b\n"
+    assert transcript.format_line(Message("User", "a"), first) == "- User: a\n"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_day_is_told_when_it_changes() -> None:
     ],
 )
 def test_names(name: str, found: tuple[str, tuple[int, int] | None] | None) -> None:
-    assert transcript.inner(name) == found
+    assert transcript.parse_name(name) == found
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_names(name: str, found: tuple[str, tuple[int, int] | None] | None) -> N
     ],
 )
 def test_what_is_nobodys_words(text: str, kept: str) -> None:
-    assert transcript.words(text) == kept
+    assert transcript.clean_message(text) == kept
 
 
 # --- long lines ------------------------------------------------------------------------------------------------------

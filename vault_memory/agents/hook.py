@@ -129,7 +129,7 @@ class ShownSession:
         for raw in reversed(lines):
             try:
                 line = json.loads(raw)
-                what, prompt = line["what"], hook_events.text(line, "prompt")
+                what, prompt = line["what"], hook_events.text_field(line, "prompt")
                 keys = {key for key in line.get("keys", ()) if isinstance(key, str) and _KEY.fullmatch(key)}
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 continue  # cut off, or damaged
@@ -143,7 +143,7 @@ class ShownSession:
         if prompt:
             from vault_memory.sessions.redact import redacted  # its patterns take some milliseconds to compile
 
-            prompt = hook_events.ends(redacted(prompt), LONGEST_PROMPT)
+            prompt = hook_events.shorten(redacted(prompt), LONGEST_PROMPT)
         line = {"what": what, "keys": list(keys)[:MAX_KEYS], "prompt": prompt}
         with contextlib.suppress(OSError):
             safe_files.append(self.file, json.dumps(line).encode("ascii"), MAX_SESSION_BYTES)
@@ -205,7 +205,7 @@ class HookRun:
             self.log.write(f"That {'event' if agent else 'agent'} is not known. Known are: {', '.join(known)}.")
             return
         data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1) if not sys.stdin.isatty() else b"{}"
-        given = hook_events.fields(data[:MAX_INPUT_BYTES])
+        given = hook_events.parse_input(data[:MAX_INPUT_BYTES])
         if given is None:
             self.log.write("Its input is no JSON object." if data.strip() else "It had no input.")
         event = agent.read(self.call.event, given or {})
@@ -262,7 +262,7 @@ class HookRun:
                 break
             if document["text"] or document["has_footing"] or params is requests[-1]:
                 if not document["text"]:
-                    self.log.write(_why(document))
+                    self.log.write(_explain_silence(document))
                 return document | {"about": params["prompt"] if document["has_footing"] else ""}
         return {"text": "", "shown": [], "about": ""}
 
@@ -314,7 +314,7 @@ def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
         return [_params(session.prompts(), core=True, summaries=True)]
     if event.what != hook_events.ASKED:
         return []
-    asks = hook_events.asks(event.prompt)
+    asks = hook_events.find_questions(event.prompt)
     if not asks:
         session.turn(())
         return []
@@ -331,7 +331,7 @@ def _params(prompts: Sequence[str], without: Iterable[str] = (), core: bool = Fa
     }  # fmt: skip
 
 
-def _why(document: dict[str, Any]) -> str:
+def _explain_silence(document: dict[str, Any]) -> str:
     """Why a bundle is empty."""
     from vault_memory.rendering.recall import context_notes
 

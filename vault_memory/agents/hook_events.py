@@ -88,10 +88,10 @@ class Agent(NamedTuple):
         what, prompt = self.events[event], "prompt"
         if self.name == "claude-code":
             if event == "SessionStart":
-                what = {"resume": RESUMED, "compact": COMPACTED}.get(text(fields, "source"), STARTED)
+                what = {"resume": RESUMED, "compact": COMPACTED}.get(text_field(fields, "source"), STARTED)
             prompt = {"UserPromptSubmit": "prompt", "PreCompact": "custom_instructions"}.get(event, "")
         names = ("session_id", "transcript_path", "cwd", prompt)
-        return HookEvent(what, *(text(fields, name) for name in names))
+        return HookEvent(what, *(text_field(fields, name) for name in names))
 
     def answer(self, event: str, context: str) -> str:
         """What a hook prints to have text put before the model; "" for nothing."""
@@ -118,7 +118,7 @@ _OPENCODE = Agent(
 AGENTS = {agent.name: agent for agent in (_CLAUDE_CODE, _OPENCODE)}
 
 
-def fields(data: bytes) -> dict[str, Any] | None:
+def parse_input(data: bytes) -> dict[str, Any] | None:
     """What an agent wrote to a hook's standard input; None where that is no JSON object."""
     try:
         document = json.loads(data.decode("utf-8-sig", "replace"))
@@ -127,27 +127,27 @@ def fields(data: bytes) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
-def text(of: dict[str, Any], name: str) -> str:
+def text_field(of: dict[str, Any], name: str) -> str:
     """A field that is text that UTF-8 can hold; "" for anything else."""
     value = of.get(name)
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
-def asks(prompt: str) -> tuple[str, ...]:
+def find_questions(prompt: str) -> tuple[str, ...]:
     """What of a prompt is worth looking for, each where nothing is known of what stands before it.
 
     Of a long prompt its questions, its first and its last line, and all of it: what is pasted would outweigh them. Of a
     short one what stands in no fence, and all of it. Empty for a nod ("yes, go on"), a slash command and the like.
     """
-    words = _STANDS_FOR.sub(" ", _own(prompt)).strip()
+    words = _STANDS_FOR.sub(" ", _strip_answers(prompt)).strip()
     if _COMMAND.match(words):
         return ()
     unfenced = _FENCED.sub("", words).strip()
-    lines = [line.strip() for line in ends(unfenced, LONGEST_TYPED).splitlines() if line.strip()]
+    lines = [line.strip() for line in shorten(unfenced, LONGEST_TYPED).splitlines() if line.strip()]
     typed = [unfenced]
     if len(lines) > MAX_TYPED_LINES:
         typed = ["\n".join(filter(_is_question, lines)), lines[0], lines[-1]]
-    found = [ends(each, LONGEST_PROMPT).strip() for each in (*typed, words)]
+    found = [shorten(each, LONGEST_PROMPT).strip() for each in (*typed, words)]
     return tuple(dict.fromkeys(each for each in found if _names_something(each)))
 
 
@@ -162,13 +162,13 @@ def _names_something(words: str) -> bool:
     return any(len(word) > 1 or not word.isascii() for word in named)
 
 
-def ends(words: str, most: int) -> str:
+def shorten(words: str, most: int) -> str:
     """The beginning and the end of a long text."""
     half = most // 2
     return words if len(words) <= most else f"{words[: half - 1]}\n{words[-half:]}"
 
 
-def _own(prompt: str) -> str:
+def _strip_answers(prompt: str) -> str:
     """A prompt without what was pasted into it of an earlier answer of ours."""
     if "vault-memory" not in prompt.casefold():
         return prompt

@@ -84,10 +84,10 @@ def search(caller: Caller, given: Arguments) -> str:
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
         if best["text"]:
-            return f"{_cut(best['text'], budget - CUT_TOKENS)}\n{CUT}"
+            return f"{_cut_best(best['text'], budget - CUT_TOKENS)}\n{CUT}"
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
-    return text + _within(max(room, 0), _notes(found, scopes))
+    return text + _fit_notes(max(room, 0), _notes(found, scopes))
 
 
 _LEFT_OUT = re.compile(r"left out: |(?:at least )?[\d,]+ more ")
@@ -109,7 +109,7 @@ def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
     return notes + sorted(said, key=lambda note: _LEFT_OUT.match(note) is not None)
 
 
-def _cut(text: str, most: int) -> str:
+def _cut_best(text: str, most: int) -> str:
     """The beginning of the best passage, framed, in `most` tokens, which are counted: bounds would leave nothing."""
     from vault_memory.text.tokens import count
 
@@ -119,7 +119,7 @@ def _cut(text: str, most: int) -> str:
     return frame.framed(kept)
 
 
-def _within(room: int, notes: Sequence[str]) -> str:
+def _fit_notes(room: int, notes: Sequence[str]) -> str:
     """What is to be known of an answer: as much of it, from its beginning, as certainly fits so many tokens."""
     text = frame.defused("; ".join(notes))
     if _bytes(text) <= room:
@@ -152,7 +152,7 @@ def _options(caller: Caller, given: Arguments, scopes: Sequence[str]) -> dict[st
 
 def store(caller: Caller, given: Arguments) -> str:
     """Write a fact, or with a title a note, and say where it stands."""
-    content, taken_out = _own_words(given["content"])
+    content, taken_out = _drop_own_answers(given["content"])
     content = content.strip()
     if not content:
         if taken_out:
@@ -162,43 +162,43 @@ def store(caller: Caller, given: Arguments) -> str:
     scope = normal_scope(given.get("scope", GLOBAL))
     if scope not in caller.scopes:
         raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
-    return (_filed if "title" in given else _retained)(caller, given, content, scope) + taken_out
+    return (_store_note if "title" in given else _store_fact)(caller, given, content, scope) + taken_out
 
 
-def _retained(caller: Caller, given: Arguments, content: str, scope: str) -> str:
+def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     if len(content) > LONGEST_TEXT:
         raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
-    bullet = parse_bullet(_one_fact(content), given.get("kind", "world"), given.get("entities", ()), scope=scope)
-    bullet = replace(bullet, by=_by(bullet.text, caller.agent))
-    done = caller.vault.memory().retain_once(bullet, _known_to(scope))
+    bullet = parse_bullet(_check_one_fact(content), given.get("kind", "world"), given.get("entities", ()), scope=scope)
+    bullet = replace(bullet, by=_find_origin(bullet.text, caller.agent))
+    done = caller.vault.memory().retain_once(bullet, _scopes_beside(scope))
     if isinstance(done, str):
-        return _stands(done)
-    warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
-    return _written("Stored", f"{done.path}#L{done.line}\n{done.bullet}", warning)
+        return _report_known(done)
+    warning = done.warning or _warn_of_unseen(caller, done.path, (done.line, done.line))
+    return _confirm("Stored", f"{done.path}#L{done.line}\n{done.bullet}", warning)
 
 
-def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
+def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     from vault_memory.write.new_note import NewNote
 
-    by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
+    by = provenance.least((_find_origin(given["title"], caller.agent), _find_origin(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     filing = NewNote(given["title"], content, given.get("kind", "world"), names, by, scope)
-    done = caller.vault.memory().create_note(filing, _known_to(scope))
+    done = caller.vault.memory().create_note(filing, _scopes_beside(scope))
     if isinstance(done, str):
-        return _stands(done)
-    return _written("Stored as a note", done.path, done.warning or _unseen(caller, done.path, None))
+        return _report_known(done)
+    return _confirm("Stored as a note", done.path, done.warning or _warn_of_unseen(caller, done.path, None))
 
 
-def _known_to(scope: str) -> tuple[str, ...]:
+def _scopes_beside(scope: str) -> tuple[str, ...]:
     """The scopes in which a text may stand that everybody it is stored for knows then."""
     return (GLOBAL,) if scope == GLOBAL else (GLOBAL, scope)
 
 
-def _stands(where: str) -> str:
+def _report_known(where: str) -> str:
     return f"That stands already, and nothing was written:\n{frame.framed(clean(where))}"
 
 
-def _one_fact(text: str) -> str:
+def _check_one_fact(text: str) -> str:
     """A fact without the mark of a list; raises UsageError for a list, and for a bullet as notes have them.
 
     Kind and names of such a bullet would be lost in its text.
@@ -213,7 +213,7 @@ def _one_fact(text: str) -> str:
     return text[1:].lstrip()
 
 
-def _own_words(text: str) -> tuple[str, str]:
+def _drop_own_answers(text: str) -> tuple[str, str]:
     """The text without what memory itself had answered, which it must not learn again, and what is said of that."""
     kept = frame.stripped(text)
     return kept, "" if kept == text else "\nWhat memory itself had answered was left out of it."
@@ -230,11 +230,11 @@ def _refuse_secrets(what: str, *texts: str) -> None:
         )
 
 
-def _by(text: str, agent: str) -> str:
+def _find_origin(text: str, agent: str) -> str:
     return provenance.stored_origin(text, f"agent:{agent or 'unknown'}")
 
 
-def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
+def _warn_of_unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
     """What is to be said where an agent does not see what it wrote, all of a note or some lines; "" where it does."""
     from vault_memory.markdown.scopes import line_access
 
@@ -248,7 +248,7 @@ def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
     return ""
 
 
-def _written(what: str, where: str, warning: str) -> str:
+def _confirm(what: str, where: str, warning: str) -> str:
     """That a text was stored and where: the path is framed, for the vault's own settings may name its folder."""
     state = f"{what}. {inline(warning)}" if warning else f"{what}; it can be found now."
     return f"{state}\n{frame.framed(clean(where))}"
@@ -274,9 +274,9 @@ def edit(caller: Caller, given: Arguments) -> str:
     if file not in allowed:
         # The settings that name them may come with the vault: they are no words of ours.
         raise ConflictError(f"{file} is not a core file.", "Leave `file` out for memory.md; memory://core shows all.")
-    text, taken_out = _own_words(given["text"])
+    text, taken_out = _drop_own_answers(given["text"])
     _refuse_secrets("changed", text)
-    by = _by(text, caller.agent)
+    by = _find_origin(text, caller.agent)
     if not provenance.is_trusted(by):
         raise RefusedError(
             "What came from outside does not go into core memory.",
@@ -289,7 +289,7 @@ def edit(caller: Caller, given: Arguments) -> str:
     return said + (f"\n{inline(done.warning)}" if done.warning else "") + taken_out
 
 
-def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
+def report_reflect(caller: Caller, document: Mapping[str, Any]) -> str:
     """What a reflect did, from its document, as far as the asker may see the pages; raises the error it ended with.
 
     How many pages and opinions it looked at is not told: among them are those of other scopes.
@@ -322,23 +322,24 @@ def get(caller: Caller, given: Arguments) -> str:
     named, lines = parse_span(given["path"], None)
     path = inside(named)
     if not path or (named.endswith("/") and not path.casefold().endswith(".md")):
-        return _folder(caller, path) or f"There is no folder {inline(named)} with notes in it {_unread(caller, path)}."
+        why = _explain_unread(caller, path)
+        return _list_folder(caller, path) or f"There is no folder {inline(named)} with notes in it {why}."
     if "start_line" in given or "line_count" in given:
         cited = _MESSAGES.search(path) if path.startswith("sessions/") else None
         first = given.get("start_line", lines[0] if lines else int(cited[1]) if cited else 1)
         count = given.get("line_count")
         lines = first, first + count - 1 if count else None
-    excerpt, called = _opened(caller, path, lines)
+    excerpt, called = _open_named(caller, path, lines)
     if not excerpt.not_found:
         return render_excerpt(excerpt)
-    if folder := _folder(caller, path):
+    if folder := _list_folder(caller, path):
         return folder
     listed = "\n".join(map(place, called[:NAMESAKES]))
-    said = f"There is no note {inline(path)} {_unread(caller, path)}."
+    said = f"There is no note {inline(path)} {_explain_unread(caller, path)}."
     return f"{said} Notes with that name:\n{frame.framed(listed)}" if called else said
 
 
-def _opened(caller: Caller, path: str, lines: Span | None) -> tuple[Excerpt, list[str]]:
+def _open_named(caller: Caller, path: str, lines: Span | None) -> tuple[Excerpt, list[str]]:
     """What a path names, else what a link with these words would open, where that is one note alone; and the notes that
     are called so where none was opened."""
     excerpt, target = _read(caller, path, lines), path
@@ -367,15 +368,15 @@ def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:
         raise VaultError(f"{path} cannot be read: {why or 'no file has such a name'}.", "") from error
 
 
-def _unread(caller: Caller, path: str) -> str:
+def _explain_unread(caller: Caller, path: str) -> str:
     """That nothing was read, and why where it is a session that was wanted."""
     is_off = f"{path}/".startswith("sessions/") and not caller.vault.config().sessions_tools
     return f"(nothing was read{': ' + SESSIONS_OFF if is_off else ''})"
 
 
-def _folder(caller: Caller, path: str) -> str:
+def _list_folder(caller: Caller, path: str) -> str:
     """What is in a folder, as far as the asker sees it; "" where that is nothing."""
-    below, noun = _below(caller, path)
+    below, noun = _list_below(caller, path)
     if not below:
         return ""
     start = len(path) + 1 if path else 0
@@ -389,7 +390,7 @@ def _folder(caller: Caller, path: str) -> str:
     return f"{what} of {count}{more}. Name a {noun} to read it; memory_search finds what they say.\n{listed}"
 
 
-def _below(caller: Caller, path: str) -> tuple[list[str], str]:
+def _list_below(caller: Caller, path: str) -> tuple[list[str], str]:
     """What is in a folder and below it, and what one of it is called: notes, else sessions."""
     with suppress(VaultMemoryError):
         if notes := caller.vault.indexed().notes_below(path, caller.scopes):
@@ -405,7 +406,7 @@ def render_excerpt(excerpt: Excerpt) -> str:
         return frame.defused(past_the_end(excerpt))
     is_session = excerpt.path.startswith("sessions/")
     texts, letter = excerpt.text.split("\n"), "m" if is_session else "L"
-    marks, of_all = _origins(texts, excerpt.origins)
+    marks, of_all = _mark_origins(texts, excerpt.origins)
     last = f"-{letter}{excerpt.end_line}" if excerpt.end_line > excerpt.start_line else ""
     numbered = (
         f"{letter}{number} {clean(text)}{mark}" if text.strip() else ""
@@ -425,7 +426,7 @@ def render_excerpt(excerpt: Excerpt) -> str:
     return f"{frame.framed(chr(10).join(body))}\n{'; '.join(said)}"
 
 
-def _origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
+def _mark_origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
     """What is written behind each line that came from outside; where all did, what is said once of them all."""
     marks = [provenance.mark(by) if text.strip() else "" for text, by in zip(texts, origins, strict=False)]
     marks += [""] * (len(texts) - len(marks))
@@ -470,13 +471,13 @@ def resource(caller: Caller, uri: str) -> str:
     if uri == mcp_tools.CORE_URI:
         return core(caller)
     if uri.startswith(mcp_tools.ENTITY_URI):
-        return entity(caller, _decoded(uri.removeprefix(mcp_tools.ENTITY_URI)))
+        return entity(caller, _decode(uri.removeprefix(mcp_tools.ENTITY_URI)))
     if uri.startswith(mcp_tools.NOTE_URI):
-        return get(caller, {"path": _decoded(uri.removeprefix(mcp_tools.NOTE_URI))})
+        return get(caller, {"path": _decode(uri.removeprefix(mcp_tools.NOTE_URI))})
     raise UsageError("There is no such resource.", "memory://core, memory://entity/NAME and memory://note/PATH are.")
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     from urllib.parse import unquote_to_bytes
 
     try:

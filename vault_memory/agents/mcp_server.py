@@ -97,10 +97,10 @@ class McpServer:
         """What the SDK serves: each of its requests with what answers it."""
         server = Server[Any](
             NAME, version=__version__, instructions=mcp_tools.INSTRUCTIONS, on_list_tools=self._list_tools,
-            on_call_tool=self._call, on_list_resources=_always(RESOURCES),
-            on_list_resource_templates=_always(TEMPLATES), on_read_resource=self._read,
+            on_call_tool=self._call, on_list_resources=_always_answer(RESOURCES),
+            on_list_resource_templates=_always_answer(TEMPLATES), on_read_resource=self._read,
         )  # fmt: skip
-        server.add_notification_handler("notifications/initialized", types.NotificationParams, self._greeted)
+        server.add_notification_handler("notifications/initialized", types.NotificationParams, self._on_greeting)
         return server
 
     async def run(self) -> None:
@@ -114,7 +114,7 @@ class McpServer:
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                     async with to_server:
                         async for read in incoming:
-                            item = _repaired(read) if isinstance(read, Exception) else read
+                            item = _repair(read) if isinstance(read, Exception) else read
                             await (
                                 outgoing.send(_refusal(item)) if isinstance(item, Exception) else to_server.send(item)
                             )
@@ -131,7 +131,7 @@ class McpServer:
 
     # --- what there is -------------------------------------------------------------------------------------------
 
-    async def _greeted(self, context: Context, params: types.NotificationParams) -> None:
+    async def _on_greeting(self, context: Context, params: types.NotificationParams) -> None:
         self._warm_up()
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -164,7 +164,7 @@ class McpServer:
                 known = ", ".join(tool.name for tool in mcp_tools.tools(False))
                 raise UsageError(f"`{params.name:.80}` is not a tool.", f"There are {known}.")
             given = mcp_tools.checked(tool, params.arguments or {})
-            return _answer(await self._run_tool(tool.name, _agent(context), given))
+            return _answer(await self._run_tool(tool.name, _name_agent(context), given))
         except Exception as error:
             return _answer(_error_text(error, params.name), is_error=True)
 
@@ -198,7 +198,8 @@ class McpServer:
             if process.returncode is None:
                 process.terminate()
         document = json.loads(said or b"{}")
-        text: str = await self._in_thread(self._answers, lambda: mcp_answers.reflected(self._caller(agent), document))
+        report = mcp_answers.report_reflect
+        text: str = await self._in_thread(self._answers, lambda: report(self._caller(agent), document))
         return text
 
     async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
@@ -207,7 +208,7 @@ class McpServer:
         def work() -> str:
             from vault_memory.agents import mcp_answers
 
-            return mcp_answers.resource(self._caller(_agent(context)), uri)
+            return mcp_answers.resource(self._caller(_name_agent(context)), uri)
 
         try:
             text = await self._in_thread(self._answers, work)
@@ -253,7 +254,7 @@ class McpServer:
                 self._answers.submit(self._load, rounds + 1)
 
 
-def _always(result: Result) -> Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Result]]:
+def _always_answer(result: Result) -> Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Result]]:
     async def answer(context: Context, params: types.PaginatedRequestParams | None) -> Result:
         return result
 
@@ -264,7 +265,7 @@ def _answer(text: str, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
 
-def _repaired(error: Exception) -> SessionMessage | Exception:
+def _repair(error: Exception) -> SessionMessage | Exception:
     """The message in a line that is no JSON but for half a character (`"\\ud800"`, as JavaScript may write it).
 
     U+FFFD stands in its place. The error itself for any other line; for one that is no message even so, what it is now.
@@ -298,7 +299,7 @@ def _refusal(error: Exception) -> SessionMessage:
     return SessionMessage(answer)
 
 
-def _agent(context: Context) -> str:
+def _name_agent(context: Context) -> str:
     """The name a client gave itself, as a scope can have it; "" for none."""
     params = context.session.client_params
     name = params.client_info.name if params and params.client_info else ""

@@ -112,7 +112,7 @@ def _say_of_hooks(shared: Shared, agent: str, scope: str, config: "Config") -> N
         shared.note(f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {file} switches them off.")
     (other,) = (target for each, target in targets.items() if each != scope)
     state = inspect(other)[0]  # the settings that come with hooks or a plugin
-    if vaults := {vault for words in state.commands.values() if (vault := settings_edit.vault(words))}:
+    if vaults := {vault for words in state.commands.values() if (vault := settings_edit.find_vault(words))}:
         both = f"{state.file} has {_name_vaults(vaults)} for {name}, too"
         shared.note(f"{both}: where both settings hold, both vaults answer.")
 

@@ -81,7 +81,7 @@ def _target_checks(found: Installation, mine: Path) -> Iterator[Check]:
         if os.path.isabs(program) and not os.access(program, os.X_OK):
             what = f"{found.name} starts {_in_a_line(program)}, which does not exist"
             yield Check("agents", "warning", what, f"{install} sets the program you are running now.")
-    for vault in sorted({settings_edit.vault(words) for words in found.commands} - {""}):
+    for vault in sorted({settings_edit.find_vault(words) for words in found.commands} - {""}):
         if not os.path.isdir(vault):
             what = f"{found.name} uses the vault {_in_a_line(vault)}, which does not exist"
             yield Check("agents", "warning", what, f"Mount its drive, or switch to this vault with {install}.")

@@ -98,8 +98,8 @@ def _scopes(config: "Config", walk: Walk) -> Iterator[Check]:
         if folder and not any(path.startswith(f"{folder}/") for path in paths):
             what = f"`scopes.{folder}` ({scope}) names a folder without notes"
             yield Check("scopes", "notice", what, "Correct the name if it is misspelt.")
-    for name, found in projects.shared(config, os.environ):
-        others = ", ".join(f"{folder} is project:{name}-{projects.digest(folder)}" for folder in found[1:])
+    for name, found in projects.list_shared_names(config, os.environ):
+        others = ", ".join(f"{folder} is project:{name}-{projects.hash_folder(folder)}" for folder in found[1:])
         what = f"{len(found)} folders are called {name}: {found[0]} is project:{name}, {others}"
         yield Check("scopes", "notice", what, "Say in `[projects]` of your own settings which project each is.")
 

@@ -96,7 +96,7 @@ def sessions(memory: "Federation") -> SessionCounts | None:
         return None
     from vault_memory.sessions import sync
 
-    return found._replace(pending=sync.behind(memory.config, os.environ))
+    return found._replace(pending=sync.count_behind(memory.config, os.environ))
 
 
 def further(memory: "Federation") -> Iterator[Root]:

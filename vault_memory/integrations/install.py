@@ -84,13 +84,13 @@ class Installer:
 
         Raises RefusedError for a file that is not to be touched, ConflictError where another program has our name.
         """
-        settings = [self._with_settings(settings) for settings in self.target.settings]
-        return _checked([*settings, *(self._with_script(script) for script in self.target.scripts)])
+        settings = [self._add_settings(settings) for settings in self.target.settings]
+        return _check_files([*settings, *(self._add_script(script) for script in self.target.scripts)])
 
     def uninstall(self) -> list[FileChange]:
         """What an uninstall would change; raises like `install`."""
-        scripts = [self._without_script(script) for script in self.target.scripts]  # in the folder that settings made
-        return _checked([*scripts, *(self._without_settings(settings) for settings in self.target.settings)])
+        scripts = [self._drop_script(script) for script in self.target.scripts]  # in the folder that settings made
+        return _check_files([*scripts, *(self._drop_settings(settings) for settings in self.target.settings)])
 
     def apply(self, changes: Sequence[FileChange]) -> None:
         """Write the changes; raises ConflictError where a file is not as it was looked at."""
@@ -116,7 +116,7 @@ class Installer:
 
     # --- settings ------------------------------------------------------------------------------------------------
 
-    def _with_settings(self, settings: SettingsFile) -> FileChange:
+    def _add_settings(self, settings: SettingsFile) -> FileChange:
         file, before = _read(settings.file, self.target.within)
         text = _text(file, before)
         source = text if text.strip() else _EMPTY
@@ -125,21 +125,21 @@ class Installer:
             spots = settings_edit.find(document, settings.entries)
             after = settings_edit.put(source, settings.entries)
         except (NotJsonError, MisshapenError) as error:
-            raise _refused(file, str(error), f"Put this into it yourself:\n{_snippet(settings)}") from error
+            raise _refusal(file, str(error), f"Put this into it yourself:\n{_snippet(settings)}") from error
         except TakenError as error:
             what = f"`{error}` in {file} is another program's: nothing was changed."
             raise ConflictError(what, "Give that entry another name, or take it out, and run again.") from error
         if document.extension and not settings.comments:
-            raise _refused(file, document.extension, f"{_PLAIN}.")
+            raise _refusal(file, document.extension, f"{_PLAIN}.")
         # Without ours in it, what was recorded of this file was never written, or was taken out since.
         record = InstallRecord(None if before is None else text, _hash(before))
         if spots:
             record = self._record(file)
         data = after.encode("utf-8")
         record = record._replace(written=_hash(data) if record.written == _hash(before) else "")
-        return FileChange(file, before, data, record, vaults=_vaults(spots))
+        return FileChange(file, before, data, record, vaults=_named_vaults(spots))
 
-    def _without_settings(self, settings: SettingsFile) -> FileChange:
+    def _drop_settings(self, settings: SettingsFile) -> FileChange:
         file, before = _read(settings.file, self.target.within)
         text = _text(file, before)
         if not text.strip():
@@ -152,14 +152,14 @@ class Installer:
             after = settings_edit.take(text, settings.entries, _EMPTY if blank else record.before or "")
         except NotJsonError as error:
             next_step = f"Take out of it yourself what looks like this:\n{_snippet(settings)}"
-            raise _refused(file, str(error), next_step) from error
-        others = tuple(settings_edit.foreign(document, settings.entries))
-        kept = FileChange(file, before, before, others=others, vaults=_vaults(spots))
+            raise _refusal(file, str(error), next_step) from error
+        others = tuple(settings_edit.find_foreign(document, settings.entries))
+        kept = FileChange(file, before, before, others=others, vaults=_named_vaults(spots))
         if not spots:
             return kept
         if document.extension and not settings.comments:
             shown = settings_edit.snippet((spot.entry, spot.node.value) for spot in spots)
-            raise _refused(file, document.extension, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
+            raise _refusal(file, document.extension, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
         is_as_written = record.written == _hash(before)
         rest = record.before if is_as_written or (blank and after.strip() == "{}") else after
         added = tuple(name for spot in spots for name in spot.added)
@@ -167,14 +167,14 @@ class Installer:
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
-    def _with_script(self, script: Script) -> FileChange:
+    def _add_script(self, script: Script) -> FileChange:
         file, before = _read(script.file, self.target.within)
         if before is not None and not _is_unchanged(before):
             return FileChange(file, before, before, is_theirs=True)
         record = InstallRecord(None) if before is None else self._record(file)
-        return FileChange(file, before, _filled(script).encode("utf-8"), record)
+        return FileChange(file, before, _fill_script(script).encode("utf-8"), record)
 
-    def _without_script(self, script: Script) -> FileChange:
+    def _drop_script(self, script: Script) -> FileChange:
         file, before = _read(script.file, self.target.within)
         is_theirs = before is not None and not _is_unchanged(before)
         return FileChange(file, before, before if is_theirs else None, is_theirs=is_theirs)
@@ -253,7 +253,7 @@ def switched_off(target: InstallTarget) -> list[Path]:
     return found
 
 
-def _checked(changes: list[FileChange]) -> list[FileChange]:
+def _check_files(changes: list[FileChange]) -> list[FileChange]:
     """The changes; raises RefusedError where a file must not be replaced."""
     for change in changes:
         if change.before is not None and change.before != change.after:
@@ -261,7 +261,7 @@ def _checked(changes: list[FileChange]) -> list[FileChange]:
     return changes
 
 
-def _refused(file: Path, why: str, next_step: str) -> RefusedError:
+def _refusal(file: Path, why: str, next_step: str) -> RefusedError:
     return RefusedError(f"{file} cannot be edited: {why}. It was not touched.", next_step)
 
 
@@ -269,8 +269,8 @@ def _snippet(settings: SettingsFile) -> str:
     return settings_edit.snippet((entry, entry.value) for entry in settings.entries)
 
 
-def _vaults(spots: Iterable[Spot]) -> frozenset[str]:
-    return frozenset(vault for spot in spots if (vault := settings_edit.vault(spot.words)))
+def _named_vaults(spots: Iterable[Spot]) -> frozenset[str]:
+    return frozenset(vault for spot in spots if (vault := settings_edit.find_vault(spot.words)))
 
 
 def fill_template(name: str, values: Mapping[str, str]) -> str:
@@ -293,7 +293,7 @@ def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
 
 
-def _filled(script: Script) -> str:
+def _fill_script(script: Script) -> str:
     text = fill_template(script.template, script.values)
     line = f"{seal(text, 'memory install')}: changed by hand, it is left alone."
     # Markdown begins with its frontmatter, so there it stands at the end.

@@ -142,27 +142,27 @@ def parse(text: str) -> Document:
 def insert_child(document: Document, into: Node, value: Any, key: str | None = None) -> str:  # noqa: ANN401
     """The text with a last child more in a container: a member with `key` in an object, an item in an array."""
     text, layout = document.text, _JsonLayout(document)
-    name = "" if key is None else f"{_dumped(key)}:{layout.space}"
+    name = "" if key is None else f"{_dump(key)}:{layout.space}"
     if children := document.children(into):
         last = children[-1]
         line = _line_until(text, last.at)
         indent = None if line.strip() else line
         before = layout.space if indent is None else layout.line_end + indent
-        return f"{text[: last.end]},{before}{name}{layout.dumped(value, indent)}{text[last.end :]}"
+        return f"{text[: last.end]},{before}{name}{layout.dump(value, indent)}{text[last.end :]}"
     head, tail = text[: into.start + 1], text[into.start + 1 :]
     if not layout.is_spread:
-        return head + name + layout.dumped(value, None) + tail
+        return head + name + layout.dump(value, None) + tail
     outer = _indentation(text, into.start)
     indent = outer + layout.unit
     after = "" if _LINE_END.search(document.inside(into)) else layout.line_end + outer
-    return f"{head}{layout.line_end}{indent}{name}{layout.dumped(value, indent)}{after}{tail}"
+    return f"{head}{layout.line_end}{indent}{name}{layout.dump(value, indent)}{after}{tail}"
 
 
 def replace_value(document: Document, node: Node, value: Any) -> str:  # noqa: ANN401
     """The text with another value in the place of one."""
     text = document.text
     is_spread = _LINE_END.search(text, node.start, node.end) is not None
-    new = _JsonLayout(document).dumped(value, _indentation(text, node.start) if is_spread else None)
+    new = _JsonLayout(document).dump(value, _indentation(text, node.start) if is_spread else None)
     return text[: node.start] + new + text[node.end :]
 
 
@@ -197,15 +197,15 @@ class _JsonLayout:
         self.unit = next((line for line in lines if not line.strip()), "  ")
         self.space = " " if not members or text[members[0].start - 1] != ":" else ""
 
-    def dumped(self, value: Any, indent: str | None) -> str:  # noqa: ANN401
+    def dump(self, value: Any, indent: str | None) -> str:  # noqa: ANN401
         """A value on lines of its own, further ones indented; on one line where `indent` is None."""
         if indent is None:
-            return _dumped(value, separators=(f",{self.space}", f":{self.space}"))
-        spread = _dumped(value, indent=self.unit, separators=(",", f":{self.space}"))
+            return _dump(value, separators=(f",{self.space}", f":{self.space}"))
+        spread = _dump(value, indent=self.unit, separators=(",", f":{self.space}"))
         return spread.replace("\n", self.line_end + indent)
 
 
-def _dumped(value: Any, **layout: Any) -> str:  # noqa: ANN401
+def _dump(value: Any, **layout: Any) -> str:  # noqa: ANN401
     return json.dumps(value, ensure_ascii=False, **layout)
 
 
@@ -271,7 +271,7 @@ def is_program(words: Sequence[Any]) -> bool:
     return name in ("memory", "vault-memory") or list(words[1:3]) == ["-m", "vault_memory"]
 
 
-def vault(words: Sequence[str]) -> str:
+def find_vault(words: Sequence[str]) -> str:
     """The vault that a command line names; "" where it is to be found."""
     return words[words.index("--vault") + 1] if "--vault" in words[:-1] else ""
 
@@ -306,7 +306,7 @@ def _hooks_in(document: Document, entry: Entry, holder: Node, index: int, group:
     return found
 
 
-def foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
+def find_foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
     """What stands under our name and is not ours: `mcpServers.vault-memory`."""
     found = ((entry, document.find((*entry.path, entry.key))) for entry in entries if entry.key)
     return [entry.label for entry, there in found if there is not None and not entry.words(there.value)]
@@ -323,7 +323,7 @@ def snippet(values: Iterable[tuple[Entry, Any]]) -> str:
             holder[entry.key] = value
         else:
             holder.setdefault(entry.path[-1], []).append({_HOOKS: [value]})
-    return _dumped(document, indent=2)
+    return _dump(document, indent=2)
 
 
 def put(text: str, entries: Iterable[Entry]) -> str:
@@ -333,14 +333,14 @@ def put(text: str, entries: Iterable[Entry]) -> str:
     """
     for entry in entries:
         document = parse(text)
-        for label in foreign(document, [entry]):
+        for label in find_foreign(document, [entry]):
             raise TakenError(label)
         spots = find(document, [entry])
-        text = _renewed(document, spots[-1]) if spots else _with(document, entry)
+        text = _renew(document, spots[-1]) if spots else _insert_entry(document, entry)
     return text
 
 
-def _with(document: Document, entry: Entry) -> str:
+def _insert_entry(document: Document, entry: Entry) -> str:
     """The text with an entry that was not there, and the containers around it that are missing."""
     into = document.root
     if not isinstance(into.value, dict):
@@ -360,7 +360,7 @@ def _with(document: Document, entry: Entry) -> str:
     return insert_child(document, into, value, entry.key)
 
 
-def _renewed(document: Document, spot: Spot) -> str:
+def _renew(document: Document, spot: Spot) -> str:
     """The text with each member of ours as it is to be."""
     for name, value in spot.entry.value.items():
         node = document.node(spot.node.start)  # all that is changed lies behind it
@@ -383,12 +383,12 @@ def take(text: str, entries: Sequence[Entry], before: str) -> str:
         while spots := find(document, [entry]):
             document = parse(remove_child(document, spots[-1].container, spots[-1].place))
         for depth in range(len(entry.path), -1, -1):
-            document = _emptied(document, entry.path[:depth], earlier)
+            document = _restore_empty(document, entry.path[:depth], earlier)
         text = document.text
     return text
 
 
-def _emptied(document: Document, path: tuple[str, ...], earlier: Document) -> Document:
+def _restore_empty(document: Document, path: tuple[str, ...], earlier: Document) -> Document:
     node, was = document.find(path), earlier.find(path)
     if node is None or not isinstance(node.value, dict | list) or document.inside(node).strip():
         return document

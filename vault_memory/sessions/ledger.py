@@ -73,7 +73,7 @@ def folder(environ: Mapping[str, str]) -> Path:
     return Path(user_folder("data", environ)) / FOLDER
 
 
-def file_of(home: Path, tool: str) -> Path:
+def state_file(home: Path, tool: str) -> Path:
     """The file of what is known of a tool's transcripts."""
     return home / STATE / f"{tool}.json"
 
@@ -86,7 +86,7 @@ def count_sessions(config: "Config", environ: Mapping[str, str]) -> SessionCount
     with contextlib.suppress(OSError):
         synced = (home / STATE / SYNCED).stat().st_mtime
     tools = config.sessions_tools
-    found = [each for tool in tools for each in load(file_of(home, tool)).values()]
+    found = [each for tool in tools for each in load(state_file(home, tool)).values()]
     return SessionCounts(
         tools, len(found), sum(each.messages for each in found), sum(each.skipped for each in found),
         sum(each.is_gone for each in found), sum(each.is_unfinished for each in found), str(home), bytes_below(home),
@@ -104,10 +104,10 @@ def bytes_below(folder: Path) -> int:
     return total
 
 
-def missing(config: "Config", environ: Mapping[str, str]) -> list[str]:
+def list_missing(config: "Config", environ: Mapping[str, str]) -> list[str]:
     """The derived files that should be there, and are not."""
     home = folder(environ)
-    known = (each for tool in config.sessions_tools for each in load(file_of(home, tool)).values())
+    known = (each for tool in config.sessions_tools for each in load(state_file(home, tool)).values())
     return [each.path for each in known if each.messages and not (home / each.path).is_file()]
 
 

@@ -32,7 +32,7 @@ class NamedFolder(NamedTuple):
     inode: int
 
 
-def of_folder(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
+def find_project(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
     """The scope of the project that a folder belongs to, or "" outside of any.
 
     That is what the user's settings say of the nearest folder above it, else the name of its git root.
@@ -47,10 +47,10 @@ def of_folder(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
         if str(place) in mapped:
             return mapped[str(place)]
     root = git_root(here)
-    return of_root(root, config, environ) if root else ""
+    return name_project(root, config, environ) if root else ""
 
 
-def of_root(root: Path, config: Config, environ: Mapping[str, str]) -> str:
+def name_project(root: Path, config: Config, environ: Mapping[str, str]) -> str:
     """The scope of the project that a folder is: its name's, or one of its own where another has that already."""
     name = identifier(root.name)
     if not name:
@@ -60,42 +60,42 @@ def of_root(root: Path, config: Config, environ: Mapping[str, str]) -> str:
         is_first = _is_first(mine, config, environ)
     except OSError:  # who was first cannot be read or kept: rather no project's than another's
         is_first = False
-    return f"project:{name}" if is_first else f"project:{name}-{digest(os.path.realpath(root))}"
+    return f"project:{name}" if is_first else f"project:{name}-{hash_folder(os.path.realpath(root))}"
 
 
-def remark(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
+def explain_other_scope(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
     """What is to be said of a folder that does not have the scope its name lets one expect; "" where it has."""
-    found = of_folder(folder, config, environ)
+    found = find_project(folder, config, environ)
     root = git_root(folder)
     short = f"project:{identifier(root.name)}" if root else ""
-    if not root or found in (short, "") or found != f"{short}-{digest(os.path.realpath(root))}":
+    if not root or found in (short, "") or found != f"{short}-{hash_folder(os.path.realpath(root))}":
         return ""
     return f"{short} is another folder of this name; this one is {found} unless `[projects]` of your settings names it"
 
 
-def shared(config: Config, environ: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+def list_shared_names(config: Config, environ: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     """The names that several folders have which are there, and those folders, the one that was first first."""
     names: dict[str, list[str]] = {}
-    for each in _known(config, environ):
+    for each in _read_folders(config, environ):
         if os.path.isdir(each.folder):
             names.setdefault(each.name, []).append(each.folder)
     yield from ((name, found) for name, found in names.items() if len(found) > 1)
 
 
 def _is_first(mine: NamedFolder, config: Config, environ: Mapping[str, str]) -> bool:
-    known = [each for each in _known(config, environ) if each.name == mine.name]
+    known = [each for each in _read_folders(config, environ) if each.name == mine.name]
     if mine.folder not in [each.folder for each in known]:
         # Nothing is ever dropped of that file: the name would go to the next who comes.
         safe_files.append(_file(environ), json.dumps(mine._asdict()).encode())
         # Read anew: another process may have been faster.
-        known = [each for each in _known(config, environ) if each.name == mine.name]
+        known = [each for each in _read_folders(config, environ) if each.name == mine.name]
     if not known or known[0].folder == mine.folder:
         return bool(known)
     # It may be this one, under another path now; of a drive that is away nobody knows.
     return known[0].inode == mine.inode and not os.path.lexists(known[0].folder)
 
 
-def _known(config: Config, environ: Mapping[str, str]) -> Iterator[NamedFolder]:
+def _read_folders(config: Config, environ: Mapping[str, str]) -> Iterator[NamedFolder]:
     """The folders that were met, first first, each once, but for those of which the settings say what they are."""
     mapped = dict(config.projects)
     seen: set[str] = set()
@@ -153,7 +153,7 @@ def identifier(name: str) -> str:
     return re.sub(r"(?:[^\w.-]|-)+", "-", entities.slug(name)).strip("-.")
 
 
-def digest(folder: str) -> str:
+def hash_folder(folder: str) -> str:
     """What tells a folder from others of its name, in six characters."""
     return hashlib.sha256(os.path.normpath(folder).encode("utf-8", "replace")).hexdigest()[:6]
 
@@ -171,7 +171,7 @@ class Asker(NamedTuple):
 def open_scopes(asker: Asker, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The scopes that are open to somebody, never none; raises UsageError for a bad one in $MEMORY_SCOPE."""
     found = [GLOBAL]
-    if asker.folder and (project := of_folder(asker.folder, config, environ)):
+    if asker.folder and (project := find_project(asker.folder, config, environ)):
         found.append(project)
     if name := identifier(asker.agent):
         found.append(f"agent:{name}")

@@ -38,7 +38,7 @@ def _rule(name: str, hints: str, pattern: str, flags: int = 0, is_guess: bool = 
     return Rule(name, tuple(hints.split(" ")), re.compile(pattern, flags), is_guess)
 
 
-def _words(text: str) -> frozenset[str]:
+def _split(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -178,7 +178,7 @@ _PLACEHOLDER = re.compile(
 )
 
 
-_SAID = _words(
+_SAID = _split(
     "a about after all also always an and any around as ask asked at be been before behind being below between by can "
     "changed characters defaults different each empty every expected for forgotten from gone had has hashed have "
     "hidden if in incorrect inside into invalid it its kept known letters long lost mandatory may minimum missing "
@@ -190,7 +190,7 @@ _SAID = _words(
 )
 """Words of sentences about a passphrase, which is made of others."""
 
-_STATES = _SAID | _words(
+_STATES = _SAID | _split(
     "above any anything attached attempt bool boolean bytes check confidential correct done enter etc fail fails fine "
     "fixed good hash here hint identical input later mandatory manager nothing number object okay passed pending plain "
     "prompt protected public reset right same secure short soon str string strong tbd temporary text there todo valid "
@@ -218,32 +218,32 @@ _UNSEEN = re.compile(
 
 def redacted(text: str) -> str:
     """The text with `[redacted: aws-key]` in place of each secret; everything else stays as it is."""
-    text = _redacted(text)
+    text = _redact(text)
     seen = _UNSEEN.sub("", text) if not text.isascii() else text
-    if seen == text or (found := _redacted(seen)) == seen:
+    if seen == text or (found := _redact(seen)) == seen:
         return text
     return found
 
 
 def kinds(*texts: str) -> set[str]:
     """What secrets are in some texts, by their names; marks of ours that stand there already are none."""
-    return {kind for text in texts for kind in _marks(redacted(text)) - _marks(text)}
+    return {kind for text in texts for kind in _find_marks(redacted(text)) - _find_marks(text)}
 
 
-def _marks(text: str) -> set[str]:
+def _find_marks(text: str) -> set[str]:
     return set(re.findall(r"\[redacted: ([a-z-]+)\]", text))
 
 
-def _redacted(text: str) -> str:
+def _redact(text: str) -> str:
     folded = text.casefold()
     there = [number for hint, number in _EXACT if hint in text]
     there += [number for hint, number in _FOLDED if hint in folded]
     for number in sorted(set(there)):
-        text = RULES[number].pattern.sub(partial(_replaced, RULES[number]), text)
+        text = RULES[number].pattern.sub(partial(_replace, RULES[number]), text)
     return text
 
 
-def _replaced(rule: Rule, match: re.Match[str]) -> str:
+def _replace(rule: Rule, match: re.Match[str]) -> str:
     groups = match.groupdict()
     group = next((name for name in ("secret", "words", "quoted", "bare") if groups.get(name) is not None), None)
     if rule.is_guess and not _looks_random(match[group or 0], groups):
@@ -270,7 +270,7 @@ def _looks_random(value: str, groups: dict[str, str | None]) -> bool:
         said = re.split(r"[\s-]+", value.casefold())
         return _SAID.isdisjoint(said) and not said[0].endswith("ed")  # `rotated yesterday`
     if "card" in groups:
-        return _adds_up(value)
+        return _has_luhn_sum(value)
     if "cited" in groups:  # nobody cites how it is with a password
         return True
     if "alone" in groups:
@@ -287,7 +287,7 @@ def _looks_random(value: str, groups: dict[str, str | None]) -> bool:
     return mixed or marked or tight or (groups.get("quoted") is not None and " " not in value)
 
 
-def _adds_up(number: str) -> bool:
+def _has_luhn_sum(number: str) -> bool:
     """Whether the last digit of a card's number is the one that Luhn's sum asks for."""
     digits = [int(char) for char in reversed(number) if char.isdigit()]
     return sum(digits[::2]) % 10 == -sum(sum(divmod(2 * each, 10)) for each in digits[1::2]) % 10

@@ -29,7 +29,7 @@ PREFIX_TOKENS = 4
 """The most that `sessions/` before a path costs."""
 
 
-def config_of(config: Config, environ: Mapping[str, str]) -> Config:
+def derive_config(config: Config, environ: Mapping[str, str]) -> Config:
     """The settings of the sessions' root: the vault's, but for where things are and what is left out."""
     off = tuple(f"{tool}/**" for tool in TOOLS if tool not in config.sessions_tools)
     return replace(
@@ -64,7 +64,7 @@ def sessions_request(request: Request) -> Request | None:
 def outside_result(result: Result) -> Result:
     """A result of that root as it is told outside."""
     return result._replace(
-        kind=SESSION, path=transcript.outer(result.path), heading=(),
+        kind=SESSION, path=transcript.public_name(result.path), heading=(),
         start_line=transcript.message_number(result.start_line), end_line=transcript.message_number(result.end_line),
         header_tokens=result.header_tokens + PREFIX_TOKENS, root=NAME,
     )  # fmt: skip
@@ -75,12 +75,12 @@ def outside_excerpt(excerpt: Excerpt) -> Excerpt:
     if excerpt.not_found:
         return excerpt
     return replace(
-        excerpt, path=transcript.outer(excerpt.path), start_line=max(excerpt.start_line - transcript.HEAD_LINES, 0),
+        excerpt, path=transcript.public_name(excerpt.path), start_line=transcript.message_number(excerpt.start_line),
         end_line=excerpt.end_line - transcript.HEAD_LINES, lines=transcript.message_number(excerpt.lines),
     )  # fmt: skip
 
 
-def lines_of(messages: tuple[int, int | None] | None) -> tuple[int, int | None]:
+def find_lines(messages: tuple[int, int | None] | None) -> tuple[int, int | None]:
     """The lines of messages (1-based, both ends included, None is the last); all of them but the head for None."""
     first, last = messages or (1, None)
     return transcript.line_number(max(first, 1)), None if last is None else transcript.line_number(last)
@@ -103,7 +103,7 @@ def unwanted_texts(config: Config, environ: Mapping[str, str]) -> UnwantedTexts:
     texts, there = 0, 0
     for tool in off:
         texts += sum(1 for _ in (home / tool).glob("*.md"))
-        known = ledger.load(ledger.file_of(home, tool))
+        known = ledger.load(ledger.state_file(home, tool))
         with suppress(OSError):
             sources = tools.list_transcripts(tool, tools.tool_folder(tool, config, environ)).sources
             there += sum(1 for source in sources if source.key in known and known[source.key].messages)
@@ -115,11 +115,11 @@ def forget(off: Sequence[str], config: Config, environ: Mapping[str, str]) -> No
     """Delete the texts of these tools' sessions; with those of all, the index too. Raises BusyError, OSError."""
     home, index = ledger.folder(environ), None
     if not config.sessions_tools:
-        index, _ = locations.index_place(config_of(config, environ), home)
+        index, _ = locations.index_place(derive_config(config, environ), home)
     with locations.writer_lock(home / ledger.STATE / "sweep", 0):
         for tool in off:
             shutil.rmtree(home / tool)
-            ledger.file_of(home, tool).unlink(missing_ok=True)
+            ledger.state_file(home, tool).unlink(missing_ok=True)
         if index:
             forget_index(home, index)
             shutil.rmtree(home)

@@ -95,26 +95,26 @@ def sync_transcripts(
                 (home / ledger.STATE / ledger.SYNCED).touch(0o600)
     except BusyError:
         report.problems.append("another process is reading the transcripts")
-        report.pending = behind(config, environ)
+        report.pending = count_behind(config, environ)
     except (OSError, IndexUnusableError) as error:
         report.problems.append(f"{home} cannot be written: {error}")
-        report.pending = behind(config, environ)
+        report.pending = count_behind(config, environ)
     report.seconds = time.monotonic() - started
     return report
 
 
-def behind(config: Config, environ: Mapping[str, str]) -> int:
+def count_behind(config: Config, environ: Mapping[str, str]) -> int:
     """How many transcripts have changed since they were read, without reading any."""
     home, until = ledger.folder(environ), time.monotonic() + COUNT_SECONDS
     found = 0
     for tool in config.sessions_tools:
         with contextlib.suppress(OSError):
             sources = tools.list_transcripts(tool, tools.tool_folder(tool, config, environ)).sources
-            found += _behind(sources, ledger.load(ledger.file_of(home, tool)), home, until)
+            found += _count_behind(sources, ledger.load(ledger.state_file(home, tool)), home, until)
     return found
 
 
-def _behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState], home: Path, until: float) -> int:
+def _count_behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState], home: Path, until: float) -> int:
     """How many transcripts are others than those that were read, as far as there is time to look."""
     count = 0
     for done, source in enumerate(sources):
@@ -144,7 +144,7 @@ class _ToolSync:
         self._tool, self._config, self._report = tool, config, report
         self._environ = {name: value for name, value in environ.items() if name != projects.SCOPE_VARIABLE}
         self._root, self._home = tools.tool_folder(tool, config, environ), ledger.folder(environ)
-        self._ledger = ledger.file_of(self._home, tool)
+        self._ledger = ledger.state_file(self._home, tool)
         self._known = ledger.load(self._ledger)
         self._names = {each.path for each in self._known.values()}
         self._scopes: dict[str, str] = {}
@@ -178,7 +178,7 @@ class _ToolSync:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:
                     until = time.monotonic() + COUNT_SECONDS
-                    self._report.pending += _behind(sources[done:], self._known, self._home, until)
+                    self._report.pending += _count_behind(sources[done:], self._known, self._home, until)
                     break
                 self._take(source, deadline)
                 if progress:
@@ -200,7 +200,7 @@ class _ToolSync:
                 seen = projects.open_scopes(projects.Asker(folder=place), self._config, self._environ)
             project = next((scope for scope in seen if scope.startswith("project:")), "")
             if not project and place and not place.is_dir():
-                project = f"project:{projects.identifier(place.name) or 'folder'}-{projects.digest(str(place))}"
+                project = f"project:{projects.identifier(place.name) or 'folder'}-{projects.hash_folder(str(place))}"
             self._scopes[folder] = project or f"agent:{self._tool}"
         return self._scopes[folder]
 
@@ -233,7 +233,7 @@ class _ToolSync:
         """From where to read on; all is read again for a head with another title."""
         if not (before and before.messages and _is_whole(before, self._home)):
             return ""
-        if source.title and before.title != transcript.words(source.title):
+        if source.title and before.title != transcript.clean_message(source.title):
             self._known[source.key], self._is_changed = before._replace(mark=""), True
             self._save()
             return ""
@@ -248,7 +248,7 @@ class _ToolSync:
             writer = _TextWriter(self._home, TranscriptState(path=path), self._scope, self._tool)
         with writer:
             for record in reading.records:
-                writer.title = writer.title or (transcript.words(record.title) if record.title else "")
+                writer.title = writer.title or (transcript.clean_message(record.title) if record.title else "")
                 writer.folder = writer.folder or record.folder
                 self._report.outputs += record.outputs
                 for message in record.messages:
@@ -315,12 +315,12 @@ class _TextWriter:
 
     def add(self, message: Message) -> None:
         """Write a message, if somebody said something in it."""
-        words = transcript.words(message.text)
+        words = transcript.clean_message(message.text)
         if not words:
             return
         if self._handle is None:
             self._handle = self._opened(words, message.day)
-        line = transcript.line(message._replace(text=words), self._day).encode()
+        line = transcript.format_line(message._replace(text=words), self._day).encode()
         self._handle.write(line)
         self._day = message.day or self._day
         self.added += 1
@@ -334,7 +334,7 @@ class _TextWriter:
         self._part = self._file.with_name(f".{self._file.name}.part")
         self._part.unlink(missing_ok=True)
         handle = os.fdopen(os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-        head = transcript.head(self._tool, self.title or words, day, self._scope(self.folder)).encode()
+        head = transcript.format_head(self._tool, self.title or words, day, self._scope(self.folder)).encode()
         handle.write(head)
         self.known = self.known._replace(size=len(head), title=self.title)
         return handle

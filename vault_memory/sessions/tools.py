@@ -102,22 +102,22 @@ def list_transcripts(tool: str, folder: Path) -> Listing:
 
 
 def _claude_code(record: Mapping[str, Any]) -> Record:
-    speaker = SPEAKERS.get(_text(record.get("type")))
+    speaker = SPEAKERS.get(_text_field(record.get("type")))
     message = record.get("message")
-    folder = _text(record.get("cwd"))
+    folder = _text_field(record.get("cwd"))
     if speaker is None or not isinstance(message, dict) or any(record.get(flag) for flag in _NOT_SAID):
         return Record(folder=folder)
-    return _read_blocks(speaker, message.get("content"), _day(record.get("timestamp")))._replace(folder=folder)
+    return _read_blocks(speaker, message.get("content"), _parse_day(record.get("timestamp")))._replace(folder=folder)
 
 
 def _openclaw(record: Mapping[str, Any]) -> Record:
     if record.get("type") == "session":
-        return Record(folder=_text(record.get("cwd")))
+        return Record(folder=_text_field(record.get("cwd")))
     message = record.get("message")
     if record.get("type") != "message" or not isinstance(message, dict):
         return Record()
-    day = _day(record.get("timestamp") or message.get("timestamp"))
-    role, content = _text(message.get("role")), message.get("content")
+    day = _parse_day(record.get("timestamp") or message.get("timestamp"))
+    role, content = _text_field(message.get("role")), message.get("content")
     if role in ("toolResult", "tool"):
         return Record(_output_note(_size(content), day), outputs=1)
     return _read_blocks(SPEAKERS[role], content, day) if role in SPEAKERS else Record()
@@ -131,7 +131,7 @@ def _read_blocks(speaker: str, content: Any, day: date | None) -> Record:  # noq
     for block in content if isinstance(content, list) else ():
         kind = block.get("type") if isinstance(block, dict) else None
         if kind == "text":
-            texts.append(_text(block.get("text")))
+            texts.append(_text_field(block.get("text")))
         elif kind in ("tool_result", "toolResult"):
             outputs += 1
             found += _output_note(_size(block.get("content")), day)
@@ -145,7 +145,7 @@ def _output_note(size: int, day: date | None = None) -> list[Message]:
     return [Message("Tool", f"[tool output, {kilobytes(size)}, left out]", day)] if size >= LARGE_OUTPUT_BYTES else []
 
 
-def _day(stamp: Any) -> date | None:  # noqa: ANN401
+def _parse_day(stamp: Any) -> date | None:  # noqa: ANN401
     """The local day of a time: an ISO text, or milliseconds since 1970; None for anything else."""
     try:
         if isinstance(stamp, str):
@@ -157,7 +157,7 @@ def _day(stamp: Any) -> date | None:  # noqa: ANN401
     return None
 
 
-def _text(value: Any) -> str:  # noqa: ANN401
+def _text_field(value: Any) -> str:  # noqa: ANN401
     """A field that should be text; "" for any other."""
     return value if isinstance(value, str) else ""
 
@@ -221,7 +221,7 @@ class JsonlFile:
         try:
             number, _, look = mark.partition(" ")
             if number.isdigit() and os.fstat(handle.fileno()).st_size >= int(number):
-                offset = int(number) if _look(handle, int(number)) == look else 0
+                offset = int(number) if _fingerprint(handle, int(number)) == look else 0
         except OSError:
             handle.close()
             raise
@@ -248,7 +248,7 @@ class JsonlFile:
                         reading.skipped += 1
             reading.bytes_read += handle.tell() - offset
             reading.is_unfinished = handle.tell() > end and not reading.is_cut
-            reading.mark = f"{end} {_look(handle, end)}"
+            reading.mark = f"{end} {_fingerprint(handle, end)}"
 
 
 def _json(data: bytes | str) -> Any:  # noqa: ANN401
@@ -259,7 +259,7 @@ def _json(data: bytes | str) -> Any:  # noqa: ANN401
         return None
 
 
-def _look(handle: BinaryIO, end: int) -> str:
+def _fingerprint(handle: BinaryIO, end: int) -> str:
     """How a file looks before an offset: by its first bytes and those just before it."""
     handle.seek(0)
     head = handle.read(min(HEAD_BYTES, end))
@@ -382,7 +382,7 @@ class DatabaseSession:
                 reading.is_cut = True
                 break
             (data,) = next(iter(_rows(self.file, _MESSAGE, id)), (None,))
-            message = _stored(data, reading)
+            message = _parse_row(data, reading)
             waits = STILL_WRITTEN_SECONDS if _is_being_written(message) else SETTLE_SECONDS
             if done == len(self.listed) - 1 and time.time() - (updated or 0) / 1000 < waits:
                 reading.waits = True
@@ -396,8 +396,8 @@ class DatabaseSession:
 
     def _record(self, message: Mapping[str, Any], id: str, reading: Reading) -> Record:
         times = message.get("time")
-        day = _day(times.get("created")) if isinstance(times, dict) else None
-        speaker = SPEAKERS.get(_text(message.get("role")))
+        day = _parse_day(times.get("created")) if isinstance(times, dict) else None
+        speaker = SPEAKERS.get(_text_field(message.get("role")))
         found: list[Message] = []
         texts: list[str] = []
         outputs = 0
@@ -405,7 +405,7 @@ class DatabaseSession:
             if data is None:  # SQLite hands over a text whole or not at all
                 part = {"type": "tool" if '"tool"' in head else "text", "text": f"[{kilobytes(size)} left out]"}
             else:
-                part, size = _stored(data, reading), 0
+                part, size = _parse_row(data, reading), 0
             if not isinstance(part, dict):
                 reading.skipped += 1
             elif part.get("type") == "tool":
@@ -414,13 +414,13 @@ class DatabaseSession:
                 outputs += size > 0
                 found += _output_note(size, day)
             elif part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored")):
-                texts.append(_text(part.get("text")))
+                texts.append(_text_field(part.get("text")))
         if speaker and any(texts) and message.get("summary") is not True:
             found.append(Message(speaker, "\n".join(texts), day))
         return Record(found, outputs=outputs)
 
 
-def _stored(data: str | bytes | None, reading: Reading) -> Any:  # noqa: ANN401
+def _parse_row(data: str | bytes | None, reading: Reading) -> Any:  # noqa: ANN401
     """The JSON of a row; None where it is corrupt."""
     text = data.encode() if isinstance(data, str) else data or b""
     reading.bytes_read += len(text)
@@ -451,7 +451,7 @@ def _list_sessions(root: Path) -> Listing:
         listing.unreadable.append("")
         return listing
     for id, title, folder, parent in rows:
-        if _text(id) and not parent:
-            named = "" if _text(title).startswith(_NO_TITLE) else _text(title)
-            listing.sources.append(DatabaseSession(id, named, _text(folder), str(file)))
+        if _text_field(id) and not parent:
+            named = "" if _text_field(title).startswith(_NO_TITLE) else _text_field(title)
+            listing.sources.append(DatabaseSession(id, named, _text_field(folder), str(file)))
     return listing

@@ -43,13 +43,13 @@ def kilobytes(count: int) -> str:
     return f"{max(count, 1023) // 1024:,} kB"
 
 
-def head(tool: str, title: str, day: date | None, scope: str) -> str:
+def format_head(tool: str, title: str, day: date | None, scope: str) -> str:
     """The first lines of a session's text: frontmatter, always of so many lines."""
-    named = json.dumps(short(title), ensure_ascii=False)
+    named = json.dumps(shorten_title(title), ensure_ascii=False)
     return f"---\ntitle: {named}\ndate: {day or ''}\nscope: {json.dumps(scope)}\nsession: {tool}\n---\n"
 
 
-def line(message: Message, before: date | None) -> str:
+def format_line(message: Message, before: date | None) -> str:
     """A message as its line, with its end; the day is told where it is another than the message's before."""
     day = f"[{message.day}] " if message.day and message.day != before else ""
     return f"- {day}{message.speaker}: {one_line(message.text)}\n"
@@ -66,7 +66,7 @@ def one_line(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")  # JSON can hold halves of characters
 
 
-def short(title: str) -> str:
+def shorten_title(title: str) -> str:
     """A title of one line, cut at a word."""
     flat = _UNPRINTABLE.sub("", one_line(title).replace(BREAK, " "))
     if len(flat) <= TITLE_CHARS:
@@ -88,12 +88,12 @@ def line_number(message: int) -> int:
     return message + HEAD_LINES
 
 
-def outer(path: str) -> str:
+def public_name(path: str) -> str:
     """What a derived file is called outside: `sessions/claude-code/<id>`."""
     return PREFIX + path.removesuffix(".md")
 
 
-def inner(name: str) -> tuple[str, tuple[int, int] | None] | None:
+def parse_name(name: str) -> tuple[str, tuple[int, int] | None] | None:
     """The derived file that `sessions/<tool>/<id>#m3-m5` names, and the messages; None where it names no session.
 
     Raises UsageError for messages that cannot be.
@@ -145,21 +145,21 @@ _TOLD_AGAIN = (
 """How messages begin that the tool wrote in the user's name."""
 
 
-def words(text: str) -> str:
+def clean_message(text: str) -> str:
     """What somebody said in a message, without what tools, hooks and recall put there, and without secrets; or ""."""
     text, over = text[:MAX_READ_CHARS], text[MAX_READ_CHARS:]
     text = stripped(text)
     if "<" in text:
-        text = _without_blocks(_COMMAND.sub(_typed, text), is_cut=bool(over))
+        text = _drop_blocks(_COMMAND.sub(_format_command, text), is_cut=bool(over))
     if "(untrusted" in text:
         text = _METADATA.sub("", text)
     text = text.strip()
     if _NOBODYS.fullmatch(text) or text.startswith(_TOLD_AGAIN):
         return ""
-    return _bounded(text, over)
+    return _redact_and_bound(text, over)
 
 
-def _without_blocks(text: str, is_cut: bool) -> str:
+def _drop_blocks(text: str, is_cut: bool) -> str:
     """The text without blocks, each tag looked at once; of nested ones the outermost counts.
 
     A block that begins a line and is not closed goes on to the last end of that name, where a block like it was told
@@ -195,12 +195,12 @@ def _without_blocks(text: str, is_cut: bool) -> str:
     return "".join((*kept, text[at:]))
 
 
-def _typed(command: re.Match[str]) -> str:
+def _format_command(command: re.Match[str]) -> str:
     """A command that was typed with words of its own; one alone says nothing."""
     return f"{command[1].strip()} {command[2].strip()}" if command[2] and command[2].strip() else ""
 
 
-def _bounded(text: str, over: str) -> str:
+def _redact_and_bound(text: str, over: str) -> str:
     """The text without its secrets and of bounded length; one that lies across the bound is known by what follows."""
     near, far = text[: MAX_MESSAGE_CHARS + ACROSS_CHARS], text[MAX_MESSAGE_CHARS + ACROSS_CHARS :]
     near = redacted(near)
