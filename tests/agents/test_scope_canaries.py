@@ -29,6 +29,7 @@ from vault_memory.rendering.notes import entities_document, entity_document, get
 from vault_memory.rendering.recall import recall_document, recall_notes
 from vault_memory.rendering.status import narrowed, status_document
 from vault_memory.search.answer import Request
+from vault_memory.search.candidates import LEXICAL_POOL
 from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import ALL, Filters
 from vault_memory.vault.locations import writer_lock
@@ -258,6 +259,17 @@ def test_a_line_that_its_own_key_opens_is_cited_without_its_notes_headings(tmp_p
     assert (found.content, found.heading) == ("- W(scope=global): Harbour is open.", ())
     excerpt = memory(tmp_path).get("Private/a.md", scopes=OPEN)
     assert excerpt.text.strip() == "- W(scope=global): Harbour is open."
+
+
+def test_what_more_there_is_counts_only_what_is_seen(tmp_path: Path) -> None:
+    text = "A walnut.\n\n" * (LEXICAL_POOL + 10)  # more than are candidates are only counted
+    notes = {"a.md": text, "b.md": f"---\nscope: agent:adder\n---\n{text}"}
+    more = []
+    for scopes in (ALL, OPEN):
+        request = Request("walnut", NOW, 1, mode="lexical", filters=Filters(scopes=scopes))
+        (answer,) = memory(fill(tmp_path, notes)).answers([request], keep=False)
+        more.append(sum(answer.omitted.values()))
+    assert more == [2 * LEXICAL_POOL + 19, LEXICAL_POOL + 9]
 
 
 def test_every_table_that_tells_of_notes_is_defined_anew(tmp_path: Path) -> None:
