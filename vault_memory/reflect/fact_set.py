@@ -62,7 +62,6 @@ class FactRow(NamedTuple):
     speaker: str | None
     by: str
     tokens: int
-    first_line: int
 
 
 def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> FactSet:

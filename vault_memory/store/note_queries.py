@@ -340,14 +340,14 @@ def count_questions(view: View, after: date, until: date) -> int:
 _ALL_FACTS = """
 SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
   coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.key, f.decided, f.wording, NULL,
-  coalesce(p.origin, n.origin), p.tokens, p.start_line
+  coalesce(p.origin, n.origin), p.tokens
 FROM fact f CROSS JOIN passage p ON p.id = f.passage_id CROSS JOIN note n ON n.id = p.note_id
 WHERE f.part = 0 ORDER BY n.day, n.path, p.start_line
 """
 _INFERRED = """
 SELECT -p.id * 10000 - i.line, i.kind, i.text, n.path, i.line, i.line, n.day, i.occurred_from, i.occurred_to,
   coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, i.key, i.decided, 0, coalesce(i.speaker, ''),
-  coalesce(p.origin, n.origin), p.tokens, p.start_line
+  coalesce(p.origin, n.origin), p.tokens
 FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON n.id = p.note_id
 ORDER BY n.day, n.path, i.line
 """
