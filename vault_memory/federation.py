@@ -1,8 +1,8 @@
-"""A vault asked together with the other vaults and the agents' sessions that the user's settings name.
+"""A vault asked together with the further vaults and the agents' sessions that the user's settings name.
 
 Each source is a Memory with its own index, asked as if it were alone with the whole budget. Their results are taken in
 turn by rank and packed anew into the one budget. What one source cannot answer is said, and takes nothing from others.
-Other vaults are read and never written: an index of theirs lies in the user's data folder. Each has a scope: whoever
+Further vaults are read and never written: an index of theirs lies in the user's data folder. Each has a scope: whoever
 may not see that sees nothing in it, and a note there may be closed to more.
 """
 
@@ -38,7 +38,7 @@ PROJECT_MEMORY = (".claude", "memory")
 SESSIONS_OFF = "no session transcripts are indexed: `sessions.tools` in the user's own settings switches them on"
 
 DEADLINE_SECONDS = 0.5
-"""So long other vaults are waited for where nothing may be waited for: a quarter of what a hook has."""
+"""So long further vaults are waited for where nothing may be waited for: a quarter of what a hook has."""
 
 UPDATE_HINT = "`memory index` brings it up to date"
 """What is said at the end where an index is not what it could be."""
@@ -51,11 +51,11 @@ SourceAnswer = tuple[str, Answer | str]
 """A source that was asked: its name, and its answer with results as they are cited outside, or why it has none."""
 
 _asking: dict[Path, threading.Thread] = {}
-"""Who asks other vaults against the clock, by the vault it asks for."""
+"""Who asks further vaults against the clock, by the vault it asks for."""
 
 
-class OtherVault(NamedTuple):
-    """One other vault: its name in citations, its folder, and the scope of all that is in it."""
+class FurtherVault(NamedTuple):
+    """One further vault: its name in citations, its folder, and the scope of all that is in it."""
 
     name: str
     path: Path
@@ -70,7 +70,7 @@ class OtherVault(NamedTuple):
 
 
 class Federation(Memory):
-    """One vault, asked together with the other vaults and the sessions that the user's settings name.
+    """One vault, asked together with the further vaults and the sessions that the user's settings name.
 
     It offers what a Memory does; `source` says who is asked. `index_of` makes the index file of each of the others.
     """
@@ -87,7 +87,7 @@ class Federation(Memory):
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
         """Answer questions one after the other, each from the roots that its source names."""
-        for beside, group in groupby(requests, lambda request: request.source != NOTES or bool(self.further)):
+        for beside, group in groupby(requests, lambda request: request.source != NOTES or bool(self.further_vaults)):
             if beside:
                 yield from (self._answer(request, progress, keep) for request in group)
             else:
@@ -96,7 +96,7 @@ class Federation(Memory):
     def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
         """The vault's own answer, where its notes were asked, with what other sources say; not journalled.
 
-        Where nothing may be waited for, other vaults answer from the index they have; the sessions, which are always
+        Where nothing may be waited for, further vaults answer from the index they have; the sessions, which are always
         behind, do not.
         """
         given: list[SourceAnswer] = [(NOTES, own)] if own else []
@@ -127,7 +127,7 @@ class Federation(Memory):
             if not found.not_found:
                 return found
             name, _, inner = path.removeprefix(PREFIX).partition("/")
-            for root in self.further if path.startswith(PREFIX) and inner else ():
+            for root in self.further_vaults if path.startswith(PREFIX) and inner else ():
                 # Who may see nothing of it is not told that it is there.
                 if root.name == name and root.is_open(scopes):
                     found = self.memory_of(root)._get(inner, lines, max_tokens, scopes)
@@ -151,11 +151,11 @@ class Federation(Memory):
             if memory:
                 memory.close()
 
-    # --- other vaults ------------------------------------------------------------------------------------------
+    # --- further vaults ------------------------------------------------------------------------------------------
 
     @cached_property
-    def further(self) -> list[OtherVault]:
-        """The other vaults that the settings name, and those found below the parents they name; the vault is none."""
+    def further_vaults(self) -> list[FurtherVault]:
+        """The further vaults that the settings name, and those found below the parents they name; the vault is none."""
         config = self.config
         if not (config.roots or config.roots_under):
             return []  # nearly everybody: nothing is imported for it
@@ -163,7 +163,7 @@ class Federation(Memory):
         from vault_memory.sessions import projects
         from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
 
-        found: list[OtherVault] = []
+        found: list[FurtherVault] = []
         known, names = {os.path.realpath(config.vault)}, Counter((NOTES, SESSIONS))  # names that are taken
         for path, scope in (*config.roots, *((path, "") for path in _project_memories(config.roots_under))):
             real = os.path.realpath(path)
@@ -180,21 +180,21 @@ class Federation(Memory):
                 scope = scope or projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE
             name = entities.slug(owner.name) or "root"
             names[name] += 1
-            found.append(OtherVault(name if names[name] == 1 else f"{name}-{names[name]}", path, scope))
+            found.append(FurtherVault(name if names[name] == 1 else f"{name}-{names[name]}", path, scope))
         return found
 
-    def memory_of(self, root: OtherVault) -> Memory:
-        """Another vault as a Memory; raises VaultError where the folder is not there now."""
+    def memory_of(self, root: FurtherVault) -> Memory:
+        """A further vault as a Memory; raises VaultError where the folder is not there now."""
         if root.name not in self._opened:
             config = _config_of(root, self.config)
             self._opened[root.name] = Memory(config, index_file=self._index_of(config))
         return self._opened[root.name]
 
-    def refresh_further(self, progress: "Progress | None" = None) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
-        """Bring the index of each other vault up to date: its name, and what was done or why it could not be."""
-        for root in self.further:
+    def refresh_further_vaults(self) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
+        """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""
+        for root in self.further_vaults:
             try:
-                yield root.name, self.memory_of(root).index(progress=progress)
+                yield root.name, self.memory_of(root).index()
             except VaultMemoryError as error:
                 yield root.name, error
 
@@ -271,7 +271,7 @@ class Federation(Memory):
     ) -> Iterator[SourceAnswer]:
         """What the sources besides the vault say that the question means and its scopes open, one after the other."""
         if request.source != SESSIONS:
-            for root in self.further:
+            for root in self.further_vaults:
                 if root.is_open(request.filters.scopes):
                     yield root.name, self._ask_vault(root, request._replace(source=NOTES), progress, may_wait)
         if request.source != NOTES and may_wait:
@@ -281,9 +281,9 @@ class Federation(Memory):
                 yield SESSIONS, str(error)
 
     def _ask_vault(
-        self, root: OtherVault, request: Request, progress: "Progress | None", may_wait: bool
+        self, root: FurtherVault, request: Request, progress: "Progress | None", may_wait: bool
     ) -> Answer | str:
-        """What another vault answers; where nothing may be waited for, without any model and from the index it has."""
+        """What a further vault answers; where nothing may be waited for, from the index it has and without a model."""
         try:
             if may_wait:
                 (answer,) = self.memory_of(root).answers([request], progress, keep=False)
@@ -302,7 +302,7 @@ class Federation(Memory):
         return _cited_outside(root, answer)
 
     def _ask_against_the_clock(self, request: Request) -> list[SourceAnswer]:
-        """What the other vaults say within `DEADLINE_SECONDS`.
+        """What the further vaults say within `DEADLINE_SECONDS`.
 
         A folder on a drive that hangs must not cost the vault's own answer: the thread is left behind when the time is
         over, and not joined by another while it hangs.
@@ -428,8 +428,8 @@ def _project_memories(parents: Sequence[Path]) -> Iterator[Path]:
                 yield path
 
 
-def _config_of(root: OtherVault, config: Config) -> Config:
-    """The settings of another vault: the vault's own, but for where it is and what is left out."""
+def _config_of(root: FurtherVault, config: Config) -> Config:
+    """The settings of a further vault: the vault's own, but for where it is and what is left out."""
     index = Path(user_folder("data", os.environ), "roots")
     return replace(
         config, vault=root.path, index_path=index, ignore=(), folder_scopes=(("", root.scope),), core_files=(),
@@ -437,7 +437,7 @@ def _config_of(root: OtherVault, config: Config) -> Config:
     )  # fmt: skip
 
 
-def _cited_outside(root: OtherVault, answer: Answer) -> Answer:
+def _cited_outside(root: FurtherVault, answer: Answer) -> Answer:
     """That vault's answer with results as they are cited outside; a prefix costs a token a byte at most."""
     prefix = f"{PREFIX}{root.name}/"
     cost = len(prefix.encode())

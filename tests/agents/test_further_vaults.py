@@ -114,7 +114,7 @@ def test_one_that_is_gone_takes_nothing_from_the_others(config: Config, tmp_path
     found = asked(config)
     assert "a.md" in {r["path"] for r in found["results"]}
     assert any("Work" in d["why"] for d in found["degraded"])
-    names = dict(Federation(config).refresh_further())
+    names = dict(Federation(config).refresh_further_vaults())
     assert isinstance(names["work"], VaultMemoryError) and not isinstance(names["birds"], VaultMemoryError)
 
 

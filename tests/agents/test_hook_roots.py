@@ -30,7 +30,7 @@ QUOKKA = "where is the quokka server?"
 
 def test_a_further_vault_is_asked_too(work: Path, tmp_path: Path) -> None:
     main = tmp_path / "Main"
-    list(Federation(load(str(main), os.environ)).refresh_further())
+    list(Federation(load(str(main), os.environ)).refresh_further_vaults())
     memory(main).index()
     before = snapshot(work)
     said = asked(main, "s1", QUOKKA, as_process=True)
@@ -45,7 +45,7 @@ def test_a_further_vault_of_another_project_is_not(work: Path, tmp_path: Path) -
     (work / "z.md").write_text("---\nscope: global\n---\n# Quokka\n\nThe quokka server opens itself.\n")
     settings(f'[roots]\nvaults = [{{path = "{work}", scope = "project:secret"}}]\n')
     main = tmp_path / "Main"
-    list(Federation(load(str(main), os.environ)).refresh_further())
+    list(Federation(load(str(main), os.environ)).refresh_further_vaults())
     memory(main).index()
     assert asked(main, "s1", QUOKKA, as_process=True) == ""
 
@@ -61,8 +61,8 @@ def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> N
         )  # fmt: skip
         mine = Federation(config)
         mine.index()
-        list(mine.refresh_further())
-        (root,) = mine.further
+        list(mine.refresh_further_vaults())
+        (root,) = mine.further_vaults
         mine.memory_of(root).search.backfill()
         assert server.texts
         server.requests.clear()
@@ -87,7 +87,7 @@ def test_a_further_vault_that_cannot_be_asked_is_said(work: Path, tmp_path: Path
 def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Path, tmp_path: Path) -> None:
     main = tmp_path / "Main"
     config = load(str(main), os.environ)
-    list(Federation(config).refresh_further())
+    list(Federation(config).refresh_further_vaults())
     memory(main).index()
     (work / "z.md").write_text("---\nscope: agent:x\n---\n# Quokka\n\nThe quokka server is a secret.\n")
     found = bundle(Federation(config), ContextRequest(QUOKKA, core=False, unasked=True), patience=0)

@@ -26,7 +26,7 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
     if not (shared.json or shared.quiet):
         shared.say(index_text(report))  # before the vectors: they may take long
     if not paths:
-        for name, done in memory.refresh_further():
+        for name, done in memory.refresh_further_vaults():
             shared.note(clean(f"{name}: {done if isinstance(done, Exception) else index_text(done)}"))
     with Bar(shared, "Reading", "transcripts") as bar:
         swept = None if paths else memory.refresh_sessions(bar)

@@ -95,7 +95,6 @@ class Server:
                 return False
             # The old one first: Python 3.13 removes its file by name and number, and the new file may have both.
             await self._stop_listening()
-            self._remove_made()
             if self.is_closing:
                 return False
             await self.start(path)
@@ -106,7 +105,6 @@ class Server:
         self.is_closing = True
         async with self._moving:
             await self._stop_listening()
-            self._remove_made()
         # A handler may close the server that waits for it.
         tasks = {task for task in self._connections if task is not asyncio.current_task()}
         for task in tasks:
@@ -120,18 +118,25 @@ class Server:
         await asyncio.sleep(0)  # asyncio closes a connection that was cut off in its next round
 
     async def _stop_listening(self) -> None:
-        if self._server is None:
-            return
-        loop = asyncio.get_running_loop()
-        with contextlib.suppress(NotImplementedError):  # Windows' loop
-            for listening in self._server.sockets:
-                loop.remove_reader(listening.fileno())
-        # A connection takes asyncio some rounds from the system's accept to `_accept`, and one whose server is closed
-        # between them is never closed itself: its client would wait until this process ends.
-        for _ in range(_ROUNDS):
-            await asyncio.sleep(0)
-        self._server.close()
-        self._server = None
+        """Listen no longer, and remove the file it made unless another stands in its place."""
+        if self._server:
+            loop = asyncio.get_running_loop()
+            with contextlib.suppress(NotImplementedError):  # Windows' loop
+                for listening in self._server.sockets:
+                    loop.remove_reader(listening.fileno())
+            # A connection takes asyncio some rounds from the system's accept to `_accept`, and one whose server is
+            # closed between them is never closed itself: its client would wait until this process ends.
+            for _ in range(_ROUNDS):
+                await asyncio.sleep(0)
+            self._server.close()
+            self._server = None
+        if self._made:
+            path, device, inode = self._made
+            self._made = None
+            with contextlib.suppress(OSError):  # Python 3.13 may have removed a socket already
+                info = os.lstat(path)
+                if (info.st_dev, info.st_ino) == (device, inode):
+                    os.unlink(path)
 
     async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
         task = asyncio.current_task()
@@ -206,16 +211,6 @@ class Server:
             file.write(f"{listening.getsockname()[1]} {token}\n")
         os.replace(fresh, path)  # a client reads all of it or none
         return listening
-
-    def _remove_made(self) -> None:
-        if self._made is None:
-            return
-        path, device, inode = self._made
-        self._made = None
-        with contextlib.suppress(OSError):  # Python 3.13 may have removed a socket already
-            info = os.lstat(path)
-            if (info.st_dev, info.st_ino) == (device, inode):
-                os.unlink(path)
 
 
 async def _send(writer: StreamWriter, data: bytes) -> None:

@@ -100,7 +100,7 @@ def sessions(memory: "Federation") -> SessionCounts | None:
 
 
 def further(memory: "Federation") -> Iterator[Root]:
-    for root in memory.further:
+    for root in memory.further_vaults:
         known = Root(root.name, str(root.path), root.scope)
         try:
             found = _read_status(memory.memory_of(root), ())
