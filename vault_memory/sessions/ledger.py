@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,10 +41,6 @@ class TranscriptState(NamedTuple):
     """Its last line has no end: it is being written, or was cut off."""
     title: str = ""
     """What its tool called it when the head of the derived file was written."""
-
-    @property
-    def last_day(self) -> date | None:
-        return date.fromisoformat(self.day) if self.day else None
 
 
 class SessionCounts(NamedTuple):

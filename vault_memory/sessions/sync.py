@@ -141,8 +141,7 @@ class _ToolSync:
     """Syncs the transcripts of one tool."""
 
     def __init__(self, tool: str, config: Config, environ: Mapping[str, str], report: SyncReport) -> None:
-        self._tool, self._config, self._report = tool, config, report
-        self._environ = {name: value for name, value in environ.items() if name != projects.SCOPE_VARIABLE}
+        self._tool, self._config, self._environ, self._report = tool, config, environ, report
         self._root, self._home = tools.tool_folder(tool, config, environ), ledger.folder(environ)
         self._ledger = ledger.state_file(self._home, tool)
         self._known = ledger.load(self._ledger)
@@ -194,11 +193,13 @@ class _ToolSync:
         would see them.
         """
         if folder not in self._scopes:
-            place = Path(folder) if os.path.isabs(folder) else None
-            seen: Sequence[str] = ()
+            place, project = Path(folder) if os.path.isabs(folder) else None, ""
             with contextlib.suppress(ValueError):  # no path at all, as a NUL in it
-                seen = projects.open_scopes(projects.Asker(folder=place), self._config, self._environ)
-            project = next((scope for scope in seen if scope.startswith("project:")), "")
+                project = projects.find_project(place, self._config, self._environ) if place else ""
+            if not project.startswith(
+                "project:"
+            ):  # settings may give a folder any scope, and its sessions no wider one
+                project = ""
             if not project and place and not place.is_dir():
                 project = f"project:{projects.identifier(place.name) or 'folder'}-{projects.hash_folder(str(place))}"
             self._scopes[folder] = project or f"agent:{self._tool}"
@@ -306,7 +307,7 @@ class _TextWriter:
         self.known = before
         self.title, self.folder = "", ""
         self.added = 0
-        self._day: date | None = before.last_day
+        self._day = date.fromisoformat(before.day) if before.day else None
         self._handle: BinaryIO | None = None
         self._part: Path | None = None
 
