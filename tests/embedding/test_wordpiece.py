@@ -12,8 +12,6 @@ from vault_memory.embedding.builtin_embedder import (
     BUILTIN_PATH,
     LONGEST_WORD,
     TokenTable,
-    pieces,
-    starts_of,
     words,
 )
 
@@ -122,17 +120,11 @@ def test_a_character_without_a_name_yet_is_a_letter() -> None:
     assert ours("a\u0378b") == []
 
 
-def test_pieces_are_the_longest_from_the_left_or_none() -> None:
-    rows = {"un": 0, "una": 1, "##ble": 2, "##able": 3, "##x": 4}
-    for starts in (None, starts_of(rows)):
-        assert pieces("unable", rows.get, 4, starts) == [1, 2]
-        assert pieces("unablex", rows.get, 4, starts) == [1, 2, 4]
-        assert pieces("unabley", rows.get, 4, starts) == []
-        assert pieces("", rows.get, 4, starts) == []
-    assert pieces("u" * (LONGEST_WORD + 1), lambda piece: 0, 200) == []
+def test_a_word_that_is_too_long_has_no_pieces() -> None:
+    assert table().pieces("a" * LONGEST_WORD) and table().pieces("a" * (LONGEST_WORD + 1)) == []
 
 
-@given(texts)
+@given(texts | gibberish)
 def test_the_map_finds_what_the_dictionary_finds(text: str) -> None:
     mapped = TokenTable(BUILTIN_PATH)
     for word in words(text):

@@ -28,7 +28,7 @@ import struct
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -68,37 +68,6 @@ _CJK_RANGES = (
 def words(text: str) -> list[str]:
     """Split any `str` into normalised words, in order; NUL, U+FFFD and lone surrogates are dropped."""
     return text.translate(_NORMALISED).split()
-
-
-def pieces(word: str, row_of: Callable[[str], int | None], longest: int, starts: Set[str] | None = None) -> list[int]:
-    """Return the vocabulary rows of one normalised word, first piece first; none where it cannot be covered whole.
-
-    `row_of` gives a piece's row (`##` before a continuation) or None, `longest` is the characters of the longest piece,
-    `starts` what `starts_of` says of the vocabulary, where that is known.
-    """
-    if len(word) > LONGEST_WORD:
-        return []
-    rows: list[int] = []
-    start = 0
-    while start < len(word):
-        prefix = CONTINUATION if start else ""
-        piece = prefix + word[start : start + longest]
-        # A megabyte of base64, as drawings in notes are, takes a third of the time: most of it starts like no piece.
-        if starts is not None and piece[: len(prefix) + START] not in starts:
-            piece = piece[: len(prefix) + START - 1]
-        while (row := row_of(piece)) is None:
-            piece = piece[:-1]
-            if len(piece) == len(prefix):
-                return []
-        rows.append(row)
-        start += len(piece) - len(prefix)
-    return rows
-
-
-def starts_of(tokens: Iterable[str]) -> frozenset[str]:
-    """Return the first `START` characters, after any `##`, of every piece that has as many."""
-    lengths = ((token, START + len(CONTINUATION) * token.startswith(CONTINUATION)) for token in tokens)
-    return frozenset(token[:length] for token, length in lengths if len(token) >= length)
 
 
 class _NormalisedCharacters(dict[int, str]):
@@ -171,6 +140,7 @@ class TokenTable:
             raise VaultMemoryError(sentence, "Install vault-memory again.") from error
         self._row_of: Callable[[str], int | None] = self._search
         self._starts: Set[str] | None = None
+        """The first `START` characters, after any `##`, of every piece that has as many."""
 
     def __getitem__(self, row: int) -> bytes:
         start, end = _SPAN.unpack_from(self._map, HEADER.size + 4 * row)
@@ -184,8 +154,24 @@ class TokenTable:
         return row if row < self.count and self[row] == key else None
 
     def pieces(self, word: str) -> list[int]:
-        """Return the rows of one normalised word."""
-        return pieces(word, self._row_of, self.longest_piece, self._starts)
+        """The rows of one normalised word, first piece first; none where they cannot cover it from end to end."""
+        if len(word) > LONGEST_WORD:
+            return []
+        rows: list[int] = []
+        start, row_of, starts = 0, self._row_of, self._starts
+        while start < len(word):
+            prefix = CONTINUATION if start else ""
+            piece = prefix + word[start : start + self.longest_piece]
+            # A megabyte of base64 (a drawing in a note) takes a third of the time: most of it starts like no piece.
+            if starts is not None and piece[: len(prefix) + START] not in starts:
+                piece = piece[: len(prefix) + START - 1]
+            while (row := row_of(piece)) is None:
+                piece = piece[:-1]
+                if len(piece) == len(prefix):
+                    return []
+            rows.append(row)
+            start += len(piece) - len(prefix)
+        return rows
 
     def weighted(self, row: int) -> tuple[int, memoryview]:
         """Return a token's weight, and its components as a view of signed bytes."""
@@ -198,7 +184,9 @@ class TokenTable:
         """Keep all tokens in a dictionary from now on: 30 ms once, then finding is twenty times as fast."""
         if self._starts is None:
             rows = {self[row].decode(): row for row in range(self.count)}
-            self._row_of, self._starts = rows.get, starts_of(rows)
+            lengths = ((token, START + len(CONTINUATION) * token.startswith(CONTINUATION)) for token in rows)
+            self._starts = frozenset(token[:length] for token, length in lengths if len(token) >= length)
+            self._row_of = rows.get
 
     def arrays(self) -> "tuple[Int64s, Int8s]":
         """Return all weights (copied) and all vectors (a view, shape (tokens, dimensions)) for numpy."""
