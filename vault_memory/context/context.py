@@ -425,7 +425,7 @@ class _BundleMaker:
             self._shown.append(journal.CitedPassage(piece.source, piece.key))
         self._leave_out(left)
 
-    def _leave_out(self, counts: Any) -> None:  # noqa: ANN401 - a mapping of counts by reason
+    def _leave_out(self, counts: Mapping[str, int]) -> None:
         for name, count in counts.items():
             if count:
                 self._omitted[name] = self._omitted.get(name, 0) + count

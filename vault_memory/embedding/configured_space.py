@@ -29,9 +29,6 @@ USELESS_BATCH = 8
 MIN_COVERAGE = 0.95
 """From this share of the passages on the space is used for questions; below it the builtin vectors see more."""
 
-MAX_VECTORLESS = 0.5
-"""A model that has no usable vector for more than this share of the passages is not used for questions."""
-
 SAME_MODEL_COSINE = 0.98
 """The least cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
 
@@ -87,14 +84,11 @@ class ConfiguredSpace:
     def vector(self, text: str, degraded: list[tuple[str, str]]) -> tuple[Space, bytes] | None:
         """The direction of a question in this space, or None; `degraded` gets what could not be used, and why."""
         space, name, of_all = self._space, self._remote.id, f"of {self._total:,} passages"
-        lacks = f"{name} has no usable vector for {self._without:,} {of_all}"
         if space is None or self._done < MIN_COVERAGE * (self._total - self._without):
             has = f"{name} has vectors for {self._done:,} {of_all}"
             degraded.append(("semantic", f"{has}; used the builtin vectors; `memory index` makes the rest"))
             return None
         try:
-            if self._without > MAX_VECTORLESS * self._total:
-                raise RemoteError(lacks)
             found, probe = self._remote.query(text)
             if found.vector is None:
                 raise RemoteError(f"{name} has no usable vector for this question")
@@ -106,6 +100,7 @@ class ConfiguredSpace:
         if waiting := self._total - self._done - self._without:
             degraded.append(("semantic", f"{waiting:,} {of_all} still wait for {name}"))
         if self._without > (1 - MIN_COVERAGE) * self._total:
+            lacks = f"{name} has no usable vector for {self._without:,} {of_all}"
             degraded.append(("semantic", f"{lacks}: they are found by words only"))
         if found.cut:
             degraded.append(("semantic", f"the question is longer than {name} can read; its end was cut"))
