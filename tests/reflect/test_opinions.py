@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from reflecting import block, reflected, rewrite
+from reflecting import block, reflected
 from sample import call
 from vaults import fill, memory, opened, put, snapshot
 
@@ -108,23 +108,6 @@ def test_the_vaults_tell_more_than_what_is_written(tmp_path: Path) -> None:
     assert len(mara.sparkline) > 1 and mara.history[0].confidence == 0.8
     assert mara.history[-1].confidence == mara.confidence
     assert [line.date[-2:] for line in mara.evidence if line.date] == ["19", "08", "03"]
-
-
-@pytest.mark.parametrize("runs", [0, 1], ids=["before the next run", "after it"])
-def test_a_number_set_by_hand_counts(tmp_path: Path, runs: int) -> None:
-    root = fill(tmp_path / "v", LETTERS | AGAINST)
-    reflected(root, TODAY)
-    number = next(one for one in on_page(root) if "letters" in str(one[1]))[0]
-    rewrite(root, PAGE, f"**{number:.2f}**".replace("0.", "."), "**.95**")
-    for _ in range(runs):
-        reflected(root, TODAY)
-    (mara,) = memory(root).opinions("Mara")
-    assert (mara.confidence, mara.set_by_hand) == (0.95, TODAY)
-    assert [(moment.date, moment.confidence) for moment in mara.history] == [(TODAY, 0.95)]
-    told = shared(memory(root))
-    reflected(root, TODAY)
-    assert on_page(root) == told
-    assert f"{TODAY}  0.95  set by hand" in call("--vault", str(root), "opinions", "--history").out
 
 
 def test_what_is_forgotten_is_not_held(tmp_path: Path) -> None:

@@ -89,9 +89,6 @@ def test_the_pages_of_the_sample_vault(tmp_path: Path, today: str) -> None:
 def test_the_pages_of_a_vault_of_traps(traps: Path) -> None:
     assert problems(traps) == []
     assert len(written(traps)) > 8
-
-
-def test_the_second_run_over_the_traps_writes_nothing(traps: Path) -> None:
     before = texts(traps)
     again = reflect(traps)
     assert (again["pages"], again["skipped"]) == ([], [])

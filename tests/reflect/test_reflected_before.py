@@ -9,8 +9,6 @@ import pytest
 from reflecting import block, reflected, rewrite, texts
 from vaults import memory, put
 
-from vault_memory.errors import ConflictError
-
 FIXTURE = Path(__file__).parent / "fixtures/reflected_by_0_1"
 TOMAS, PETER, OPINIONS, PROPOSALS = (
     "bank/entities/Tomas Ek.md", "bank/entities/Peter Smith.md", "bank/opinions.md", "bank/proposals.md",
@@ -102,11 +100,3 @@ def test_the_old_runs_can_be_undone(root: Path) -> None:
                 assert now == ((run / held).read_bytes() if held else None)
         assert set(done.kept) == edited - set(done.paths)
     assert not (root / "bank/world.md").exists()
-
-
-def test_an_old_run_is_not_undone_over_a_newer_edit(root: Path) -> None:
-    rewrite(root, TOMAS, "He still owes me a saw", "He still owes me two saws")
-    with pytest.raises(ConflictError, match="changed since"):
-        memory(root).undo()
-    assert memory(root).undo(force=True).kept == (TOMAS,)
-    kept(root, TOMAS, ["- He still owes me two saws."])

@@ -1,12 +1,10 @@
 """The opinions that the facts hold: which statements are one opinion, what bears on it, how sure it makes. Pure.
 
-An opinion is what O facts state in the same words about the same entities. Every other fact about its subjects is held
-against it (stance.py), and its confidence is computed afresh from them (confidence.py): from what it was given first,
-or from what the user gave it by hand. What speaks for or against it is what is certain in any language: the same words
-or their negation, a claim that takes its place, a source that it cites. What merely shares words is related to it.
-
-A number that somebody wrote down holds all that was known then: facts up to that day, and those that the statement
-cites as its evidence, are listed and do not move it once more; what came later does.
+An opinion is what O facts state in the same words about the same entities. Its confidence is computed afresh
+(confidence.py) from the number it was given first, or by hand, and from every other fact about its subjects. For or
+against it speaks only what is certain in any language: the same words or their negation, a claim that takes its place,
+a source that it cites. What merely shares words is related to it. A number that somebody wrote down holds all that was
+known then: facts up to that day, and the evidence it cites, are listed and do not move it once more.
 """
 
 import re

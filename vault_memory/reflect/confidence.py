@@ -3,8 +3,7 @@
 Evidence is folded in from the prior, oldest first. Each piece draws the value towards the weighted mean of the prior
 and all evidence so far, by no more than a step, and only its own way: a support never lowers, a contradiction never
 raises; a restatement draws towards the number it states. A piece weighs by its age relative to the newest before it,
-so the clock plays no part, and since nothing later is newer for its being there, one piece more moves the end by no
-more than its own step, wherever in time it lies.
+so the clock plays no part, and one piece more moves the end by no more than its own step.
 """
 
 from collections.abc import Hashable, Iterable, Sequence

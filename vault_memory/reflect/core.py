@@ -11,6 +11,7 @@ from vault_memory.errors import ConflictError
 from vault_memory.markdown.note import TEXT
 from vault_memory.markdown.parse import parse
 from vault_memory.text import tokens
+from vault_memory.write.rewrite import utf8
 
 PATHS = ("memory.md", "MEMORY.md")
 
@@ -69,7 +70,7 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
 
     Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
     """
-    parts, there = _ENDS.split(text_of(path, data)), list_items(path, data)
+    parts, there = _ENDS.split(utf8(path, data)), list_items(path, data)
     found = next((item for item in reversed(there) if item.text == change.old), None)
     at = 2 * (found.line - 1) if found else 0
     if change.what == REMOVE:
@@ -102,16 +103,6 @@ def has_room(data: bytes, text: str) -> bool:
     """Whether an addition would stay within the limit; few bytes are few tokens, and need no counting."""
     after = f"{data.decode('utf-8', 'replace')}\n- {text}\n"
     return len(after.encode("utf-8", "replace")) + len(HEADING) + 4 <= TOKENS or tokens.count(after) <= TOKENS
-
-
-def text_of(path: str, data: bytes) -> str:
-    """The core as text; raises ConflictError where it is none."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConflictError(
-            f"{path} is not UTF-8: nothing was changed, and nothing is proposed.", "Save it as UTF-8."
-        ) from error
 
 
 def _added(parts: list[str], text: str) -> str:

@@ -220,6 +220,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
             Ledger(index.vault.root).sweep(lambda: _named_blocks(index))
             UndoHistory(index.vault.root).prune()
     opinions = (edit for edit in done.edits if edit.path == opinion_page.PATH)
+    proposed = (edit for edit in done.edits if edit.path == proposals.PATH)
     return ReflectReport(
         edits=tuple(done.edits),
         skipped=(*plan.skipped, *done.skipped),
@@ -236,16 +237,10 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
         model=retelling.model if retelling else None,
         moves=tuple(move for edit in opinions for move in planner.jobs.find_moves(edit.was, edit.lines)),
         proposed=planner.proposed,
-        added=sum(_count_new(edit) for edit in done.edits if edit.path == proposals.PATH),
+        added=sum(len(proposals.names_of(edit.lines) - proposals.names_of(edit.was)) for edit in proposed),
         is_core_only=asked.apply_core,
         untold=planner.untold,
     )
-
-
-def _count_new(edit: Edit) -> int:
-    """How many proposals an edit of their page adds."""
-    before, after = ({proposals.name_of(line.text) for line in lines} for lines in (edit.was, edit.lines))
-    return len(after - before - {""})
 
 
 def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progress | None") -> WriteResult:

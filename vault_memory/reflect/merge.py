@@ -4,12 +4,12 @@ Three promises: words that a person added, changed or deleted stay so; a merge w
 conflict is told. How they are kept:
 - A block that is not as it was written is compared, line by line, with what was written last. A line of ours that is
   gone was deleted: it stays away (the journal keeps that). A line that is not ours is theirs, from now on.
-- A line that replaced one of ours, or was moved, is theirs and stands for what it replaced, which stays away for as
-  long as it is there. It takes the place of ours in the draft; a line that was only moved stays where it was put.
+- A line that replaced one of ours, or was moved, is theirs and keeps what it replaced away for as long as it is there.
+  It takes the place of ours in the draft; a line that was only moved stays where it was put.
 - All other lines of theirs stay behind the line they stood behind, or the nearest one above it that is still there. An
   entry of ours that lines of theirs belong to stays with them.
-- A line in which only the confidence of an opinion differs, or a note's name that Obsidian changed in its links, stays
-  ours, to be kept up to date; so does one with another bullet or other spaces. Blank lines are nobody's.
+- A line in which only an opinion's confidence, the name of a renamed note, the bullet or spaces differ stays ours, and
+  is kept up to date. Blank lines are nobody's.
 - A line of theirs whose fact has gone from the notes is a conflict: it stays, and is told.
 """
 

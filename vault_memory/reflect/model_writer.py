@@ -1,9 +1,8 @@
 """Asks a configured model for sentences about numbered facts, within its time, and takes only what passes the checks.
 
-A model gets facts with numbers, as data, and gives back sentences that name the facts they rest on. What it wrote is
-taken whole or not at all: a RemoteError says why a page keeps the text it would have without a model. The checks hold
-in any language: they know no words, only numbers, names (words with a capital, in German every noun) and how much of a
-sentence its facts say. What they cannot see: that true words were joined to a false sentence.
+A model gets facts with numbers, as data, and gives back sentences that name the facts they rest on: taken whole or not
+at all. The checks hold in any language: they know no words, only numbers, names (words with a capital, in German every
+noun) and how much of a sentence its facts say. They cannot see that true words were joined to a false sentence.
 """
 
 import json

@@ -205,7 +205,10 @@ class OpinionMoves:
             # Where what was written last is not known, a statement is known by its words.
             name = self._identity(entry) if entry.keys else by_text.get(entry.text, entry.text)
             before.setdefault(name, entry)
-        since = self._folded_until(was)
+        since: date | None = None
+        if any(line.slot == "folded" for line in was):  # what is older than its newest day may have been among those
+            days = (self._facts[key].day for line in was for key in line.keys if key in self._facts)
+            since = max((day for day in days if day), default=None)
         moved, new = list[Move](), list[Move]()
         for name, entry in after.items():
             opinion, old = self._opinion(entry), before.get(name)
@@ -229,13 +232,6 @@ class OpinionMoves:
     def _opinion(self, entry: _Entry) -> HeldOpinion | None:
         """The opinion of an entry; None where a person wrote it, or nobody holds it any more."""
         return next((self._of_key[key] for key in entry.keys if key in self._of_key), None)
-
-    def _folded_until(self, was: Sequence[Line]) -> date | None:
-        """Where a page had no room for some opinions, its newest day: older ones may have been among those."""
-        if not any(line.slot == "folded" for line in was):
-            return None
-        days = (self._facts[key].day for line in was for key in line.keys if key in self._facts)
-        return max((day for day in days if day), default=None)
 
     def _why(self, before: _Entry, after: _Entry, opinion: HeldOpinion) -> tuple[str, tuple[Fact, ...]]:
         """What moved it: what is new that way, else what is gone that spoke the other way."""

@@ -36,14 +36,14 @@ from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.vault import Vault
+from vault_memory.write.rewrite import utf8
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
 
 WRITTEN = "history/written"
 WRITTEN_SECONDS = 90 * 86400.0
-"""A text that no page has any more is kept so long from when it was written: a page may come back from another device
-or a backup. Then it goes, and with it the words of what was forgotten."""
+"""A text that no page has any more is kept so long, for a page may come back from another device or a backup."""
 
 _SHA = re.compile(r"[0-9a-f]{8}")
 
@@ -270,7 +270,7 @@ class RunPlanner:
         try:
             found = ((path, data) for path in core.PATHS if (data := self._page(path)) is not None)
             path, before = next(found, (core.PATHS[0], None))
-            core.text_of(path, before or b"")
+            utf8(path, before or b"")
         except (ConflictError, RefusedError, VaultError) as error:
             self._plan.skipped.append(skip(core.PATHS[0], error))
             return None
@@ -310,7 +310,7 @@ class RunPlanner:
             texts = block.lines if block else ()
             there = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
             lines = tuple(line for line in there if proposals.name_of(line.text) not in settled)
-            lines = lines if any(proposals.name_of(line.text) for line in lines) else proposals.NOTHING
+            lines = lines if proposals.names_of(lines) else proposals.NOTHING
             stated = filter(None, map(proposals.parse_line, texts))
             open_ = [(one.what, one.quoted) for one in stated if one.name not in settled]
             is_wanted = bool(settled)
@@ -320,7 +320,7 @@ class RunPlanner:
             is_wanted = block is not None or lines != proposals.NOTHING
         full = sum(what == core.ADD and not core.has_room(after, text) for what, text in open_)
         self.proposed = proposals.ProposalCounts(len(open_), full, passed)
-        why = f"{counted(sum(bool(proposals.name_of(line.text)) for line in lines), 'proposal')} open"
+        why = f"{counted(len(proposals.names_of(lines)), 'proposal')} open"
         page = Draft(
             proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
             settled=lambda text: proposals.name_of(text) in settled,

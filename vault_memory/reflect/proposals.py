@@ -176,6 +176,11 @@ def name_of(line: str) -> str:
     return match["name"] if match else ""
 
 
+def names_of(lines: Iterable[Line]) -> set[str]:
+    """The names of all proposals that some lines of the page state."""
+    return {name_of(line.text) for line in lines} - {""}
+
+
 # --- what a person answered ------------------------------------------------------------------------------------------
 
 
