@@ -92,7 +92,7 @@ def test_a_client_finds_everything_and_it_is_small(root: Path) -> None:
         assert "L4 - O" in await session.read("memory://note/memory%2F2025-11-27.md")
         entity = await session.read("memory://entity/Peter")
         assert "Prefers concise replies" in entity and "spare key" not in entity
-        assert "Nothing is known" in await session.read("memory://entity/N%C3%B6body")
+        assert "No facts about" in await session.read("memory://entity/N%C3%B6body")
         for uri in (
             "memory://note/%2e%2e%2fx.md",
             "memory://note/%c0%ae%c0%ae/x",
