@@ -263,13 +263,9 @@ def test_an_older_entry_is_brought_up_to_date_where_it_stands(home: Home) -> Non
 
 
 OTHERS: list[tuple[str, str, Any, str]] = [
-    ("cursor", ".cursor/mcp.json", {"mcpServers": {"vault-memory": {"command": "npx", "args": ["theirs"]}}},
-     "mcpServers.vault-memory"),
     ("cursor", ".cursor/mcp.json", {"mcpServers": {"vault-memory": {"command": "npx", "args": ["theirs", "mcp"]}}},
      "mcpServers.vault-memory"),
     ("cursor", ".cursor/mcp.json", {"mcpServers": {"vault-memory": {"url": "https://example.org/mcp"}}},
-     "mcpServers.vault-memory"),
-    ("claude-code", ".claude.json", {"mcpServers": {"vault-memory": {"command": "uvx", "args": ["a", "mcp"]}}},
      "mcpServers.vault-memory"),
     ("opencode", ".config/opencode/opencode.json", {"mcp": {"vault-memory": {"command": ["npx", "mcp"]}}},
      "mcp.vault-memory"),

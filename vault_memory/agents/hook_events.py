@@ -139,7 +139,11 @@ def find_questions(prompt: str) -> tuple[str, ...]:
     Of a long prompt its questions, its first and its last line, and all of it: what is pasted would outweigh them. Of a
     short one what stands in no fence, and all of it. Empty for a nod ("yes, go on"), a slash command and the like.
     """
-    words = _STANDS_FOR.sub(" ", _strip_answers(prompt)).strip()
+    if "vault-memory" in prompt.casefold():  # an earlier answer of ours may be pasted into it
+        from vault_memory.text.frame import stripped  # its patterns take longer to compile than most hooks to answer
+
+        prompt = stripped(prompt)
+    words = _STANDS_FOR.sub(" ", prompt).strip()
     if _COMMAND.match(words):
         return ()
     unfenced = _FENCED.sub("", words).strip()
@@ -166,12 +170,3 @@ def shorten(words: str, most: int) -> str:
     """The beginning and the end of a long text."""
     half = most // 2
     return words if len(words) <= most else f"{words[: half - 1]}\n{words[-half:]}"
-
-
-def _strip_answers(prompt: str) -> str:
-    """A prompt without what was pasted into it of an earlier answer of ours."""
-    if "vault-memory" not in prompt.casefold():
-        return prompt
-    from vault_memory.text.frame import stripped  # its patterns take longer to compile than most hooks to answer
-
-    return stripped(prompt)

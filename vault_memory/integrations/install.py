@@ -254,10 +254,21 @@ def switched_off(target: InstallTarget) -> list[Path]:
 
 
 def _check_files(changes: list[FileChange]) -> list[FileChange]:
-    """The changes; raises RefusedError where a file must not be replaced."""
-    for change in changes:
-        if change.before is not None and change.before != change.after:
-            _check_writable(change.file)
+    """The changes; raises RefusedError for a file that is read-only, or would be parted from its hard links."""
+    for file in (change.file for change in changes if change.before not in (None, change.after)):
+        with _plain_errors(file):
+            status = file.stat()
+        if not status.st_mode & 0o222 or not os.access(file, os.W_OK):
+            raise RefusedError(
+                f"{file} is read-only: it was not touched.",
+                "Make it writable, and run again; where another program makes it, tell that one.",
+            )
+        if status.st_nlink > 1:
+            raise RefusedError(
+                f"{file} is one of {status.st_nlink} hard links to one file, and would be parted from the others: it"
+                " was not touched.",
+                "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
+            )
     return changes
 
 
@@ -338,23 +349,6 @@ def _text(file: Path, data: bytes | None) -> str:
         return (data or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise RefusedError(f"{file} is not UTF-8: it was not touched.", "Save it as UTF-8, and run again.") from error
-
-
-def _check_writable(file: Path) -> None:
-    """Raise RefusedError for a file that is read-only, or that would be parted from its hard links."""
-    with _plain_errors(file):
-        status = file.stat()
-    if not status.st_mode & 0o222 or not os.access(file, os.W_OK):
-        raise RefusedError(
-            f"{file} is read-only: it was not touched.",
-            "Make it writable, and run again; where another program makes it, tell that one.",
-        )
-    if status.st_nlink > 1:
-        raise RefusedError(
-            f"{file} is one of {status.st_nlink} hard links to one file, and would be parted from the others: it was"
-            " not touched.",
-            "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
-        )
 
 
 def _write(file: Path, before: bytes | None, after: bytes | None) -> None:

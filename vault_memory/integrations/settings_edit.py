@@ -284,14 +284,14 @@ def find(document: Document, entries: Iterable[Entry]) -> list[Spot]:
         for index, child in enumerate(document.children(holder) if holder else ()):
             assert holder
             if entry.key is None:
-                found += _hooks_in(document, entry, holder, index, child)
+                found += _find_hooks(document, entry, holder, index, child)
             elif child.key == entry.key and (words := entry.words(child.value)):
                 added = [f"{entry.label}.{name}" for name in child.value if name not in entry.value]
                 found.append(Spot(entry, child, words, holder, index, added))
     return found
 
 
-def _hooks_in(document: Document, entry: Entry, holder: Node, index: int, group: Node) -> list[Spot]:
+def _find_hooks(document: Document, entry: Entry, holder: Node, index: int, group: Node) -> list[Spot]:
     """The hooks of ours in a group of them."""
     found = []
     for hooks in (member for member in document.children(group) if member.key == _HOOKS):

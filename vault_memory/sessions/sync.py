@@ -196,9 +196,7 @@ class _ToolSync:
             place, project = Path(folder) if os.path.isabs(folder) else None, ""
             with contextlib.suppress(ValueError):  # no path at all, as a NUL in it
                 project = projects.find_project(place, self._config, self._environ) if place else ""
-            if not project.startswith(
-                "project:"
-            ):  # settings may give a folder any scope, and its sessions no wider one
+            if not project.startswith("project:"):  # settings may give a folder any scope, a wider one as well
                 project = ""
             if not project and place and not place.is_dir():
                 project = f"project:{projects.identifier(place.name) or 'folder'}-{projects.hash_folder(str(place))}"
