@@ -258,14 +258,6 @@ def test_a_model_says_once_what_a_related_fact_means_for_an_opinion(tmp_path: Pa
 # --- what stays ------------------------------------------------------------------------------------------------------
 
 
-def test_the_next_run_asks_nothing_and_writes_nothing(root: Path, server: ModelServer) -> None:
-    reflect(root, server)
-    files, before = texts(root), asked(server)
-    server.trouble.reply = answer(("Marta repaired the sluice of the mill pond together with two carpenters.", [1]))
-    done = reflect(root, server)
-    assert (done.edits, asked(server), texts(root)) == ((), before, files)
-
-
 def test_a_new_index_a_hand_edit_and_a_moved_line_cost_no_new_text(root: Path, server: ModelServer) -> None:
     reflect(root, server)
     sentences, before = retold((root / MARTA).read_bytes()), asked(server)

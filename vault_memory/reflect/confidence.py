@@ -84,7 +84,11 @@ def confidence(prior: float, evidence: Iterable[Evidence], known_until: int | No
             history[piece.day] = value
     course = (prior, *history.values()) if history else ()
     marks = "".join(MARKS[min(int(value * len(MARKS)), len(MARKS) - 1)] for value in course[-MAX_MARKS:])
-    return Belief(prior, value, round_confidence(value), tuple(history.items()), _trend(course), marks)
+    trend = "new"
+    if course:
+        change = course[-1] - course[max(len(course) - 1 - RECENT, 0)]
+        trend = "rising" if change > STEADY else "falling" if change < -STEADY else "steady"
+    return Belief(prior, value, round_confidence(value), tuple(history.items()), trend, marks)
 
 
 def _move(value: float, prior: float, pieces: Sequence[Evidence]) -> float:
@@ -125,11 +129,3 @@ def _bounded(value: float) -> float:
 def round_confidence(value: float) -> float:
     """A confidence as it is shown: rounded to .05, never quite sure."""
     return min(max(int(value * 20 + 0.5) / 20, 0.05), 0.95)
-
-
-def _trend(course: Sequence[float]) -> str:
-    """Where it has been going over the last days that brought evidence."""
-    if not course:
-        return "new"
-    change = course[-1] - course[max(len(course) - 1 - RECENT, 0)]
-    return "rising" if change > STEADY else "falling" if change < -STEADY else "steady"

@@ -56,10 +56,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 MOST_DETAILS = 3
 _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
-"""What makes a fact one of its own: a number, a title, a name that does not begin the sentence.
-
-Without it those pages hold 21 %.
-"""
+"""A number, a title, a name that does not begin the sentence: without it those pages hold 21 %."""
 
 
 @dataclass(frozen=True, slots=True)
