@@ -104,9 +104,27 @@ def test_a_save_by_temporary_file_and_rename(kept: WatchedVault, part: str) -> N
     kept.settles_as(set(ALL))
 
 
-def test_a_rename(kept: WatchedVault) -> None:
-    (kept.root / "a.md").rename(kept.root / "deep/renamed.md")
-    kept.settles_as(ALL - {"a.md"} | {"deep/renamed.md"})
+def test_a_save_by_way_of_a_backup(kept: WatchedVault) -> None:
+    """As vim does it, after a file that only tries whether one can be made."""
+    (kept.root / "4913").write_text("")
+    (kept.root / "4913").unlink()
+    (kept.root / "a.md").rename(kept.root / "a.md~")
+    (kept.root / "a.md").write_text("heron")
+    (kept.root / "a.md~").unlink()
+    kept.until(lambda: kept.has("a.md", "heron"))
+    kept.settles_as(set(ALL))
+
+
+@pytest.mark.parametrize(
+    "places", [["deep/renamed.md"], ["A.md"], [".trash/a.md", "a.md"]], ids=["name", "case", "trash and back"]
+)
+def test_a_rename(kept: WatchedVault, places: list[str]) -> None:
+    (kept.root / ".trash").mkdir()
+    before = "a.md"
+    for place in places:
+        (kept.root / before).rename(kept.root / place)
+        kept.settles_as(ALL - {"a.md"} | ({place} if not place.startswith(".trash") else set()))
+        before = place
 
 
 def test_the_same_size_and_time_with_another_content(kept: WatchedVault) -> None:
