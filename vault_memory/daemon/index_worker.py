@@ -6,7 +6,8 @@ How a turn goes, and why in this order:
 1. Wait until something is due, at the longest until the next look at everything.
 2. Where changes may have been missed (a lost queue, another folder at the vault's path, a system that does not tell),
    watch anew first and look at everything then: what changes in between is told of.
-3. Refresh the index. What fails is not forgotten: it waits, longer each time, and the trouble is there to be asked for.
+3. Refresh the index. After what failed everything is looked at again, each time after a longer pause, and the trouble
+   is there to be asked for.
 """
 
 import json
