@@ -210,7 +210,8 @@ def test_settings_are_read_again_when_their_file_changes(root: Path) -> None:
     assert daemon.ask("recall", query="heron", mode="lexical")["results"]
     put(root, ".memory/config.toml", '[vault]\nignore = ["Private/*"]\n', 0)
     until(lambda: not daemon.ask("recall", query="heron", mode="lexical")["results"])
-    put(root, ".memory/config.toml", "[vault\n", 0)
+    put(root, ".memory/config.new", "[vault\n", 0)  # all at once: a file that is empty for a moment has no mistake
+    (root / ".memory" / "config.new").replace(root / ".memory" / "config.toml")
     until(lambda: daemon.ask("status")["daemon"]["settings"] is not None)
     assert not daemon.ask("recall", query="heron", mode="lexical")["results"]  # what was in force stays so
     assert "still using the old settings" in run(root, "status").out or run(root, "status").code == 2
