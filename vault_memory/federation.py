@@ -16,14 +16,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.config import Config
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request, Result, RootStatus, Understanding, without_results
-from vault_memory.startup import NOTES, SESSIONS, user_folder
+from vault_memory.startup import NOTES, SESSIONS, STALE_SOURCE, user_folder
 from vault_memory.store import journal, schema
 
 if TYPE_CHECKING:
@@ -39,9 +39,6 @@ SESSIONS_OFF = "no session transcripts are indexed: `sessions.tools` in the user
 
 DEADLINE_SECONDS = 0.5
 """So long further vaults are waited for where nothing may be waited for: a quarter of what a hook has."""
-
-UPDATE_HINT = "`memory index` brings it up to date"
-"""What is said at the end where an index is not what it could be."""
 
 _OF_ONE_SOURCE = ("lexical", "entity", "temporal")
 """What a source says of these is that it holds nothing of the question; another may."""
@@ -291,13 +288,15 @@ class Federation(Memory):
             config = replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off")
             memory = Memory(config)
             if why := memory.index_file.unusable():
-                return f"{root.name} has no index that can be used ({why}): {UPDATE_HINT}"
+                return _no_results(
+                    request, fresh=False, degraded=[_stale(f"{root.name} has no index that can be used ({why})")]
+                )
             with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
                 answer = memory.search.engine(store).answer(request)
         except (VaultMemoryError, *schema.DAMAGED) as error:
             return str(error) if may_wait else f"{root.name}: {error}"
         if not freshness.fresh:
-            behind = ("source", f"{root.name} has changed since it was indexed: {UPDATE_HINT}")
+            behind = _stale(f"{root.name} has changed since it was indexed")
             answer = answer._replace(fresh=False, pending=freshness.pending, degraded=[*answer.degraded, behind])
         return _cited_outside(root, answer)
 
@@ -342,6 +341,15 @@ class Federation(Memory):
         return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
 
 
+def _stale(why: str) -> tuple[str, str]:
+    return STALE_SOURCE, f"{why}: `memory index` brings it up to date"
+
+
+def _no_results(request: Request, **state: Any) -> Answer:  # noqa: ANN401
+    lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
+    return Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {}, **state)
+
+
 def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answer:
     """One answer of several: without the guesses of a source that has nothing to do with an unasked question."""
     from vault_memory.context.context import in_turn
@@ -351,8 +359,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
     found = [(name, each) for name, each in given if isinstance(each, Answer)]
     missing = [RootStatus(name, why_not=each) for name, each in given if isinstance(each, str)]
     answers = [answer if answer.has_footing else without_results(answer) for _, answer in found]
-    lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
-    first = answers[0] if answers else Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})
+    first = answers[0] if answers else _no_results(request)
     # Who knows most words of the question comes first in each turn; the notes where all know the same.
     order = sorted(range(len(answers)), key=lambda number: -len(answers[number].words))
     turns, repeats = in_turn([answers[number] for number in order])

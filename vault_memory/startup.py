@@ -12,6 +12,9 @@ MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
 FORMATS = ("markdown", "json", "xml")
 NOTES, SESSIONS = "notes", "sessions"
+STALE_SOURCE = "stale_source"
+"""The problem of an answer that another vault's index is missing or behind."""
+
 SOURCES = (NOTES, SESSIONS, "all")
 TOOLS = ("claude-code", "opencode", "openclaw")
 """Whose sessions can be a source."""

@@ -26,7 +26,7 @@ from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.memory import Memory
 from vault_memory.rendering.common import seen_document
 from vault_memory.rendering.notes import entities_document, entity_document, get_document, opinions_document
-from vault_memory.rendering.recall import recall_document, recall_notes
+from vault_memory.rendering.recall import left_out_notes, recall_document, recall_notes
 from vault_memory.rendering.status import narrowed, status_document
 from vault_memory.search.answer import Request
 from vault_memory.search.candidates import LEXICAL_POOL
@@ -126,7 +126,7 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> tupl
         Federation(mine.config).answers(_everywhere(requests[:2]), keep=False)
     )
     ranked: list[object] = [_plain(recall_document(answer)) for answer in answers]
-    ranked += [recall_notes(answer) for answer in answers]
+    ranked += [(recall_notes(answer), left_out_notes(answer.omitted)) for answer in answers]
     ranked += contexts(mine)
     said: list[object] = [(answer.understood, answer.notes, answer.passages) for answer in answers]
     said.append(_status(narrowed(status_document(status(mine, OPEN)))))

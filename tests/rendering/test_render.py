@@ -22,7 +22,7 @@ from vault_memory.rendering.notes import (
     opinions_document,
     retain_document,
 )
-from vault_memory.rendering.recall import recall_document, recall_notes, recall_text
+from vault_memory.rendering.recall import left_out_notes, recall_document, recall_notes, recall_text
 from vault_memory.rendering.status import (
     doctor_document,
     doctor_text,
@@ -176,16 +176,15 @@ def test_results_are_grouped_by_note_in_line_order() -> None:
 
 def test_nothing_found_is_said() -> None:
     assert recall_text(answer()) == ""
-    assert recall_notes(answer()) == ["Nothing found in 12 notes."]
+    assert recall_notes(answer()) == ([], ["Nothing found in 12 notes."])
 
 
 def test_what_was_left_out_or_stale_is_said() -> None:
     omitted = {"over_budget": 3, "over_k": 1, "near_duplicates": 2}
     said = answer(result(), degraded=[("semantic", "no vectors")], fresh=False, pending=2, omitted=omitted)
-    notes = recall_notes(said)
-    assert notes == [
-        "No vectors.", "The index is 2 notes behind; `memory index` updates it.", "1 more match; use --k to see more.",
-        "3 more did not fit the budget.", "Left out: 2 near-duplicates.",
+    assert recall_notes(said) == ([], ["No vectors.", "The index is 2 notes behind; `memory index` updates it."])
+    assert left_out_notes(omitted) == [
+        "1 more match; use --k to see more.", "3 more did not fit the budget.", "Left out: 2 near-duplicates.",
     ]  # fmt: skip
 
 
@@ -198,15 +197,13 @@ def test_what_was_left_out_or_stale_is_said() -> None:
     ],
 )  # fmt: skip
 def test_a_note_that_begins_with_a_path_keeps_its_letters(why: str, said: str) -> None:
-    assert recall_notes(answer(result(), degraded=(("files", why),))) == [said]
+    assert recall_notes(answer(result(), degraded=(("files", why),))) == ([], [said])
 
 
 def test_guesses_by_meaning_are_introduced_as_such() -> None:
     why = f"no note contains any of these words; {ONLY_MEANING}"
-    assert recall_notes(answer(result(), degraded=[("lexical", why)]))[0].endswith("by meaning:")
-    assert recall_notes(answer(result(), omitted={"beyond_pool": 9, "over_k": 2})) == [
-        "At least 11 more matches; use --k to see more."
-    ]
+    assert recall_notes(answer(result(), degraded=[("lexical", why)])) == ([f"{why[:1].upper()}{why[1:]}:"], [])
+    assert left_out_notes({"beyond_pool": 9, "over_k": 2}) == ["At least 11 more matches; use --k to see more."]
 
 
 # --- the other documents --------------------------------------------------------------------------------------

@@ -293,12 +293,8 @@ class HookRun:
             # No model is asked here, and the client of one takes longer to import than all the rest.
             memory = Federation(replace(config, embedding_provider="builtin", rerank_provider="off"))
             document = methods.call("context", memory, params)
-        is_behind = document["index"] is None or not document["index"]["fresh"]
-        if not is_behind and any(each["what"] == "source" for each in document["degraded"]):
-            from vault_memory.federation import UPDATE_HINT
-
-            is_behind = any(each["why"].endswith(UPDATE_HINT) for each in document["degraded"])
-        if is_behind:
+        is_fresh = document["index"] is not None and document["index"]["fresh"]
+        if not is_fresh or any(each["what"] == startup.STALE_SOURCE for each in document["degraded"]):
             _build(config.vault, self.environ)
         return document
 

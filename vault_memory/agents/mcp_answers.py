@@ -21,6 +21,7 @@ from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
 from vault_memory.rendering.common import clean, place, plural
 from vault_memory.rendering.notes import entity_text, past_the_end
+from vault_memory.rendering.recall import left_out_notes
 from vault_memory.search.answer import SESSION
 from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import frame
@@ -90,9 +91,6 @@ def search(caller: Caller, given: Arguments) -> str:
     return text + _fit_notes(max(room, 0), _notes(found, scopes))
 
 
-_LEFT_OUT = re.compile(r"left out: |(?:at least )?[\d,]+ more ")
-
-
 def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
     """What is to be known of an answer, how much there is besides last.
 
@@ -101,12 +99,16 @@ def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
     unknown, window = found["understood"]["unknown"][:UNKNOWN_WORDS_NAMED], found["understood"]["window"]
     notes = [f"not found anywhere: {', '.join(word[:40] for word in unknown)}"] if unknown else []
     notes += [f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else []
-    said = []
-    for each in found["said"]:  # a note for a person becomes a part of a line for an agent
-        note = each.rstrip(".:").replace("use --k to see more", "max_results shows more")
-        said.append(note[:1].lower() + note[1:] if note[1:2].islower() else note)
-    said += [*(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
-    return notes + sorted(said, key=lambda note: _LEFT_OUT.match(note) is not None)
+    notes += map(_clause, (*found["before"], *found["notes"]))
+    notes += ["index up to date"] if found["index"]["fresh"] else []
+    notes += [f"scopes: {', '.join(scopes)}"]
+    return [*notes, *map(_clause, left_out_notes(found["omitted"], "max_results shows more"))]
+
+
+def _clause(sentence: str) -> str:
+    """A note for a person as a part of a line for an agent."""
+    words = sentence.rstrip(".:")
+    return words[:1].lower() + words[1:] if words[1:2].islower() else words
 
 
 def _cut_best(text: str, most: int) -> str:

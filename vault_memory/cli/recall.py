@@ -52,12 +52,11 @@ def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str 
     if shared.json:
         shared.say(json.dumps(found))
         return
-    # What ends with a colon introduces the answer.
-    for note in (note for note in found["said"] if note.endswith(":")):
+    for note in found["before"]:
         shared.note(note)
     if found["text"]:
         shared.say(found["text"])
-    for note in (note for note in found["said"] if not note.endswith(":")):
+    for note in (*found["notes"], *found["left_out"]):
         shared.note(note)
 
 

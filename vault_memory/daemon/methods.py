@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
-from vault_memory.rendering.recall import context_document, recall_document, recall_notes, recall_text
+from vault_memory.rendering.recall import context_document, left_out_notes, recall_document, recall_notes, recall_text
 from vault_memory.search import request
 
 if TYPE_CHECKING:
@@ -56,9 +56,11 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
     answer = memory.answer(asked, progress, journal=not request.flag(params, "no_journal"))
     if not as_text:
         return recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
+    before, notes = recall_notes(answer)
     days = [day.isoformat() for day in answer.understood.window or ()]
     return {
-        "text": recall_text(answer), "said": recall_notes(answer), "rendered_tokens": answer.rendered_tokens,
+        "text": recall_text(answer), "before": before, "notes": notes, "left_out": left_out_notes(answer.omitted),
+        "rendered_tokens": answer.rendered_tokens,
         "degraded": [{"what": what, "why": why} for what, why in answer.degraded], "index": {"fresh": answer.fresh},
         "understood": {"unknown": list(answer.understood.unknown), "window": days or None},
         "omitted": dict(answer.omitted),

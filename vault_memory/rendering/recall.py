@@ -95,15 +95,19 @@ def recall_text(answer: Answer) -> str:
     return "\n\n".join(blocks)
 
 
-def recall_notes(answer: Answer) -> list[str]:
-    """What a person should know beside the results; what ends with a colon belongs before them."""
-    notes = [f"{note[:-1]}:" if note.endswith(f"{ONLY_MEANING}.") else note for note in seen_notes(answer)]
-    notes += _left_out(answer.omitted)
+def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
+    """What a person should know of an answer: what introduces its results, and what stands below them."""
+    before, notes = list[str](), list[str]()
+    for note in seen_notes(answer):
+        if note.endswith(f"{ONLY_MEANING}."):
+            before.append(f"{note[:-1]}:")
+        else:
+            notes.append(note)
     if not answer.results:
         noun = "session" if answer.request.source == "sessions" else "note"
         nothing = "Nothing fits the budget" if answer.omitted.get("over_budget") else "Nothing found"
         notes.insert(0, f"{nothing} in {plural(answer.notes, noun)}.")
-    return notes
+    return before, notes
 
 
 _LEFT_OUT = {
@@ -118,13 +122,13 @@ _LEFT_OUT = {
 }
 
 
-def _left_out(omitted: Mapping[str, int]) -> list[str]:
-    """What an answer leaves out, and how to see it."""
+def left_out_notes(omitted: Mapping[str, int], more_with: str = "use --k to see more") -> list[str]:
+    """What an answer leaves out, and how to see more results."""
     notes = []
     if more := omitted.get("over_k", 0) + omitted.get("beyond_pool", 0):
         at_least = "At least " if omitted.get("beyond_pool") else ""
         matches = f"{more:,} more {'match' if more == 1 else 'matches'}"
-        notes.append(f"{at_least}{matches}; use --k to see more.")
+        notes.append(f"{at_least}{matches}; {more_with}.")
     if more := omitted.get("over_budget", 0):
         notes.append(f"{more:,} more did not fit the budget.")
     if others := [text.format(f"{omitted[what]:,}") for what, text in _LEFT_OUT.items() if omitted.get(what)]:
@@ -150,7 +154,7 @@ def context_notes(document: Document) -> list[str]:
     notes, index = degraded_notes((each["what"], each["why"]) for each in document["degraded"]), document["index"]
     if index and not index["fresh"]:
         notes.append(behind(index["pending"]))
-    notes += _left_out(document["omitted"])
+    notes += left_out_notes(document["omitted"])
     if index and not document["text"]:
         notes.insert(0, f"Nothing to hand over from {plural(index['notes'], 'note')}.")
     return notes
