@@ -67,13 +67,13 @@ def texts(facts: Sequence[Fact]) -> list[str]:
 
 def test_the_same_words_are_one_opinion_told_twice() -> None:
     one = only(opinion(EARLY, 1), opinion("Likes early meetings", 4))
-    assert [told.day.day for told in one.told if told.day] == [1, 4]
+    assert [told.day.day for told in one.statements if told.day] == [1, 4]
     assert one.statement.day == date(2025, 11, 4)
     assert one.updated == date(2025, 11, 4)
 
 
 def test_what_is_cited_for_it_is_no_other_opinion() -> None:
-    assert len(only(opinion(EARLY, 1), opinion(f"{EARLY} Evidence: [[2025-11-01]] L3.", 4)).told) == 2
+    assert len(only(opinion(EARLY, 1), opinion(f"{EARLY} Evidence: [[2025-11-01]] L3.", 4)).statements) == 2
 
 
 @pytest.mark.parametrize("other", ["ben", "anna ben", ""])
@@ -245,7 +245,7 @@ def test_only_a_newer_opinion_bears_another_out_and_no_further_than_it_is_held(d
 
 def test_stated_surer_and_surer_it_rises() -> None:
     one = only(*(opinion(EARLY, day, c=c) for day, c in ((1, 0.3), (3, 0.5), (5, 0.7), (9, 0.9))))
-    assert (one.belief.shown, one.belief.trend) == (0.6, "rising")
+    assert (one.belief.rounded, one.belief.trend) == (0.6, "rising")
 
 
 def test_a_line_without_a_day_is_stated_on_no_day() -> None:
@@ -297,7 +297,7 @@ def test_opinions_of_no_entity_are_held_against_facts_of_none() -> None:
 def test_a_statement_whose_place_another_took_is_still_held_and_less_sure() -> None:
     new = opinion(TEA, 5, c=0.9)
     found = find_opinions([opinion(EARLY, 1)._replace(succeeded_by=new.key), new], inputs())
-    sure = {one.statement.text: one.belief.shown for one in found}
+    sure = {one.statement.text: one.belief.rounded for one in found}
     assert sure[EARLY] < 0.7 < sure[TEA]
 
 
@@ -322,7 +322,7 @@ def test_a_page_of_few_tokens_tells_of_the_surest_and_counts_the_rest() -> None:
     assert 3 < len(kept) < 20
     assert lines[-1] == f"…and {31 - len(kept)} more: see `memory opinions`."
     assert any("surest of all" in line for line in kept)
-    sure = sorted((one.belief.shown for one in found), reverse=True)
+    sure = sorted((one.belief.rounded for one in found), reverse=True)
     assert sorted((float(line[4:7]) for line in kept), reverse=True) == sure[: len(kept)]
 
 

@@ -15,7 +15,7 @@ from vault_memory.reflect.confidence import (
     STEP_DOWN_AGREED,
     STEP_UP,
     Evidence,
-    confidence,
+    weigh_evidence,
 )
 from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS
 
@@ -35,7 +35,7 @@ evidence = st.lists(pieces(30), max_size=14, unique_by=lambda piece: piece.key)
 
 
 def value(prior, told):
-    return confidence(prior, told).value
+    return weigh_evidence(prior, told).value
 
 
 # --- properties ------------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def value(prior, told):
 @given(priors, st.lists(pieces(6), max_size=14), st.randoms())
 def test_the_order_does_not_matter(prior, told, chance: random.Random):
     shuffled = chance.sample(told, len(told))
-    assert confidence(prior, shuffled) == confidence(prior, told)
+    assert weigh_evidence(prior, shuffled) == weigh_evidence(prior, told)
 
 
 @settings(max_examples=40)
@@ -68,10 +68,10 @@ def test_a_contradiction_lowers_by_one_step_at_most(prior, told, day):
 @settings(max_examples=40)
 @given(priors, evidence)
 def test_it_stays_within_bounds(prior, told):
-    belief = confidence(prior, told)
+    belief = weigh_evidence(prior, told)
     assert LOWEST <= belief.value <= HIGHEST
-    assert 0.05 <= belief.shown <= 0.95
-    assert belief.shown * 20 == pytest.approx(round(belief.shown * 20))
+    assert 0.05 <= belief.rounded <= 0.95
+    assert belief.rounded * 20 == pytest.approx(round(belief.rounded * 20))
     assert all(LOWEST <= then <= HIGHEST for _, then in belief.history)
     assert len(belief.sparkline) == min(len(belief.history) + bool(belief.history), MAX_MARKS)
 
@@ -83,10 +83,10 @@ repeated = st.lists(pieces(6), max_size=14)
 @given(priors, repeated, st.integers(0, 4000))
 def test_what_was_known_when_the_prior_was_given_counts_for_nothing(prior, told, day):
     old = [piece for piece in told if piece.day is None or piece.day <= day]
-    assert value(prior, []) == confidence(prior, old, known_until=day).value
+    assert value(prior, []) == weigh_evidence(prior, old, known_until=day).value
     firsts = {piece.key for piece in old if piece.relation != RESTATES}
     new = [piece for piece in told if piece not in old and (piece.relation == RESTATES or piece.key not in firsts)]
-    assert confidence(prior, told, known_until=day) == confidence(prior, new)
+    assert weigh_evidence(prior, told, known_until=day) == weigh_evidence(prior, new)
 
 
 # --- by hand ---------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def test_the_same_words_on_another_day_say_what_is_held_then_and_bear_nothing_ou
 def test_what_is_told_again_stands_where_it_was_told_first():
     told = [Evidence(1, 1, CONTRADICTS), Evidence(2, 366, SUPPORTS), Evidence(3, 600, SUPPORTS)]
     again = [*told, Evidence(1, 1000, CONTRADICTS)]
-    assert confidence(0.7, again) == confidence(0.7, told)
+    assert weigh_evidence(0.7, again) == weigh_evidence(0.7, told)
 
 
 @pytest.mark.parametrize("years", [500, 5000])
@@ -154,10 +154,10 @@ def test_ages_far_apart_are_no_error(years):
 
 
 def test_the_value_shown_is_rounded():
-    assert confidence(0.7, supports(10)).shown == 0.75  # .73
-    assert confidence(0.7, contradicts(10)).shown == 0.6
-    assert confidence(1.0, []).shown == 0.95
-    assert confidence(0.0, []).shown == 0.05
+    assert weigh_evidence(0.7, supports(10)).rounded == 0.75  # .73
+    assert weigh_evidence(0.7, contradicts(10)).rounded == 0.6
+    assert weigh_evidence(1.0, []).rounded == 0.95
+    assert weigh_evidence(0.0, []).rounded == 0.05
 
 
 @pytest.mark.parametrize(
@@ -175,18 +175,18 @@ def test_the_value_shown_is_rounded():
     ],
 )
 def test_trend_and_sparkline(told, trend, marks):
-    belief = confidence(0.7, told)
+    belief = weigh_evidence(0.7, told)
     assert belief.prior == 0.7
     assert (belief.trend, belief.sparkline) == (trend, marks)
 
 
 def test_the_history_has_one_value_a_day():
-    belief = confidence(0.5, supports(10, 10, 20))
+    belief = weigh_evidence(0.5, supports(10, 10, 20))
     assert [day for day, _ in belief.history] == [10, 20]
     assert belief.history[-1][1] == belief.value
 
 
 def test_a_long_history_shows_its_end():
-    belief = confidence(0.5, supports(*range(0, 400, 10)))
+    belief = weigh_evidence(0.5, supports(*range(0, 400, 10)))
     assert len(belief.history) == 40
     assert len(belief.sparkline) == MAX_MARKS

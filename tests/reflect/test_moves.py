@@ -8,7 +8,7 @@ import pytest
 
 from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.confidence import confidence
+from vault_memory.reflect.confidence import weigh_evidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.opinion_page import ANEW, BY_HAND, GONE, Move, OpinionMoves, summarize_moves
 
@@ -22,11 +22,11 @@ def fact(text: str, day: str | None = "2025-11-03", kind: str = "world", confide
 
 
 def opinion(*told: Fact, supports: tuple[Fact, ...] = (), contradicts: tuple[Fact, ...] = ()) -> HeldOpinion:
-    return HeldOpinion(told[-1], told, 0.8, confidence(0.8, ()), supports, contradicts)
+    return HeldOpinion(told[-1], told, 0.8, weigh_evidence(0.8, ()), supports, contradicts)
 
 
 def known(*opinions: HeldOpinion, facts: tuple[Fact, ...] = ()) -> OpinionMoves:
-    everything = {f.key: f for one in opinions for f in (*one.told, *one.supports, *one.contradicts, *facts)}
+    everything = {f.key: f for one in opinions for f in (*one.statements, *one.supports, *one.contradicts, *facts)}
     return OpinionMoves(opinions, everything, lambda fact: f"[[{fact.day}]] L{fact.line}")
 
 

@@ -21,7 +21,7 @@ from vault_memory.markdown.fact_text import EvidenceSource, sources, without_evi
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import short
-from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence
+from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, weigh_evidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.stance import CONTRADICTS, RELATED, RELATIONS, SUPPORTS, Sentence, sentence
@@ -76,7 +76,7 @@ class HeldOpinion:
     """An opinion and what it rests on; every list is in the order of a timeline. `statement` is its newest wording."""
 
     statement: Fact
-    told: tuple[Fact, ...]
+    statements: tuple[Fact, ...]
     prior: float
     belief: Belief
     supports: tuple[Fact, ...] = ()
@@ -95,14 +95,14 @@ class HeldOpinion:
     @property
     def stated(self) -> tuple[tuple[date, float], ...]:
         """The numbers it was stated with, one a day, and since when each; of what has no day nobody knows when."""
-        of_day = {fact.day: fact.confidence for fact in self.told if fact.day and fact.confidence is not None}
+        of_day = {fact.day: fact.confidence for fact in self.statements if fact.day and fact.confidence is not None}
         numbers = sorted(of_day.items())
         return tuple(one for n, one in enumerate(numbers) if not n or numbers[n - 1][1] != one[1])
 
     @property
     def updated(self) -> date | None:
         """The day of the newest fact that it rests on."""
-        days = (stated_on(fact) for fact in (*self.told, *self.supports, *self.contradicts))
+        days = (stated_on(fact) for fact in (*self.statements, *self.supports, *self.contradicts))
         return max((day for day in days if day), default=None)
 
 
@@ -132,7 +132,7 @@ def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None
     subjects = {slug: _Subject(found, inputs) for slug, found in about.items()}
     wanted = (told for told in groups.values() if whom is None or any(whom in fact.about for fact in told))
     found = [_opinion(told, subjects, inputs) for told in wanted]
-    return tuple(sorted(found, key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key)))
+    return tuple(sorted(found, key=lambda one: (-one.belief.rounded, one.statement.text, one.statement.key)))
 
 
 def _opinion(told: Sequence[Fact], subjects: Mapping[str, "_Subject"], inputs: OpinionInputs) -> HeldOpinion:
@@ -156,7 +156,7 @@ def _opinion(told: Sequence[Fact], subjects: Mapping[str, "_Subject"], inputs: O
         *(_piece(fact, RESTATES, fact.confidence) for fact in told if fact is not first),
     ]
     # Where its day is not known, whatever bears on it may have come later.
-    belief = confidence(prior, pieces, since.toordinal() if since else None)
+    belief = weigh_evidence(prior, pieces, since.toordinal() if since else None)
     return HeldOpinion(newest, tuple(told), prior, belief, supports, contradicts, related, since, by_hand is not None)
 
 

@@ -52,8 +52,8 @@ class Belief:
 
     prior: float
     value: float
-    shown: float
-    """Rounded to .05, from .05 to .95."""
+    rounded: float
+    """To .05, from .05 to .95: as pages show it."""
     history: tuple[tuple[int, float], ...]
     trend: str
     """new, rising, falling or steady."""
@@ -61,7 +61,7 @@ class Belief:
     """The prior and what came of it; "" where no day brought any evidence."""
 
 
-def confidence(prior: float, evidence: Iterable[Evidence], known_until: int | None = None) -> Belief:
+def weigh_evidence(prior: float, evidence: Iterable[Evidence], known_until: int | None = None) -> Belief:
     """How sure to be, from a prior in 0..1 and evidence in any order; of several with one key the oldest counts.
 
     The prior holds already what was known on the day `known_until`, all that has no day among it.

@@ -69,7 +69,7 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
     room = tokens - FRAME_TOKENS
     by_subject: dict[str, list[tuple[int, tuple[Line, ...]]]] = defaultdict(list)
     surest = sorted(
-        enumerate(opinions), key=lambda pair: (-pair[1].belief.shown, -(pair[1].updated or date.min).toordinal())
+        enumerate(opinions), key=lambda pair: (-pair[1].belief.rounded, -(pair[1].updated or date.min).toordinal())
     )
     for place, one in surest:
         if room < LEAST_TOKENS:
@@ -96,18 +96,17 @@ def _title(subject: str, context: PageContext) -> str:
 
 def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) -> Iterator[Line]:
     """One opinion with its course and what speaks for and against it; in short only the newest of that."""
-    name, of = short(opinion.statement.key), short(opinion.told[0].key)
+    name, of = short(opinion.statement.key), short(opinion.statements[0].key)
     belief, day = opinion.belief, opinion.updated
-    yield Line(f"- **{decimal(belief.shown)}** {_cited_words(opinion.statement, context)}", (opinion.statement.key,))
-    if len(opinion.told) > 1 and not is_short:
+    yield Line(f"- **{decimal(belief.rounded)}** {_cited_words(opinion.statement, context)}", (opinion.statement.key,))
+    if len(opinion.statements) > 1 and not is_short:
         own = _worded(opinion.statement, context)
-        others = [fact for fact in _newest_of_each(opinion.told, context) if _worded(fact, context) != own]
+        others = [fact for fact in _newest_of_each(opinion.statements, context) if _worded(fact, context) != own]
         for fact in others[:MAX_WORDINGS]:
             yield Line(f"  - also: {_cited_words(fact, context)}", (fact.key,), of=of)
     if belief.history:
-        start = (
-            f" from {decimal(round_confidence(belief.prior))}" if round_confidence(belief.prior) != belief.shown else ""
-        )
+        prior = round_confidence(belief.prior)
+        start = f" from {decimal(prior)}" if prior != belief.rounded else ""
         last = f", last on {long(day)}" if day else ""
         yield Line(f"  - {belief.sparkline} {belief.trend}{start}{last}", slot=f"course {name}")
     if len(opinion.stated) > 1:
@@ -194,7 +193,7 @@ class OpinionMoves:
 
     def __init__(self, opinions: Sequence[HeldOpinion], facts: Mapping[int, Fact], cite: Callable[[Fact], str]) -> None:
         self._facts, self._cite = facts, cite
-        self._of_key = {fact.key: opinion for opinion in opinions for fact in opinion.told}
+        self._of_key = {fact.key: opinion for opinion in opinions for fact in opinion.statements}
 
     def between(self, was: Sequence[Line], lines: Sequence[Line]) -> list[Move]:
         """What moved, the farthest first; what is new, the surest first; what is gone."""
@@ -215,9 +214,10 @@ class OpinionMoves:
             if old and old.number != entry.number:
                 why, evidence = self._why(old, entry, opinion) if opinion else (ANEW, ())
                 moved.append(Move(entry.text, old.number, entry.number, why, evidence))
-            elif old is None and opinion and all(since is None or (f.day and f.day > since) for f in opinion.told):
-                told = opinion.told[-1]
-                new.append(Move(entry.text, None, entry.number, self._when("told", told), (told,)))
+            elif opinion and old is None:
+                last = opinion.statements[-1]
+                if all(since is None or (fact.day and fact.day > since) for fact in opinion.statements):
+                    new.append(Move(entry.text, None, entry.number, self._when("told", last), (last,)))
         moved.sort(key=lambda move: -abs((move.after or 0) - (move.before or 0)))
         new.sort(key=lambda move: -(move.after or 0))
         still = after.keys() | set(map(_name, self._of_key.values()))
@@ -240,7 +240,7 @@ class OpinionMoves:
         bearing = opinion.supports if is_up else opinion.contradicts
         if new := _newer(bearing, before.cited(way), opinion):
             return self._told_of("borne out" if is_up else "contradicted", new), tuple(new)
-        told = _newer(opinion.told, before.keys, opinion) if before.keys else []
+        told = _newer(opinion.statements, before.keys, opinion) if before.keys else []
         if again := [fact for fact in told if fact.day]:
             stated = again[0].confidence
             return self._told_of(f"told again{f' as {decimal(stated)}' if stated else ''}", again), tuple(again)
@@ -258,7 +258,7 @@ class OpinionMoves:
 
 
 def _name(opinion: HeldOpinion) -> str:
-    return f"held {opinion.told[0].key} {opinion.statement.key}"
+    return f"held {opinion.statements[0].key} {opinion.statement.key}"
 
 
 def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:

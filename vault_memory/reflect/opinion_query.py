@@ -65,7 +65,8 @@ def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
     # What stands, or has no room, on the page that is for everybody; and what is stated in some scope.
     shared = beliefs.find_opinions(jobs.fact_set.facts, jobs.opinion_inputs, by_all)
     found = [*((opinion, GLOBAL) for opinion in shared), *_private(jobs, by_some)]
-    lines = _lines(jobs, (f for one, _ in found for f in chain(one.told, one.supports, one.contradicts, one.related)))
+    parts = ((one.statements, one.supports, one.contradicts, one.related) for one, _ in found)
+    lines = _lines(jobs, chain.from_iterable(chain.from_iterable(parts)))
     slugs = {slug for one, _ in found for slug in one.statement.about}
     called = {slug: names.shown(slug) or jobs.fact_set.speakers.get(slug) or slug for slug in slugs}
     opinions = [_opinion(one, scope, lines, called) for one, scope in found]
@@ -84,7 +85,7 @@ def _private(jobs: PageJobs, about: str | None) -> Iterator[tuple[HeldOpinion, s
         open_to_it = (fact for fact in everything if fact.scope in (GLOBAL, scope))
         told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
         for opinion in beliefs.find_opinions(told, jobs.opinion_inputs, about):
-            if any(fact.scope == scope for fact in opinion.told):
+            if any(fact.scope == scope for fact in opinion.statements):
                 yield opinion, scope
 
 
@@ -121,10 +122,10 @@ def _opinion(
 
     return Opinion(
         statement=statement.text,
-        confidence=opinion.belief.shown,
+        confidence=opinion.belief.rounded,
         entities=tuple(called[slug] for slug in opinion.statement.about),
         trend=opinion.belief.trend,
-        evidence=newest_first(opinion.told),
+        evidence=newest_first(opinion.statements),
         superseded_by=statement.superseded_by,
         supports=newest_first(opinion.supports),
         contradicts=newest_first(opinion.contradicts),

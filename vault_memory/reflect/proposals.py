@@ -68,7 +68,7 @@ class Proposal(NamedTuple):
     change: CoreChange
     because: str
     evidence: tuple[Fact, ...]
-    told: tuple[Fact, ...] = ()
+    restated: tuple[Fact, ...] = ()
     """All facts that state the same, the first of `evidence` among them."""
     name: str = ""
 
@@ -132,7 +132,7 @@ def _line(proposal: Proposal, context: PageContext) -> Line:
     what, text, old, _ = proposal.change
     quoted = {ADD: text, CHANGE: f"{old}{_TO}{text}", REMOVE: old}[what]
     because = proposal.because
-    tellers = {provenance.teller(fact.by) for fact in (*proposal.evidence, *proposal.told)}
+    tellers = {provenance.teller(fact.by) for fact in (*proposal.evidence, *proposal.restated)}
     if tellers and "" not in tellers:  # no person told it: whoever ticks it should know whose words they are
         because += f", told by {', '.join(sorted(tellers))}"
     if cited := ", ".join(context.cite.fact(fact) for fact in proposal.evidence):
@@ -294,7 +294,7 @@ def _unanswered(found: Iterable[Proposal], grounds: Grounds, passed: Counter[str
     """Those that nobody has answered yet, by the name that they have on the page; the others are counted."""
     for one in found:
         # It may have been known by another fact that states the same before it was stated anew.
-        names = [name_for(one.change, fact) for fact in (*one.evidence[:1], *one.told)] or [name_for(one.change, None)]
+        names = [name_for(one.change, fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
         if not grounds.refused.isdisjoint(names):
             passed["refused"] += 1
         elif not grounds.done.isdisjoint(names):
@@ -391,17 +391,18 @@ def _additions(grounds: Grounds, passed: Counter[str]) -> Iterator[Proposal]:
     """What is sure enough to stand in the core, said there already or not; the surest opinions first."""
     told: set[int] = set()
     for opinion in grounds.opinions:
-        told |= {fact.key for fact in opinion.told}
-        days = {fact.day for fact in (*opinion.told, *opinion.supports) if fact.day}
-        if opinion.belief.shown < SURE:
+        told |= {fact.key for fact in opinion.statements}
+        days = {fact.day for fact in (*opinion.statements, *opinion.supports) if fact.day}
+        if opinion.belief.rounded < SURE:
             passed["unsure"] += 1
         elif len(days) < SURE_DAYS:
             passed["once"] += 1
         else:
-            because = f"it is held with {decimal(opinion.belief.shown)} and was told or borne out on {len(days)} days"
+            because = f"it is held with {decimal(opinion.belief.rounded)} and was told or borne out on {len(days)} days"
             newest = sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True)[:3]
             evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))
-            yield Proposal(CoreChange(ADD, _quotable(opinion.statement, grounds)), because, evidence, opinion.told)
+            change = CoreChange(ADD, _quotable(opinion.statement, grounds))
+            yield Proposal(change, because, evidence, opinion.statements)
     # What has a day of its own is over some day: that is for the calendar.
     lasting = (f for f in grounds.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
     weighty = [f for f in lasting if (f.tier == "core" or f.importance >= WEIGHTY) and f.key not in told]
