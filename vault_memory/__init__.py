@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vault_memory.context.context import Bundle
+    from vault_memory.daemon.daemon_memory import DaemonMemory
     from vault_memory.embedding.configured_space import BackfillReport
     from vault_memory.errors import (
         BusyError,
         ConflictError,
         IndexUnusableError,
+        LostError,
+        NotRunningError,
         RefusedError,
         RemoteError,
         UsageError,
@@ -37,15 +40,15 @@ if TYPE_CHECKING:
     from vault_memory.write.retain import RetainResult
 
 __all__ = [
-    "Answer", "BackfillReport", "Bundle", "BusyError", "ConflictError", "EntityProfile", "EntityRow", "Excerpt",
-    "FactLine", "Federation", "ForgetResult", "IndexUnusableError", "Memory", "Opinion", "ReflectReport",
-    "RefusedError", "RemoteError", "Removal", "Report", "Result", "RetainResult", "UndoReport", "UsageError",
-    "VaultError", "VaultMemoryError", "__version__",
+    "Answer", "BackfillReport", "Bundle", "BusyError", "ConflictError", "DaemonMemory", "EntityProfile", "EntityRow",
+    "Excerpt", "FactLine", "Federation", "ForgetResult", "IndexUnusableError", "LostError", "Memory", "NotRunningError",
+    "Opinion", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result", "RetainResult",
+    "UndoReport", "UsageError", "VaultError", "VaultMemoryError", "__version__",
 ]  # fmt: skip
 
 _MODULES = {
     "Answer": "search.answer", "BackfillReport": "embedding.configured_space", "Bundle": "context.context",
-    "EntityProfile": "search.entity_profile",
+    "DaemonMemory": "daemon.daemon_memory", "EntityProfile": "search.entity_profile",
     "EntityRow": "search.entity_profile", "Excerpt": "search.get", "FactLine": "search.entity_profile",
     "Federation": "federation", "ForgetResult": "write.forget", "Memory": "memory", "Opinion": "reflect.opinion_query",
     "ReflectReport": "reflect.job", "Removal": "write.forget", "Report": "indexing.indexer", "Result": "search.answer",

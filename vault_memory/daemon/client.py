@@ -91,18 +91,27 @@ def ask(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: fl
 
     None where none runs that can be asked: then the program does it itself.
     """
-    path = socket_path(vault)
-    if not os.path.lexists(path) and (named := owner(vault)):
-        path = str(named["socket"])  # a daemon that was started with another runtime folder
+    path = address(vault)
     if not is_own(path):
         return None
-    process = {"version": __version__, "environment": startup.relevant_environment(os.environ)}
     try:
         with connect(path) as daemon:
-            found = daemon.call(method, {**params, "process": process}, wait_seconds)
+            found = daemon.call(method, {**params, "process": this_process()}, wait_seconds)
     except (NotRunningError, LostError, UnknownMethodError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def address(vault: StrPath) -> str:
+    """Where a vault's daemon is reached, also one that was started with another runtime folder."""
+    path = socket_path(vault)
+    named = None if os.path.lexists(path) else owner(vault)
+    return str(named["socket"]) if named else path
+
+
+def this_process() -> dict[str, Any]:
+    """What a daemon must share with who asks it: it refuses another version, and other settings than its own."""
+    return {"version": __version__, "environment": startup.relevant_environment(os.environ)}
 
 
 class Client:

@@ -149,6 +149,13 @@ def _index(memory: Federation, params: Params, progress: "Progress | None") -> D
     return index_document(done, None, None if paths else memory.refresh_sessions())
 
 
+def _memory_method(memory: Federation, params: Params, progress: "Progress | None") -> Document:
+    """A method of Memory's own, for a `DaemonMemory`: `name`, `arguments`, and its result as JSON in `value`."""
+    from vault_memory.daemon.daemon_memory import run
+
+    return {"value": run(memory, _text(params, "name"), params["arguments"])}
+
+
 METHODS: Mapping[str, Method] = {
     "recall": Method(_recall, _NO_OPTIONS.union(request.OPTIONS, (o.replace("-", "_") for o in request.OPTIONS))),
     "context": Method(_context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
@@ -161,6 +168,8 @@ METHODS: Mapping[str, Method] = {
     "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "scope", "date"}), is_slow=True),
     "reflect": Method(_reflect, frozenset({"since", "now", "only", "dry_run", "force", "apply_core"}), is_slow=True),
     "index": Method(_index, frozenset({"paths", "rebuild"}), is_slow=True),
+    "read": Method(_memory_method, frozenset({"name", "arguments"})),
+    "write": Method(_memory_method, frozenset({"name", "arguments"}), is_slow=True),
 }  # fmt: skip
 """`health` and `shutdown` are the daemon's own."""
 

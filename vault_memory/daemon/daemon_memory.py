@@ -1,0 +1,136 @@
+"""Memory's methods, done by a vault's running daemon: arguments and results cross its socket as JSON.
+
+pydantic makes the results' types of it again, by their own annotations; bytes travel as base64.
+"""
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic_core import to_jsonable_python
+
+from vault_memory.config import load
+from vault_memory.context.context import Bundle
+from vault_memory.daemon import client
+from vault_memory.embedding.configured_space import BackfillReport
+from vault_memory.errors import UsageError
+from vault_memory.indexing.indexer import Report
+from vault_memory.memory import Memory
+from vault_memory.reflect.job import ReflectReport
+from vault_memory.reflect.opinion_query import Opinion
+from vault_memory.search.answer import Answer
+from vault_memory.search.entity_profile import EntityProfile, EntityRow
+from vault_memory.search.get import Excerpt
+from vault_memory.vault.undo_history import UndoReport
+from vault_memory.write.forget import ForgetResult, Removal
+from vault_memory.write.retain import RetainResult
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+RESULTS: Mapping[str, Any] = {
+    "recall": Answer, "get": Excerpt, "entity": EntityProfile | None, "entities": list[EntityRow],
+    "similar_names": list[str], "notes_called": list[str], "notes_below": list[str], "opinions": list[Opinion],
+    "context": Bundle, "index": Report, "has_index": bool, "check": tuple[str, str], "backfill": BackfillReport | None,
+    "retain": RetainResult, "plan_forget": Removal, "forget": ForgetResult, "reflect": ReflectReport,
+    "undo": UndoReport,
+}  # fmt: skip
+"""What each method returns: the types that Memory's annotations name."""
+
+WRITES = frozenset({"index", "check", "backfill", "retain", "forget", "reflect", "undo"})
+"""The methods that may take long: the daemon does these apart from questions."""
+
+WAIT_SECONDS = 3600.0
+"""How long a call may take: a vault's first index, or pages that a model writes."""
+
+
+class _Envelope(BaseModel):
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+
+@functools.cache
+def _envelope(type_: Any) -> Any:  # noqa: ANN401 - any type that pydantic can read
+    """A model whose one field `value` is of this type."""
+    return create_model("Envelope", __base__=_Envelope, value=(type_, ...))
+
+
+def run(memory: Memory, name: str, arguments: Mapping[str, Any]) -> str:
+    """Call a method of a Memory for a DaemonMemory; the result is JSON. Raises what the method raises."""
+    if name not in RESULTS:
+        raise UsageError(f"`{name}` is not a method of a Memory.", f"Known are: {', '.join(RESULTS)}.")
+    if "planned" in arguments:
+        arguments = {"planned": _envelope(Removal).model_validate_json(arguments["planned"]).value}
+    value = getattr(memory, name)(**arguments)
+    text: str = _envelope(RESULTS[name]).model_construct(value=value).model_dump_json()
+    return text
+
+
+def _remote(method: Callable[Concatenate[Memory, P], R]) -> Callable[Concatenate["DaemonMemory", P], R]:
+    """The same method, with the same arguments and result, asked of the daemon."""
+    name, signature = method.__name__, inspect.signature(method)
+
+    def call(self: "DaemonMemory", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        values = signature.bind(self, *args, **kwargs).arguments
+        del values["self"]
+        result: R = _envelope(RESULTS[name]).model_validate_json(self._call(name, values)).value
+        return result
+
+    functools.update_wrapper(call, method)
+    return call
+
+
+class DaemonMemory:
+    """A vault as its running daemon sees it: Memory's methods, types and errors, its further vaults and sessions too.
+
+    `vault` is found as Memory finds it. Every method raises NotRunningError where no daemon of this version and with
+    these settings answers, and LostError where it goes away meanwhile. `progress` and `steps` cannot be passed. Safe
+    from several threads: each call has a connection of its own.
+    """
+
+    recall = _remote(Memory.recall)
+    get = _remote(Memory.get)
+    entity = _remote(Memory.entity)
+    entities = _remote(Memory.entities)
+    similar_names = _remote(Memory.similar_names)
+    notes_called = _remote(Memory.notes_called)
+    notes_below = _remote(Memory.notes_below)
+    opinions = _remote(Memory.opinions)
+    context = _remote(Memory.context)
+    index = _remote(Memory.index)
+    has_index = _remote(Memory.has_index)
+    check = _remote(Memory.check)
+    backfill = _remote(Memory.backfill)
+    retain = _remote(Memory.retain)
+    plan_forget = _remote(Memory.plan_forget)
+    forget = _remote(Memory.forget)
+    reflect = _remote(Memory.reflect)
+    undo = _remote(Memory.undo)
+
+    def __init__(self, vault: str | Path | None = None) -> None:
+        self.config = load(os.path.expanduser(vault) if vault else None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing is held open between calls."""
+
+    def _call(self, name: str, values: Mapping[str, Any]) -> str:
+        """The result of a method as JSON."""
+        for option in ("progress", "steps"):
+            if values.get(option) is not None:
+                raise UsageError(f"`{option}` cannot be passed to a daemon.", "Use a Memory in this process for it.")
+        if "planned" in values:
+            values = {"planned": _envelope(Removal).model_construct(value=values["planned"]).model_dump_json()}
+        params = {"name": name, "arguments": to_jsonable_python(values), "process": client.this_process()}
+        with client.connect(client.address(self.config.vault)) as daemon:
+            answer = daemon.call("write" if name in WRITES else "read", params, WAIT_SECONDS)
+        text: str = answer["value"]
+        return text
