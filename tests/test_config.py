@@ -297,4 +297,4 @@ def test_a_key_that_is_no_setting_is_said_to_be_none(home: Home, text: str, said
 def test_doctor_tells_a_key_that_is_no_setting_from_one_that_is_not_allowed(home: Home) -> None:
     config = home.load(vault='kk = 3\n[index]\npath = "/tmp/x.sqlite"\n')
     checks = [check for check in doctor(Federation(config)) if check.name == "settings"]
-    assert [("is not a setting" in c.message, "Move it" in c.mend) for c in checks] == [(False, True), (True, False)]
+    assert [("is not a setting" in c.message, "Move it" in c.fix) for c in checks] == [(False, True), (True, False)]

@@ -84,7 +84,7 @@ def test_a_page_that_was_skipped_is_told_with_its_reason_until_a_run_skips_none(
     assert f"{NORA}:" in str(document["why"]) and document["next_step"]
     assert "1 skipped" in text and "never ended" in text
     (check,) = checked(root)
-    assert (check.level, NORA in check.message, bool(check.mend)) == ("warning", True, True)
+    assert (check.level, NORA in check.message, bool(check.fix)) == ("warning", True, True)
     put(root, NORA, page)
     reflect(root)
     assert [check.level for check in checked(root)] == ["ok"]

@@ -505,7 +505,7 @@ def test_doctor_sees_a_model_that_gives_nothing_usable(vault: Path, server: Mode
     with_ollama(vault, server).index()
     after = {c.name: c for c in doctor(with_ollama(vault, server))}["model"]
     for check in (before, after):
-        assert check.level == "warning" and "gives no usable vectors" in check.message and check.mend
+        assert check.level == "warning" and "gives no usable vectors" in check.message and check.fix
 
 
 # --- servers with limits of their own --------------------------------------------------------------------------------
@@ -595,7 +595,7 @@ def test_texts_without_a_vector_keep_no_other_from_being_used(vault: Path, serve
     state = next(e for e in status(mine).embedders if e.id == "ollama/nomic-embed-text@1")
     assert (state.passages, state.without) == (9, 2)
     check = next(c for c in doctor(mine) if c.name == "vectors")
-    assert "no usable vector for 2 of 11 passages" in check.message and "--rebuild" in check.mend
+    assert "no usable vector for 2 of 11 passages" in check.message and "--rebuild" in check.fix
     assert "for 9 of 11 passages, 2 without one" in shell(vault, server.port, "status").out
 
 

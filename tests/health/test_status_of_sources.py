@@ -12,7 +12,7 @@ from vaults import fill
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, UsageError
 from vault_memory.federation import Federation
-from vault_memory.health.doctor import Check, doctor, forget_vectors
+from vault_memory.health.doctor import Check, doctor, forget
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering.status import status_document, status_text
@@ -52,7 +52,7 @@ def test_status_tells_of_sessions_where_they_lie_and_how_old_they_are(config: Co
     assert "2 from claude-code, openclaw, 8 messages\n" in status_text(found) and ", up to date\n" in status_text(found)
     make.claude(tmp_path / "claude", "three", make.talk(3))
     assert ", 1 session behind\n" in status_text(status_document(status(Federation(config))))
-    assert checks(config, "sessions")[0].mend == "Run `memory index`."
+    assert checks(config, "sessions")[0].fix == "Run `memory index`."
     assert status_document(status(Federation(config), ("global",)))["sessions"] is None
 
 
@@ -71,17 +71,17 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
     Memory(off).index()
     (kept,) = checks(off, "sessions")
     assert kept.level == "notice" and "3 sessions of claude-code, openclaw" in kept.message
-    assert "1 of which no longer have a transcript" in kept.message and "--forget sessions" in kept.mend
+    assert "1 of which no longer have a transcript" in kept.message and "--forget sessions" in kept.fix
     assert checks(off, "sessions") == [kept] and doctor(Federation(off), fix=True)  # that deletes no text
     assert (tmp_data / "sessions" / "claude-code" / "one.md").exists()
     with pytest.raises(UsageError):
-        forget_vectors(Federation(config), "sessions")
+        forget(Federation(config), "sessions")
     with locations.writer_lock(tmp_data / "sessions" / ".state" / "sweep", 0), pytest.raises(BusyError):
-        forget_vectors(Federation(off), "sessions")
-    assert "3 sessions were deleted" in forget_vectors(Federation(off), "sessions").message
+        forget(Federation(off), "sessions")
+    assert "3 sessions were deleted" in forget(Federation(off), "sessions").message
     assert not (tmp_data / "sessions").exists() and checks(off, "sessions") == []
     with pytest.raises(UsageError):
-        forget_vectors(Federation(off), "sessions")
+        forget(Federation(off), "sessions")
     Federation(config).refresh_sessions()
     assert {file.name for file in (tmp_data / "sessions").glob("*/*.md")} == {"other.md", "two.md"}
 
@@ -89,7 +89,7 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
 def test_one_tool_that_was_switched_off(config: Config, tmp_data: Path) -> None:
     off = replace(config, sessions_tools=("openclaw",))
     assert "1 session of claude-code" in checks(off, "sessions")[-1].message
-    forget_vectors(Federation(off), "sessions")
+    forget(Federation(off), "sessions")
     assert not (tmp_data / "sessions" / "claude-code").exists()
     assert (tmp_data / "sessions" / "openclaw" / "two.md").exists()
     with Federation(off).sessions.index_file.reading() as (store, freshness):
@@ -111,5 +111,5 @@ def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
     assert [check.level for check in checks(both, "roots")] == ["ok", "warning"]
     fill(work, {"more.md": "more\n"})
     assert "1 note behind" in status_text(status_document(status(Federation(both))))
-    assert checks(both, "roots")[0].mend == "Run `memory index`."
+    assert checks(both, "roots")[0].fix == "Run `memory index`."
     assert status_document(status(Federation(both), ("global",)))["roots"] == []

@@ -1,18 +1,15 @@
 """The commands that check on things: `status`, `doctor`, `lint`."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.health import doctor as doctors
-from vault_memory.health.doctor import Check
 from vault_memory.health.doctor import lint as find_problems
 from vault_memory.rendering.common import dump, seen_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
-from vault_memory.startup import __version__
 
 
 @command("memory status", short_help="Show where the vault and its index are, and whether the index is up to date.")
@@ -40,32 +37,13 @@ def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     from vault_memory.health import agents
 
     memory = shared.memory()
-    checks = (
-        [doctors.forget_vectors(memory, forget)]
-        if forget
-        else [*doctors.doctor(memory, fix), *agents.checks(memory.config, Path.cwd(), os.environ), *_daemon(shared)]
-    )
+    if forget:
+        checks = [doctors.forget(memory, forget)]
+    else:
+        checks = [*doctors.doctor(memory, fix), *agents.checks(memory.config, Path.cwd(), os.environ)]
+        checks += doctors.daemon_checks(shared.ask_daemon("health", {}))
     shared.say(dump(doctor_document(checks)) if shared.json else doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
-
-
-def _daemon(shared: Shared) -> Iterator[Check]:
-    """What the daemon cannot do, and how to fix that."""
-    health = shared.ask_daemon("health", {})
-    if health is None:
-        yield Check("daemon", "notice", "not running; every command scans the vault itself", "Run `memory watch`.")
-        return
-    yield Check("daemon", "ok", f"process {health['pid']} answers at {health['socket']}; its log is {health['log']}")
-    if health["version"] != __version__:
-        what = f"the daemon is version {health['version']}, this is {__version__}, so it is not used"
-        yield Check("version", "warning", what, "Restart it.")
-    if health["why"]:
-        yield Check("watching", "warning", f"it checks every few seconds: {health['why']}", health["mend"] or "")
-    if health["trouble"]:
-        what = f"the index cannot be updated: {health['trouble']['what']}"
-        yield Check("upkeep", "error", what, health["trouble"]["mend"])
-    if health["settings"]:
-        yield Check("settings", "warning", f"the daemon still uses its old ones: {health['settings']}", "Fix the file.")
 
 
 @command("memory lint", short_help="List formatting problems in the notes.")

@@ -104,11 +104,11 @@ def _settings_checks(found: Installation, same: Sequence[Installation]) -> Itera
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         what = f"{found.name} is only partly installed: {', '.join(missing)} {verb} missing"
-        mend = f"{found.command('install')} adds what is missing, {found.command('uninstall')} removes the rest."
+        fix = f"{found.command('install')} adds what is missing, {found.command('uninstall')} removes the rest."
         closed = [f"{one.file} cannot be edited: {one.problem}" for one in found.files if one.missing and one.problem]
         if closed:
-            what, mend = f"{what}, and {_in_a_line(' and '.join(closed))}", f"{PLAIN}; then {mend}"
-        yield Check("agents", "warning", what, mend)
+            what, fix = f"{what}, and {_in_a_line(' and '.join(closed))}", f"{PLAIN}; then {fix}"
+        yield Check("agents", "warning", what, fix)
 
 
 def _in_a_line(path: str) -> str:

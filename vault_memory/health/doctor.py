@@ -3,17 +3,19 @@
 import difflib
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.health import status as state_of
-from vault_memory.health.status import last_reflect, status
+from vault_memory.health.status import Status, last_reflect, read_status
 from vault_memory.markdown.note import Problem
+from vault_memory.reflect.sections import counted
 from vault_memory.search.names import Names
 from vault_memory.sessions import projects
+from vault_memory.startup import __version__
 from vault_memory.store import embedding_rows, journal, note_queries, schema
 from vault_memory.store.digest import damage
 from vault_memory.store.view import Store, View
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from vault_memory.indexing.index_file import Freshness
     from vault_memory.indexing.indexer import Progress
     from vault_memory.memory import Memory
+    from vault_memory.reflect.run_log import ReflectEnd
 
 
 SESSIONS = "sessions"
@@ -36,12 +39,12 @@ SESSIONS = "sessions"
 
 @dataclass(frozen=True)
 class Check:
-    """One thing doctor looked at; `level` is ok, notice, warning or error; `mend` says what to do about it."""
+    """One thing doctor looked at; `level` is ok, notice, warning or error; `fix` says what to do about it."""
 
     name: str
     level: str
     message: str
-    mend: str = ""
+    fix: str = ""
 
 
 def doctor(memory: "Federation", fix: bool = False) -> list[Check]:
@@ -52,16 +55,16 @@ def doctor(memory: "Federation", fix: bool = False) -> list[Check]:
             memory.index(rebuild=True)
             found = [Check("index", "ok", "was unusable; rebuilt") if c.name == "index" else c for c in found]
     if fix and not any(check.name == "index" and check.level == "error" for check in found):
-        forgotten = _forget(memory)
+        forgotten = _drop_useless_vectors(memory)
         if forgotten:
             stay = [check for check in found if check.name not in ("model", "vectors")]
-            found = [*stay, *_models(memory), *_vectors_kept(memory), *forgotten]
+            found = [*stay, *_models(memory), *_vectors(memory, read_status(memory)), *forgotten]
     return found
 
 
 def _checks(memory: "Federation") -> Iterator[Check]:
     walk = memory.vault.walk()
-    holds = f"{_counted_as(len(walk.files), 'note')} in {_counted_as(walk.folders, 'folder')}"
+    holds = f"{counted(len(walk.files), 'note')} in {counted(walk.folders, 'folder')}"
     yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
     for problem in walk.skipped:
         yield Check("files", "notice", f"{problem.path}: {problem.message}")
@@ -74,21 +77,23 @@ def _checks(memory: "Federation") -> Iterator[Check]:
     refusal = None
     with suppress(*schema.UNREADABLE, IndexUnusableError):
         refusal = memory.index_file.refusal()
-    yield _index(memory, refusal is None)
+    state = read_status(memory) if _is_usable(memory) else None
+    yield _index(memory, state, refusal is None)
     if refusal:  # the vault looks absent rather than edited
         yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
     for name, file in journal.files(memory.vault.root).items():
         with suppress(OSError):
             damaged = max((mark[-1] for _, _, mark in journal.read(file)), default=0)
             if damaged:
-                what = f"{_counted_as(damaged, 'damaged line')} in .memory/journal/{name} skipped"
+                what = f"{counted(damaged, 'damaged line')} in .memory/journal/{name} skipped"
                 yield Check("journal", "notice", what)
-    yield from _reflect(memory)
-    yield from _parts(memory)
+    yield from _reflect(state.reflect if state else last_reflect(memory))
+    yield from _shipped_parts(memory)
     yield from _models(memory)
-    yield from _vectors_kept(memory)
+    if state:
+        yield from _vectors(memory, state)
     yield from _sessions(memory)
-    yield from _further(memory)
+    yield from _further_vaults(memory)
 
 
 def _scopes(config: "Config", walk: Walk) -> Iterator[Check]:
@@ -114,7 +119,7 @@ def _place(memory: "Federation") -> Check:
     return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
 
 
-def _index(memory: "Federation", may_run: bool) -> Check:
+def _index(memory: "Federation", state: Status | None, may_run: bool) -> Check:
     """How the index is; `may_run`: indexing is not refused."""
     run = "Run `memory index`." if may_run and locations.is_writable(memory.index_file.path) else ""
     try:
@@ -135,34 +140,29 @@ def _index(memory: "Federation", may_run: bool) -> Check:
         verdict = str(error)
     if verdict:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
-    state = status(memory)
+    assert state
     if state.pending:
-        return Check("index", "notice", f"sound, but {_counted_as(state.pending, 'note')} behind", run)
+        return Check("index", "notice", f"sound, but {counted(state.pending, 'note')} behind", run)
     held = ((state.notes, "note"), (state.passages, "passage"), (state.facts, "fact"))
-    return Check("index", "ok", f"sound and up to date: {', '.join(_counted_as(*each) for each in held)}")
+    return Check("index", "ok", f"sound and up to date: {', '.join(counted(*each) for each in held)}")
 
 
-def _reflect(memory: "Federation") -> Iterator[Check]:
+def _reflect(last: "ReflectEnd | None") -> Iterator[Check]:
     """What the last reflect could not write: nobody looks on at night."""
-    last = last_reflect(memory)
     if last is None:
         return
     when = f"the last one, {last.at.astimezone():%Y-%m-%d %H:%M},"
     if not last.ok:
         yield Check("reflect", "warning", f"{when} failed: {last.why}", last.next_step)
     elif last.skipped:
-        what = f"{when} skipped {_counted_as(last.skipped, 'page')}; the first: {last.why}"
+        what = f"{when} skipped {counted(last.skipped, 'page')}; the first: {last.why}"
         yield Check("reflect", "warning", what, last.next_step)
     else:
         undone = "; it was undone since" if last.undone else ""
-        yield Check("reflect", "ok", f"{when} wrote {_counted_as(last.pages, 'page')}{undone}")
+        yield Check("reflect", "ok", f"{when} wrote {counted(last.pages, 'page')}{undone}")
 
 
-def _counted_as(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _parts(memory: "Federation") -> Iterator[Check]:
+def _shipped_parts(memory: "Federation") -> Iterator[Check]:
     """What the package ships and loads."""
     from vault_memory.text.tokens import VOCABULARY, VOCABULARY_SHA256
 
@@ -227,11 +227,8 @@ def _model_change(memory: "Federation", remote: "RemoteEmbedder") -> str:
         return recognise(store, remote)
 
 
-def _vectors_kept(memory: "Federation") -> Iterator[Check]:
+def _vectors(memory: "Federation", state: Status) -> Iterator[Check]:
     """Vectors that wait to be made, and those of embedders that are not configured now."""
-    if not _is_usable(memory):
-        return
-    state = status(memory)
     with closing(Store.open(memory.index_file.path)) as store:
         dimensions = {name: space.dimensions for name, space in embedding_rows.all_spaces(store).items()}
     for each in state.embedders:
@@ -251,7 +248,7 @@ def _vectors_kept(memory: "Federation") -> Iterator[Check]:
             yield Check("vectors", "notice", lacks, again)
 
 
-def _forget(memory: "Federation") -> list[Check]:
+def _drop_useless_vectors(memory: "Federation") -> list[Check]:
     """Delete vectors of no use: those without a text, and those of a model that is not the one it was."""
     done: list[Check] = []
     if not _is_usable(memory):
@@ -271,11 +268,11 @@ def _forget(memory: "Federation") -> list[Check]:
             embedding_rows.drop_space(store, space)
             done.append(Check("vectors", "ok", f"vectors of {space.name} were deleted"))
         if gone := embedding_rows.sweep(store):
-            done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without text deleted"))
+            done.append(Check("vectors", "ok", f"{counted(gone, 'vector')} without text deleted"))
     return done
 
 
-def forget_vectors(memory: "Federation", name: str) -> Check:
+def forget(memory: "Federation", name: str) -> Check:
     """Delete the vectors of an embedder that was left for another, or the texts of sessions that were switched off.
 
     Raises UsageError for what is configured and for what there is none of, BusyError while others write.
@@ -290,7 +287,7 @@ def forget_vectors(memory: "Federation", name: str) -> Check:
             raise UsageError("There are no texts of sessions that are switched off.", why)
         session_root.forget(left.tools, memory.config, os.environ)
         memory.refresh_sessions()
-        return Check("sessions", "ok", f"texts of {_counted_as(left.texts, 'session')} were deleted")
+        return Check("sessions", "ok", f"texts of {counted(left.texts, 'session')} were deleted")
     if memory.search.remote and memory.search.remote.id == name:
         raise UsageError(f"{name} is configured, so its vectors are in use.", "Configure another embedder first.")
     kept: list[embedding_rows.Space] = []
@@ -319,30 +316,48 @@ def _sessions(memory: "Federation") -> Iterator[Check]:
             if not folder.is_dir():
                 what = f"there is no folder {folder}, so nothing of {tool} is read"
                 yield Check("sessions", "notice", what, "Correct `sessions` in your settings if it is elsewhere.")
-        held = f"{_counted_as(found.transcripts, 'session')} in {found.folder} ({found.bytes / 1e6:.1f} MB)"
+        held = f"{counted(found.transcripts, 'session')} in {found.folder} ({found.bytes / 1e6:.1f} MB)"
         level = "notice" if found.pending else "ok"
         behind = f", {found.pending:,} behind" if found.pending else ""
         yield Check("sessions", level, held + behind, "Run `memory index`." if found.pending else "")
     left = session_root.unwanted_texts(memory.config, os.environ)
     if left.texts:
-        held = f"{_counted_as(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
+        held = f"{counted(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
         only = f", {left.gone:,} of which no longer have a transcript" if left.gone else ""
         kept = f"texts of {held} are kept in {left.folder}, though switched off{only}"
         yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them.")
 
 
-def _further(memory: "Federation") -> Iterator[Check]:
+def _further_vaults(memory: "Federation") -> Iterator[Check]:
     """The further vaults of the settings: there and indexed, or not."""
     for each in state_of.further(memory):
         if each.why_not:
             why = f"{each.name} cannot be searched: {each.why_not}"
             yield Check("roots", "warning", why, "Correct `roots`, or mount it.")
         elif each.pending or not each.fresh:
-            behind = f"is {_counted_as(each.pending, 'note')} behind" if each.pending else "has no index yet"
+            behind = f"is {counted(each.pending, 'note')} behind" if each.pending else "has no index yet"
             yield Check("roots", "notice", f"{each.name} ({each.path}) {behind}", "Run `memory index`.")
         else:
-            held = f"{_counted_as(each.notes, 'note')}, {each.scope}"
+            held = f"{counted(each.notes, 'note')}, {each.scope}"
             yield Check("roots", "ok", f"{each.name} ({each.path}) is up to date: {held}")
+
+
+def daemon_checks(health: Mapping[str, Any] | None) -> Iterator[Check]:
+    """What the daemon cannot do, from its answer to `health`, None where none runs."""
+    if health is None:
+        yield Check("daemon", "notice", "not running; every command scans the vault itself", "Run `memory watch`.")
+        return
+    yield Check("daemon", "ok", f"process {health['pid']} answers at {health['socket']}; its log is {health['log']}")
+    if health["version"] != __version__:
+        what = f"the daemon is version {health['version']}, this is {__version__}, so it is not used"
+        yield Check("version", "warning", what, "Restart it.")
+    if health["why"]:
+        yield Check("watching", "warning", f"it checks every few seconds: {health['why']}", health["mend"] or "")
+    if health["trouble"]:
+        what = f"the index cannot be updated: {health['trouble']['what']}"
+        yield Check("indexing", "error", what, health["trouble"]["mend"])
+    if health["settings"]:
+        yield Check("settings", "warning", f"the daemon still uses its old ones: {health['settings']}", "Fix the file.")
 
 
 # --- lint ------------------------------------------------------------------------------------------------------------
@@ -354,12 +369,12 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
     def problems(store: View, freshness: "Freshness") -> list[Problem]:
         found = [Problem(*row) for row in note_queries.note_problems(store)] + memory.vault.walk().skipped
         found += freshness.report.failed if freshness.report else []
-        return sorted({*found, *_names_amiss(store), *_come_back(store)})
+        return sorted({*found, *_doubtful_names(store), *_forgotten_again(store)})
 
     return memory.index_file.read(problems, progress)
 
 
-def _names_amiss(store: View) -> Iterator[Problem]:
+def _doubtful_names(store: View) -> Iterator[Problem]:
     """Names that nearly equal a page's (suggested, never resolved), aliases of several pages, and copies of pages."""
     names = Names(store)
     pages = note_queries.page_slugs(store)
@@ -376,7 +391,7 @@ def _names_amiss(store: View) -> Iterator[Problem]:
         yield Problem(path, 1, f"looks like a copy of {original}: it names nobody; merge and delete it", "warning")
 
 
-def _come_back(store: View) -> Iterator[Problem]:
+def _forgotten_again(store: View) -> Iterator[Problem]:
     """Facts that were forgotten and stand in a note again; recall finds them, for the notes are the truth."""
     days = journal.forgotten(store)
     if days:

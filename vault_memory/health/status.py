@@ -68,11 +68,12 @@ class Root(NamedTuple):
 
 def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Status:
     """Look at vault and index without writing anything, or at what lies in these scopes."""
-    found = _read_status(memory, scopes)
+    found = read_status(memory, scopes)
     return found if scopes else replace(found, sessions=sessions(memory), roots=tuple(further(memory)))
 
 
-def _read_status(memory: "Memory", scopes: tuple[str, ...]) -> Status:
+def read_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
+    """The status of one vault and its index alone; raises VaultMemoryError for an index file that is not ours."""
     vault, path = str(memory.vault.root), memory.index_file.path
     found = Status(vault, str(path), memory.index_file.place, path.exists(), reflect=last_reflect(memory))
     if not found.exists or memory.index_file.unusable():
@@ -103,7 +104,7 @@ def further(memory: "Federation") -> Iterator[Root]:
     for root in memory.further_vaults:
         known = Root(root.name, str(root.path), root.scope)
         try:
-            found = _read_status(memory.memory_of(root), ())
+            found = read_status(memory.memory_of(root))
         except VaultMemoryError as error:
             yield known._replace(why_not=str(error))
             continue

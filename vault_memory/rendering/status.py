@@ -240,7 +240,10 @@ def _daemon(daemon: Document) -> Iterator[str]:
 
 def doctor_document(checks: "Sequence[Check]") -> Document:
     """The `doctor@1` document."""
-    return schema("doctor") | {"ok": not any(c.level == "error" for c in checks), "checks": [asdict(c) for c in checks]}
+    listed = [
+        {"name": check.name, "level": check.level, "message": check.message, "mend": check.fix} for check in checks
+    ]
+    return schema("doctor") | {"ok": not any(check.level == "error" for check in checks), "checks": listed}
 
 
 def doctor_text(checks: "Sequence[Check]") -> str:
@@ -248,5 +251,5 @@ def doctor_text(checks: "Sequence[Check]") -> str:
     lines = []
     for check in checks:
         lines.append(f"{MARKS[check.level]} {check.name:11} {clean(check.message)}")
-        lines += [f"  {'':11} → {clean(check.mend)}"] if check.mend else []
+        lines += [f"  {'':11} → {clean(check.fix)}"] if check.fix else []
     return "\n".join(lines)
