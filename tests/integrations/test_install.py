@@ -397,7 +397,6 @@ def test_what_is_no_json_is_left_and_its_owner_told_what_to_do(home: Home, comma
     ended = home.run(command, "claude-code")
     assert (ended.returncode, file.read_bytes()) == (6, b'{"a" 1}')
     assert f"{file} cannot be edited: line 1: Expecting ':' delimiter. It was not touched." in ended.stderr
-    assert pasted(ended.stderr)["mcpServers"].keys() == {"vault-memory"}
 
 
 def test_what_a_user_took_out_meanwhile_does_not_come_back(home: Home) -> None:
@@ -411,11 +410,6 @@ def test_what_a_user_took_out_meanwhile_does_not_come_back(home: Home) -> None:
 
 
 COMMENTED = b'{\n  // why\n  "a": 1\n}'
-
-
-def pasted(said: str) -> Any:
-    """What a person is told to paste."""
-    return json.JSONDecoder().raw_decode(said[said.index("{") :])[0]
 
 
 @pytest.mark.parametrize(
@@ -432,19 +426,15 @@ def test_a_file_with_comments_is_refused_and_no_other_is_changed(home: Home, tex
     assert ended.stderr.endswith("(no comment, no comma behind the last entry) and run again.\n")
 
 
-def test_an_uninstall_that_is_refused_shows_what_to_take_out_as_it_stands(home: Home) -> None:
+def test_an_uninstall_is_refused_while_its_program_would_not_read_the_file(home: Home) -> None:
     home.done("install", "claude-code")
     file = home.folder / SETTINGS
     document = json.loads(file.read_text())
-    (group,) = document["hooks"]["Stop"]
-    group["hooks"][0]["timeout"] = 77
-    standing = json.loads(json.dumps(document))
-    group["matcher"] = "of theirs"
-    group["hooks"].insert(0, {"type": "command", "command": "theirs"})
+    document["hooks"]["Stop"][0]["hooks"].insert(0, {"type": "command", "command": "theirs"})
     file.write_text("// hi\n" + json.dumps({"model": "x", **document}))
     before = home.files()
     ended = home.run("uninstall", "claude-code")
-    assert (ended.returncode, home.files(), pasted(ended.stderr)) == (6, before, standing)
+    assert (ended.returncode, home.files(), "Make it plain JSON" in ended.stderr) == (6, before, True)
     file.write_text('// hi\n{"model": "x"}')
     home.done("uninstall", "claude-code")
     assert file.read_text() == '// hi\n{"model": "x"}'

@@ -28,7 +28,7 @@ from vault_memory.vault import safe_files
 
 MAX_BACKUPS = 50
 
-_PLAIN = f"{settings_edit.PLAIN} and run again"
+_MAKE_PLAIN = f"{settings_edit.PLAIN} and run again."
 _EMPTY = "{}\n"
 
 SEAL = re.compile(r"^(?://|#|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
@@ -95,24 +95,26 @@ class Installer:
     def apply(self, changes: Sequence[FileChange]) -> None:
         """Write the changes; raises ConflictError where a file is not as it was looked at."""
         for change in changes:
-            file, before, after, record = change.file, change.before, change.after, change.record
-            if before == after:
-                continue
-            if before is not None:
-                self._back_up(file, before)
-            record_file, folders = self._record_file(file), self._record(file).folders
-            if record:  # first: an entry without its record could not be taken out exactly
-                missing = [str(place) for place in file.parents if before is None and not place.exists()]
-                kept = record._replace(folders=(*record.folders, *missing))._asdict() | {"file": str(file)}
-                _write_private(record_file, json.dumps(kept).encode("ascii"))
-            _write(file, before, after)
-            if not record:
-                with _plain_errors(file):
-                    record_file.unlink(missing_ok=True)
-            if after is None:
-                with contextlib.suppress(OSError):  # one is gone, or not empty
-                    for folder in folders:
-                        os.rmdir(folder)
+            if change.before != change.after:
+                self._apply(change)
+
+    def _apply(self, change: FileChange) -> None:
+        file, before, after, record = change.file, change.before, change.after, change.record
+        if before is not None:
+            self._back_up(file, before)
+        record_file, folders = self._record_file(file), self._record(file).folders
+        if record:  # first: an entry without its record could not be taken out exactly
+            missing = [str(place) for place in file.parents if before is None and not place.exists()]
+            kept = record._replace(folders=(*record.folders, *missing))._asdict() | {"file": str(file)}
+            _write_private(record_file, json.dumps(kept).encode("ascii"))
+        _write(file, before, after)
+        if not record:
+            with _plain_errors(file):
+                record_file.unlink(missing_ok=True)
+        if after is None:
+            with contextlib.suppress(OSError):  # one is gone, or not empty
+                for folder in folders:
+                    os.rmdir(folder)
 
     # --- settings ------------------------------------------------------------------------------------------------
 
@@ -125,12 +127,12 @@ class Installer:
             spots = settings_edit.find(document, settings.entries)
             after = settings_edit.put(source, settings.entries)
         except (NotJsonError, MisshapenError) as error:
-            raise _refusal(file, str(error), f"Put this into it yourself:\n{_snippet(settings)}") from error
+            raise _refusal(file, str(error), "Correct that, and run again.") from error
         except TakenError as error:
             what = f"`{error}` in {file} is another program's: nothing was changed."
             raise ConflictError(what, "Give that entry another name, or take it out, and run again.") from error
         if document.extension and not settings.comments:
-            raise _refusal(file, document.extension, f"{_PLAIN}.")
+            raise _refusal(file, document.extension, _MAKE_PLAIN)
         # Without ours in it, what was recorded of this file was never written, or was taken out since.
         record = InstallRecord(None if before is None else text, _hash(before))
         if spots:
@@ -151,15 +153,13 @@ class Installer:
             spots = settings_edit.find(document, settings.entries)
             after = settings_edit.take(text, settings.entries, _EMPTY if blank else record.before or "")
         except NotJsonError as error:
-            next_step = f"Take out of it yourself what looks like this:\n{_snippet(settings)}"
-            raise _refusal(file, str(error), next_step) from error
+            raise _refusal(file, str(error), "Correct that, and run again.") from error
         others = tuple(settings_edit.find_foreign(document, settings.entries))
         kept = FileChange(file, before, before, others=others, vaults=_named_vaults(spots))
         if not spots:
             return kept
         if document.extension and not settings.comments:
-            shown = settings_edit.snippet((spot.entry, spot.node.value) for spot in spots)
-            raise _refusal(file, document.extension, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
+            raise _refusal(file, document.extension, _MAKE_PLAIN)
         is_as_written = record.written == _hash(before)
         rest = record.before if is_as_written or (blank and after.strip() == "{}") else after
         added = tuple(name for spot in spots for name in spot.added)
@@ -276,10 +276,6 @@ def _refusal(file: Path, why: str, next_step: str) -> RefusedError:
     return RefusedError(f"{file} cannot be edited: {why}. It was not touched.", next_step)
 
 
-def _snippet(settings: SettingsFile) -> str:
-    return settings_edit.snippet((entry, entry.value) for entry in settings.entries)
-
-
 def _named_vaults(spots: Iterable[Spot]) -> frozenset[str]:
     return frozenset(vault for spot in spots if (vault := settings_edit.find_vault(spot.words)))
 
@@ -361,21 +357,27 @@ def _write(file: Path, before: bytes | None, after: bytes | None) -> None:
         part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
         with safe_files.one_writer(file.parent):
             try:
-                if after is not None:
-                    safe_files.write_durably(part, after)
-                done = (file.read_bytes() if file.exists() else None) == before
-                if done and before is None:
-                    safe_files.place_new(part, file)
-                elif done and before is not None and after is None:
-                    done = safe_files.remove(file, part, before)
-                elif done and before is not None:
-                    safe_files.keep_attributes(file, part)
-                    done = safe_files.replace(part, file, before)
-                if not done:
-                    what = f"{file} was changed meanwhile: it was not touched."
-                    raise ConflictError(what, "Run this again; close the program that writes it if need be.")
+                is_done = _replace(file, part, before, after)
             finally:
                 part.unlink(missing_ok=True)
+    if not is_done:
+        what = f"{file} was changed meanwhile: it was not touched."
+        raise ConflictError(what, "Run this again; close the program that writes it if need be.")
+
+
+def _replace(file: Path, part: Path, before: bytes | None, after: bytes | None) -> bool:
+    """Put a file as it is to be, by way of a temporary one; returns whether it was as it is said to have been."""
+    if after is not None:
+        safe_files.write_durably(part, after)
+    if (file.read_bytes() if file.exists() else None) != before:
+        return False
+    if before is None:
+        safe_files.place_new(part, file)
+        return True
+    if after is None:
+        return safe_files.remove(file, part, before)
+    safe_files.keep_attributes(file, part)
+    return safe_files.replace(part, file, before)
 
 
 def _write_private(file: Path, data: bytes) -> None:

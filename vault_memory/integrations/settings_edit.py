@@ -312,20 +312,6 @@ def find_foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
     return [entry.label for entry, there in found if there is not None and not entry.words(there.value)]
 
 
-def snippet(values: Iterable[tuple[Entry, Any]]) -> str:
-    """Values of ours as one JSON object, for a person to paste or to look for."""
-    document: dict[str, Any] = {}
-    for entry, value in values:
-        holder = document
-        for name in entry.path if entry.key else entry.path[:-1]:
-            holder = holder.setdefault(name, {})
-        if entry.key:
-            holder[entry.key] = value
-        else:
-            holder.setdefault(entry.path[-1], []).append({_HOOKS: [value]})
-    return _dump(document, indent=2)
-
-
 def put(text: str, entries: Iterable[Entry]) -> str:
     """The text with the entries in it; one that is there already is renewed where it stands.
 
@@ -361,15 +347,11 @@ def _insert_entry(document: Document, entry: Entry) -> str:
 
 
 def _renew(document: Document, spot: Spot) -> str:
-    """The text with each member of ours as it is to be."""
-    for name, value in spot.entry.value.items():
-        node = document.node(spot.node.start)  # all that is changed lies behind it
-        there = [child for child in document.children(node) if child.key == name]
-        if not there:
-            document = parse(insert_child(document, node, value, name))
-        elif there[-1].value != value and not spot.entry.keeps(name, there[-1].value):
-            document = parse(replace_value(document, there[-1], value))
-    return document.text
+    """The text with each member of ours as it is to be; members that its owner added stay."""
+    standing = spot.node.value
+    kept = {name for name, value in standing.items() if spot.entry.keeps(name, value)}
+    renewed = standing | {name: value for name, value in spot.entry.value.items() if name not in kept}
+    return document.text if renewed == standing else replace_value(document, spot.node, renewed)
 
 
 def take(text: str, entries: Sequence[Entry], before: str) -> str:
