@@ -112,6 +112,28 @@ def test_hints(text: str, kinds: tuple[str, ...], asks_when: bool, latest: bool,
     assert kinds or not asked.kinds
 
 
+@pytest.mark.parametrize(
+    ("question", "latest", "earliest"),
+    [
+        ("last time we tried Y", True, False),
+        ("Most recent decision", True, False),
+        ("newest note", True, False),
+        ("when did I last speak with Peter", True, False),
+        ("what did Peter last week", False, False),
+        ("what happened last", False, False),
+        ("the last one of ours", False, False),
+        ("the first time we met", False, True),
+        ("what did we originally plan", False, True),
+        ("when did we first meet", False, True),
+        ("first things first", False, False),
+        ("", False, False),
+    ],
+)
+def test_which_end_of_time_is_wanted(question: str, latest: bool, earliest: bool) -> None:
+    query = ask(question)
+    assert (query.wants_latest, query.wants_earliest) == (latest, earliest)
+
+
 @example("?" * 5000)
 @example("a-" * 1000)
 @example("Nov 27 " * 300)

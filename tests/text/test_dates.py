@@ -262,27 +262,6 @@ def test_the_first_expression_that_exists_wins() -> None:
     assert window.text == "yesterday"
 
 
-@pytest.mark.parametrize(
-    ("question", "latest", "earliest"),
-    [
-        ("last time we tried Y", True, False),
-        ("Most recent decision", True, False),
-        ("newest note", True, False),
-        ("when did I last speak with Peter", True, False),
-        ("what did Peter last week", False, False),
-        ("what happened last", False, False),
-        ("the last one of ours", False, False),
-        ("the first time we met", False, True),
-        ("what did we originally plan", False, True),
-        ("when did we first meet", False, True),
-        ("first things first", False, False),
-        ("", False, False),
-    ],
-)
-def test_which_end_of_time_is_wanted(question: str, latest: bool, earliest: bool) -> None:
-    assert dates.wanted_ends(question) == (latest, earliest)
-
-
 # --- facts ------------------------------------------------------------------------------------------------
 
 # The second column without a day of mention ("-" for none), the third mentioned on 2025-11-27.
@@ -460,7 +439,6 @@ def test_no_text_raises_and_every_span_is_in_order(text: str, day: date) -> None
     spans += [parse_t(text), window.span if window else None]
     assert all(span.start <= span.end for span in spans if span)
     assert window is None or (window.text in text and window.text.strip() == window.text != "")
-    dates.wanted_ends(text)
     dates.property_day(text)
 
 

@@ -31,12 +31,12 @@ from vault_memory.store.search_queries import (
     TermCounts,
 )
 from vault_memory.store.view import Candidate, NoteFacts, State, Totals, View
-from vault_memory.text.dates import Window
 from vault_memory.text.spans import Span, plus
 
 if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.embedding.configured_space import ConfiguredSpace
+    from vault_memory.text.dates import Window
 
 LEXICAL_POOL, SEMANTIC_POOL, OTHER_POOL = 150, 50, 200
 """Candidates of the two main lanes, or as many as are asked for, and of the others; more changed nothing."""
@@ -373,7 +373,7 @@ class Finder:
 
     # --- time --------------------------------------------------------------------------------------------------------
 
-    def _in_time(self, query: Query, window: Window) -> tuple[Query, Sequence[int], int]:
+    def _in_time(self, query: Query, window: "Window") -> tuple[Query, Sequence[int], int]:
         """The question by what lies in its time; the passages that lie there, and how many more."""
         pool = max(OTHER_POOL, query.request.wanted)
         passages, beyond, is_known = self._within(query, window, pool)
@@ -387,7 +387,7 @@ class Finder:
             query = query._replace(phrases=(*query.phrases, *query.otherwise))
         return query, passages, beyond
 
-    def _within(self, query: Query, window: Window, pool: int) -> tuple[list[int], int, bool]:
+    def _within(self, query: Query, window: "Window", pool: int) -> tuple[list[int], int, bool]:
         """Passages of the question's days in the order in which they tell of them, how many more there are, and whether
         anything is known of that time."""
         lying, total = self.search.within(window.span, pool)
@@ -405,7 +405,7 @@ class Finder:
         is_known = bool(order) or any(is_ahead or day for day in naming.values())
         return order + [i for i in naming if i not in set(order)], total - len(order), is_known
 
-    def _fits(self, found: Candidates, window: Window) -> dict[int, float]:
+    def _fits(self, found: Candidates, window: "Window") -> dict[int, float]:
         """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
 
         "Around" a day prefers the day itself to the edges of its window. Where nothing else is asked, the order in

@@ -5,13 +5,16 @@ Pure; any text is a question, and none of it reaches FTS5 unquoted.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown import entities
 from vault_memory.search.answer import Request
-from vault_memory.text import dates, terms
-from vault_memory.text.spans import CALENDAR_WORDS
+from vault_memory.text import terms
+from vault_memory.text.spans import CALENDAR_WORDS, may_hold_date
 from vault_memory.text.terms import STOP_WORDS
+
+if TYPE_CHECKING:
+    from vault_memory.text.dates import Window
 
 MAX_FILE_WORDS, MIN_WHOLE, MAX_SPOKEN = 8, 4, 24
 """Words of the longest file name that is looked for in a question, of the shortest question that is no phrase which any
@@ -37,6 +40,9 @@ _CAMEL = re.compile("[a-z][A-Z]")
 _PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile(r"['’]s$")
 _NAME = re.compile(r"(?<![\w@])[^\W\d_a-z][\w'’-]*")
+_LATEST = r"\b(?:last time|latest|most recent(?:ly)?|newest)\b"
+_EARLIEST = r"\b(?:first time|earliest|originally)\b"
+_DID = r"\bdid [\w ]{1,40}? (last|first) (\w+)"
 _WHEN = re.compile(
     r"\b(?:when|what (?:date|day|month|year|time)|how long|since when)\b"
     r"|\b(?:which|what) (?:month|year|date|day|week)\b",
@@ -72,7 +78,7 @@ class Query(NamedTuple):
     """Its capitalised words."""
     entity_slugs: Sequence[str] = ()
     """Runs of one to four words that may name an entity."""
-    window: dates.Window | None = None
+    window: "Window | None" = None
     unread: str = ""
     """Why a date was not read."""
     kinds: tuple[str, ...] = ()
@@ -82,6 +88,8 @@ class Query(NamedTuple):
 
     def others(self) -> Iterator["Query"]:
         """The question with each of the other years its day may be of."""
+        from vault_memory.text import dates
+
         for span in self.window.others if self.window else ():
             named, _ = dates.spelled(span)
             window = self.window and self.window._replace(span=span, others=())
@@ -97,17 +105,23 @@ class Query(NamedTuple):
 def understand(request: Request) -> Query:
     """Read a question; never raises."""
     text = request.query.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
-    window = dates.find_window(text, request.today)
+    window = doubt = None
+    named: list[str] = []
+    loosely: list[str] = []
+    if may_hold_date(text):
+        from vault_memory.text import dates  # lazy: most questions hold none
+
+        window = dates.find_window(text, request.today)
+        doubt = None if window else dates.ambiguous(text)
+        named, loosely = dates.spelled(window.span) if window else (named, loosely)
     # Without the punctuation around; a word of nothing else stays (`c++`, `->`, `??`).
     spoken = [_POSSESSIVE.sub("", word.strip(_EDGE)) or word for word in _WORD.findall(text)]
     idle = set(window.text.casefold().split()) if window else set()
-    latest, earliest = dates.wanted_ends(text)
+    latest, earliest = _wanted_ends(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
     content = [w for w in spoken if not _is_idle(w.casefold()) and w.casefold() not in idle]
     of_time = content if window and all(w.casefold() in _PERIOD_WORDS for w in content) else []
     content = content if not of_time else []
-    named, loosely = dates.spelled(window.span) if window else ([], [])
-    doubt = None if window else dates.ambiguous(text)
     # A note that quotes the whole question ("what does Peter prefer?") asks it; it does not answer.
     words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
     telling = [i for i, word in enumerate(words) if word not in STOP_WORDS]
@@ -137,6 +151,17 @@ def understand(request: Request) -> Query:
         asks_when=_WHEN.search(text) is not None,
         wants_latest=latest,
         wants_earliest=earliest,
+    )
+
+
+def _wanted_ends(question: str) -> tuple[bool, bool]:
+    """Whether the newest answer is asked for ("last time", "when did I last see P"), and whether the oldest."""
+    did = re.search(_DID, question, re.I)
+    # "when did Peter last visit", but not "did Peter last week": no word of the calendar may follow.
+    which = did[1].lower() if did and did[2].lower() not in CALENDAR_WORDS else ""
+    return (
+        which == "last" or re.search(_LATEST, question, re.I) is not None,
+        which == "first" or re.search(_EARLIEST, question, re.I) is not None,
     )
 
 

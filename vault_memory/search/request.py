@@ -12,7 +12,6 @@ from vault_memory.errors import UsageError
 from vault_memory.search.answer import Request
 from vault_memory.startup import MODES, PRESETS, SOURCES
 from vault_memory.store.view import KINDS, Filters
-from vault_memory.text import dates
 from vault_memory.text.scope_syntax import normal_scope
 
 OPTIONS = (
@@ -114,6 +113,8 @@ def day(given: Mapping[str, Any], key: str, today: date, first: bool) -> date | 
     text = given.get(key)
     if text is None:
         return None
+    from vault_memory.text import dates  # lazy: most requests name no day
+
     span = dates.parse_option(str(text), today)
     if span is None:
         raise UsageError(f"`{text}` is not a date that `{key}` understands.", DATE_HELP)

@@ -10,29 +10,30 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from vault_memory.text.daily_notes import ordinal
-from vault_memory.text.spans import (
-    CALENDAR_WORDS,
-    MONTH_NAMES,
-    MONTHS,
+from vault_memory.text.date_grammar import (
     NAMES,
     VERBS,
-    WEEKDAY_NAMES,
-    CalendarPart,
     DateExpression,
-    Span,
     Tokens,
     counted_unit,
-    day_of,
     ends_here,
-    hinted,
-    parse_t,
-    plus,
     ranged,
     read,
+    tokens_of,
+)
+from vault_memory.text.spans import (
+    MONTH_NAMES,
+    MONTHS,
+    WEEKDAY_NAMES,
+    CalendarPart,
+    Span,
+    day_of,
+    may_hold_date,
+    parse_t,
+    plus,
     readings,
     resolve,
     shift,
-    tokens_of,
     unit_of,
 )
 
@@ -40,9 +41,6 @@ _AGO = r"([0-9]{1,6}) ?([dwmy])"
 _LETTERS = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _LEADING_DAY = r"([0-9]{4})([-/])([0-9]{2})\2([0-9]{2})(?![0-9])"
 _AMBIGUOUS = r"(?<![\w./-])[0-9]{1,2}([/-])[0-9]{1,2}\1[0-9]{4}(?![\w/-])"
-_LATEST = r"\b(?:last time|latest|most recent(?:ly)?|newest)\b"
-_EARLIEST = r"\b(?:first time|earliest|originally)\b"
-_DID = r"\bdid [\w ]{1,40}? (last|first) (\w+)"
 _PREPOSITIONS = frozenset(
     {"in", "on", "during", "throughout", "since", "until", "till", "before", "after", "by", "from", "between"}
     | {"around", "near", "circa", "of", "for", "through"}
@@ -133,8 +131,6 @@ def parse_option(text: str, today: date) -> Span | None:
 
 def find_window(question: str, today: date) -> Window | None:
     """The first time expression of a question; without a year, the day its tense means."""
-    if not hinted(question):
-        return None
     tokens = tokens_of(question)
     for found, lead in _dated(tokens, today, today):
         mode = question_tense(question, lead.word)
@@ -190,7 +186,7 @@ def spelled(span: Span) -> tuple[list[str], list[str]]:
 
 def occurred(text: str, mentioned: date | None) -> Span | None:
     """The first date or range a fact states; a missing year and relative words are read from `mentioned`."""
-    if not hinted(text):
+    if not may_hold_date(text):
         return None
     tokens = tokens_of(text)
     # "every 3 May" is no day; with a year it still is one.
@@ -201,17 +197,6 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
         if (floats or _tied(found)) and (span := settle(found, anchor, mode)):
             return span
     return None
-
-
-def wanted_ends(question: str) -> tuple[bool, bool]:
-    """Whether the newest answer is asked for ("last time", "when did I last see P"), and whether the oldest."""
-    did = re.search(_DID, question, re.I)
-    # "when did Peter last visit", but not "did Peter last week": no word of the calendar may follow.
-    which = did[1].lower() if did and did[2].lower() not in CALENDAR_WORDS else ""
-    return (
-        which == "last" or re.search(_LATEST, question, re.I) is not None,
-        which == "first" or re.search(_EARLIEST, question, re.I) is not None,
-    )
 
 
 def property_day(value: object) -> date | None:
