@@ -57,18 +57,19 @@ def test_rrf() -> None:
     assert list(ranked.scores) == [1, 2, 3, 4]
 
 
-def life(age: int | None, importance: float = 1.0, tier: str | None = "working", half: float = 30.0) -> Life:
-    return Life(tier, age, importance, 0.5, 1.0, half)
+def life(age: int | None, importance: float = 1.0, tier: str | None = "working") -> Life:
+    return Life(tier, age, importance, 0.5, 1.0)
 
 
 def test_classic_with_age_and_importance() -> None:
-    lives = {1: life(30), 2: life(0, importance=0.0), 3: life(30), 4: life(0)}
+    # Half of what matters most is left after 30·e^1.5 = 134.45 days.
+    lives = {1: life(134), 2: life(0, importance=0.0), 3: life(134), 4: life(0)}
     ranked = presets.classic(FOUND, lives, 8)
-    # 1: 0.92·0.5; 2: 0.71·0.7; 3: 0.63·0.5 = 0.315 < 0.35: the hard minimum
-    assert ranked.scores == pytest.approx({2: 0.497, 1: 0.46})
+    # 1: 0.92·0.501; 2: 0.71·0.7; 3: 0.63·0.501 = 0.316 < 0.35: the hard minimum
+    assert ranked.scores == pytest.approx({2: 0.497, 1: 0.461}, abs=0.0005)
     assert ranked.below_threshold == 2
     assert ranked.steps[1] == pytest.approx(
-        {"vector": 0.2, "words": 1.0, "score": 0.46, "recency": 0.5, "importance": 1.0, "length": 1.0}
+        {"vector": 0.2, "words": 1.0, "score": 0.461, "recency": 0.501, "importance": 1.0, "length": 1.0}, abs=0.0005
     )
 
 

@@ -17,7 +17,8 @@ from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect import proposals
 from vault_memory.reflect.fact import Fact
 from vault_memory.search import decay
-from vault_memory.search.names import Names, superseded
+from vault_memory.search.names import Names
+from vault_memory.search.successors import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text.spans import Span

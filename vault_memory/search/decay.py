@@ -52,7 +52,6 @@ class Life(NamedTuple):
     importance: float
     worth: float
     multiplier: float
-    half_life_days: float = HALF_LIFE_DAYS
 
 
 def half_life(importance: float) -> float:
@@ -79,8 +78,7 @@ def life(trace: Trace, today: int, is_fact: bool = True) -> Life:
     tier = tier_of(trace, today) if is_fact else None
     worth = worth_of(trace, today, tier or "working")
     left = max(FLOORS[tier] if tier else LEAST_MULTIPLIER, LEAST_MULTIPLIER + (1 - LEAST_MULTIPLIER) * worth)
-    multiplier, half = 1.0 if trace.day is None else left, half_life(trace.importance)
-    return Life(tier, trace.age(today), trace.importance, worth, multiplier, half)
+    return Life(tier, trace.age(today), trace.importance, worth, 1.0 if trace.day is None else left)
 
 
 def tier_of(trace: Trace, today: int) -> str:

@@ -8,7 +8,8 @@ from unicodedata import normalize
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
-from vault_memory.search.names import Names, superseded
+from vault_memory.search.names import Names
+from vault_memory.search.successors import superseded
 from vault_memory.store import note_queries
 from vault_memory.store.view import KINDS, Filters, View
 

@@ -1,17 +1,12 @@
-"""Names of entities (exact first, then alias, never by guess), and which fact took the place of which.
-
-The claims of facts lie in the index; who is meant by a name, and what was known by a day, is decided when asked.
-"""
+"""Names of entities: exact first, then alias, never by guess."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
-from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, successors
+from vault_memory.markdown import entities
 from vault_memory.store import note_queries
-from vault_memory.store.view import Filters, View
+from vault_memory.store.view import View
 
 
 class Names:
@@ -91,88 +86,3 @@ def _copies(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
         if original and others and others <= names[original]:
             found[path] = original
     return found
-
-
-class Successor(NamedTuple):
-    """The fact that took another's place."""
-
-    id: int
-    path: str
-    start_line: int
-    end_line: int
-    header_tokens: int
-    instead_of: str = ""
-    """What the older claimed, in words: who asks for that very thing wants the older."""
-
-    @property
-    def source(self) -> str:
-        """The citation: `path#L12` or `path#L12-L14`."""
-        lines = f"#L{self.start_line}" + (f"-L{self.end_line}" if self.end_line > self.start_line else "")
-        return self.path + lines
-
-
-def superseded(
-    store: View, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
-) -> dict[int, Successor]:
-    """Which of these passages were superseded by what was written by `today` (or the filters' days and scopes).
-
-    `by_each_other` leaves all others out, as if they were not there. What came from outside takes the place of nothing
-    that anybody here wrote: a web page retires no fact.
-    """
-    given = set(ids)
-    asked = note_queries.claimed_slots(store, given)
-    # The facts with a block id, under the slots by which others may name them, from anywhere and in their own notes.
-    named: list[note_queries.ClaimRow] = [
-        (key, "", slot, "", STATES, 1, day, since, path, line, origin)
-        for key, block_id, day, since, path, line, origin in note_queries.facts_with_block_ids(store, given)
-        for slot in (f"^{entities.link_name(path)}#{block_id}".casefold(), f"^#{block_id}".casefold())
-    ]
-    if not asked and not named:
-        return {}
-    subjects = {subject: _meaning(names, subject) for subject, _ in asked}
-    pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
-    pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
-    last = min(day for day in (today, filters.as_of, filters.until) if day)
-    rows = [*note_queries.claims_about(store, pairs, last, filters.scopes), *named]
-    outside = {row[0] for row in rows if not provenance.is_trusted(row[-1])}
-    notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
-    told = [_dated(names, row, notes) for row in rows]
-    if filters.as_of or filters.until:
-        # Nobody knows whether what has no day was written by then.
-        told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
-    if by_each_other:
-        told = [one for one in told if one.key in given]
-    after = successors(told, last.toordinal(), given)
-    if outside:
-        own = [one for one in told if one.key not in outside]
-        after = {old: new for old, new in after.items() if old in outside} | dict(
-            successors(own, last.toordinal(), given - outside)
-        )
-    found = {old: new for old, new in after.items() if old in given}
-    places = {row[0]: Successor(*row) for row in note_queries.places(store, found.values())}
-    said: dict[int, str] = {}
-    for one in told:
-        said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
-    return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
-
-
-def _dated(names: Names, row: note_queries.ClaimRow, notes: Mapping[str, int]) -> DatedClaim:
-    key, subject, slot, value, how, whole, day, since, path, line, _ = row
-    begins = date.fromisoformat(since).toordinal() if since else None
-    mentioned = date.fromisoformat(day).toordinal() if day else begins
-    return DatedClaim(
-        key=key,
-        subject=path if slot.startswith("^#") else _meaning(names, subject)[0],
-        claim=Claim(slot, value, how, bool(whole)),
-        day=mentioned,
-        since=begins or mentioned,
-        note=notes[path],
-        line=line,
-    )
-
-
-def _meaning(names: Names, subject: str) -> tuple[str, list[str]]:
-    """Who is meant by a subject, and every way that is written; of several heads only the very same ones."""
-    if not subject or "&" in subject:
-        return subject, [subject]
-    return names.canonical(subject), names.slugs(subject)

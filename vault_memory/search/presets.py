@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.search.candidates import Candidates
-from vault_memory.search.decay import BETA, Life
+from vault_memory.search.decay import BETA, Life, half_life, recency
 
 VECTOR, WORDS = 0.7, 0.3
 EXACT, EXACT_SHARE = 0.75, 0.92
@@ -87,7 +87,11 @@ def classic(
                 step["rerank"] = model
                 step["score"] = JUDGED * model + OWN * step["score"]
             tier = (life.tier if life else None) or "working"
-            step["recency"] = recency(life.age_days, life.half_life_days, BETA[tier]) if life else 1.0
+            step["recency"] = 1.0
+            if life:  # the original form, exp(-λ·d^β) with λ = ln2/HL, has its half at HL for β = 1 only
+                beta = BETA[tier]
+                root = half_life(life.importance) ** (1 / beta)
+                step["recency"] = max(LEAST_RECENCY, recency(life.age_days, root, beta))
             step["importance"] = IMPORTANCE_BASE + (1 - IMPORTANCE_BASE) * (life.importance if life else 0.5)
             # 1 up to 500 characters, then less with the logarithm.
             chars = len(found.passages[passage_id].text)
@@ -111,13 +115,6 @@ def lanes(found: Candidates, limit: int) -> tuple[dict[int, float], dict[int, fl
     best = max(words.values(), default=0.0) or 1.0
     plain = {i: c for i, p in found.passages.items() if (c := found.cosine.get(i, 0.0)) > 0 and p.section >= 0}
     return {i: s / best for i, s in words.items()}, {i: min(c, 1.0) for i, c in _best(plain, limit).items()}
-
-
-def recency(age_days: float | None, half_life_days: float, beta: float = 1.0) -> float:
-    """The original form exp(-λ·d^β), λ = ln2/HL, held in 0.1..1; only β = 1 has its half at the half-life."""
-    if age_days is None or age_days <= 0:
-        return 1.0
-    return max(LEAST_RECENCY, math.exp(-math.log(2) / half_life_days * age_days**beta))
 
 
 def mmr(scores: Mapping[int, float], stems: Mapping[int, Sequence[str]], limit: int) -> list[int]:

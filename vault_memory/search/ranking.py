@@ -25,7 +25,7 @@ from vault_memory.markdown.note import ASIDE, speaker
 from vault_memory.search import decay
 from vault_memory.search.candidates import REACH, Candidates, Finder, inverse_frequency
 from vault_memory.search.decay import Life, Trace
-from vault_memory.search.names import Successor, superseded
+from vault_memory.search.successors import Successor, superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.vectors import combine
 from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
@@ -147,7 +147,8 @@ class Scorer:
         self._counts = {note: Counter(each) for note, each in stems.items()}
         """How often each stem stands in each note's candidate passages."""
         self._features: Mapping[str, Sequence[float]] = {}
-        self._shares: Sequence[float] = ()
+        self._shares: list[float] = []
+        """How much of each passage's score its note decides."""
         self._lent_to: dict[int, float] = {}
 
     # --- first round ---------------------------------------------------------------------------------------------
@@ -177,7 +178,8 @@ class Scorer:
         candidate's cosine to where the best passages of the first round point.
         """
         self._features = self._columns(rarity, feedback)
-        if self._found.only_meaning and self._found.cosine:  # a question of nothing but a time has no meaning
+        # A question of nothing but a time has no meaning.
+        if self._found.query.request.mode == "semantic" and self._found.cosine:
             self._features = {"semantic": _column(self._found.cosine, self._ids)}
         totals = [0.0] * len(self._ids)
         for name, column in self._features.items():
@@ -209,36 +211,12 @@ class Scorer:
 
         A column at a time: at some 350 candidates that is a quarter of the work of one candidate after another.
         """
-        found, passages = self._found, self._found.passages.values()
-        ids, notes, query = self._ids, self._notes, found.query
-        scores, similar = self._score_notes(rarity)
-        of_note = {
-            is_item: {n: NOTE_SHARE * min(1.0, most / max(facts.tokens, 1)) for n, facts in found.notes.items()}
-            for is_item, most in ((True, NOTE_TOKENS_LIST), (False, NOTE_TOKENS_PROSE))
-        }
-        share = self._shares = [of_note[s.is_item][n] for n, s in zip(notes, self._shapes, strict=True)]
-        covered = _column(self._coverage, ids)
-        best = dict(sorted(zip(notes, covered, strict=False), key=itemgetter(1)))  # the last of a note counts
-        asks = {i: self._lexical.get(i, 0.0) for i, s in zip(ids, self._shapes, strict=True) if s.asks}
-        sections = self._sections
-        words = [self._in_words(p) if p.id in self._lexical else (0.0, 0.0, False) for p in passages]
-        # Code that holds the very question shows how to ask it.
-        examples = [quotes and s.is_code for s, (_, _, quotes) in zip(self._shapes, words, strict=True)]
-        title = _column(found.title, notes)
-        columns: dict[str, Sequence[float]] = {  # `map` goes to the shorter: no values, no column
-            "coverage": self._own(covered, share),
-            "semantic": self._own(_column(found.cosine, ids), share),
-            "note_coverage": list(map(mul, [part / len(found.rarity or "1") for part in share], _column(best, notes))),
-            "note": list(map(mul, share, _column(scores, notes))),
-            "similar": list(map(mul, share, _column(similar, notes))),
-            "note_semantic": list(map(mul, share, [found.notes[note].cosine for note in notes])),
-            "feedback": list(map(mul, share, _column(feedback, ids))),
-            "form": [form for form, _, _ in words],
-            "phrase": [phrase for _, phrase, _ in words],
+        found, ids, query = self._found, self._ids, self._found.query
+        passages = list(found.passages.values())
+        title = _column(found.title, self._notes)
+        columns: dict[str, Sequence[float]] = {
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._speaks(),
-            "reply": [asks.get(i - 1, 0.0) if sections.get(i - 1) == place else 0.0 for i, place in sections.items()],
-            "question": [quotes or s.ends_asking for s, (_, _, quotes) in zip(self._shapes, words, strict=True)],
             "time": [tells_time(p.text) for p in passages] if query.asks_when else (),
             "date": _column(found.days, ids),
             "entity": self._about(ids),
@@ -246,10 +224,59 @@ class Scorer:
             "titled": [self._short * score for score in title],
             "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
             "order": _column(found.order, ids),
-            "aside": [p.section == ASIDE or example for p, example in zip(passages, examples, strict=True)],
             "page": [p.kind == PAGE for p in passages],
+            **self._blended(rarity, feedback),
+            **self._wording(passages),
         }
-        return {name: column for name, column in columns.items() if any(column)}
+        return {name: columns[name] for name in WEIGHTS if any(columns[name])}
+
+    def _blended(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[str, Sequence[float]]:
+        """The features of a passage itself and those of its note: the more the note is one thought, the more it counts.
+
+        `map` and `zip` go as far as the shorter: where nothing is known of a feature, there is no column.
+        """
+        found, ids, notes = self._found, self._ids, self._notes
+        for note, shape in zip(notes, self._shapes, strict=True):
+            most_tokens = NOTE_TOKENS_LIST if shape.is_item else NOTE_TOKENS_PROSE
+            self._shares.append(NOTE_SHARE * min(1.0, most_tokens / max(found.notes[note].tokens, 1)))
+        covered = _column(self._coverage, ids)
+        best_covered = dict(sorted(zip(notes, covered, strict=False), key=itemgetter(1)))  # the last of a note counts
+        scores, similar = self._score_notes(rarity)
+        of_note = {
+            "note": _column(scores, notes),
+            "similar": _column(similar, notes),
+            "note_semantic": [found.notes[note].cosine for note in notes],
+            "feedback": _column(feedback, ids),
+            "note_coverage": [value / max(len(found.rarity), 1) for value in _column(best_covered, notes)],
+        }
+        return {
+            "coverage": self._own(covered),
+            "semantic": self._own(_column(found.cosine, ids)),
+            **{name: list(map(mul, self._shares, column)) for name, column in of_note.items()},
+        }
+
+    def _wording(self, passages: Sequence[Candidate]) -> dict[str, Sequence[float]]:
+        """What the question's words, as they were written, say of passages that the lexical lane found; who asks."""
+        query, sections, shapes = self._found.query, self._sections, self._shapes
+        form, phrase, quotes = ([0.0] * len(passages) for _ in range(3))
+        for row, passage in enumerate(passages):
+            if passage.id not in self._lexical:
+                continue
+            folded = passage.text.casefold()
+            held = sum([word in folded for word in query.words])
+            form[row] = self._short * held / max(len(query.words), 1)
+            phrase[row] = longest_run(query.spoken, folded)
+            # What quotes the question asks it; what answers stands elsewhere. Code that does shows how to ask it.
+            quotes[row] = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
+        asks = {i: self._lexical.get(i, 0.0) for i, s in zip(self._ids, shapes, strict=True) if s.asks}
+        is_aside = [p.section == ASIDE for p in passages]
+        return {
+            "form": form,
+            "phrase": phrase,
+            "reply": [asks.get(i - 1, 0.0) if sections.get(i - 1) == place else 0.0 for i, place in sections.items()],
+            "question": [quoted or s.ends_asking for s, quoted in zip(shapes, quotes, strict=True)],
+            "aside": [at or (q and s.is_code) for at, q, s in zip(is_aside, quotes, shapes, strict=True)],
+        }
 
     def _about(self, ids: Sequence[int]) -> Sequence[float]:
         """How much each is about an entity of the question: in full where it also has the question's other words.
@@ -267,7 +294,7 @@ class Scorer:
             for i, value in zip(ids, about, strict=True)
         ]
 
-    def _own(self, values: Sequence[float], shares: Sequence[float]) -> Sequence[float]:
+    def _own(self, values: Sequence[float]) -> Sequence[float]:
         """Each value less what its note decides, and in a short note less how far it stays behind the best there.
 
         The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
@@ -276,18 +303,8 @@ class Scorer:
         standing = ((note, value) for note, value, (section, _) in placed if 0 <= section < ASIDE)
         best = dict(sorted(standing, key=itemgetter(1)))  # the last of a note counts
         # No values, no column.
-        rows = zip(self._notes, values, shares, strict=False)
+        rows = zip(self._notes, values, self._shares, strict=False)
         return [(1 - s) * value - CONTRAST * s * s * max(best.get(n, value) - value, 0.0) for n, value, s in rows]
-
-    def _in_words(self, passage: Candidate) -> tuple[float, float, bool]:
-        """Form and phrase of a passage that the lexical lane found, and whether it quotes the whole question.
-
-        What quotes the question asks it; what answers stands elsewhere.
-        """
-        query, folded = self._found.query, passage.text.casefold()
-        held = sum([word in folded for word in query.words])
-        quotes = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
-        return self._short * held / max(len(query.words), 1), longest_run(query.spoken, folded), quotes
 
     def _speaks(self) -> Sequence[float]:
         """1 for what the one speaker says whom the question names; with two of them named, nothing."""

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault_memory.errors import BusyError
-from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
+from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness, IndexFile
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import journal, schema
 from vault_memory.store.view import Store
@@ -36,32 +37,32 @@ class Searcher:
         `keep` notes them in the journal, by the clock, if they may be noted (see Request).
         """
         waiting = iter(requests)
-        request = next(waiting, None)
+        asked = next(waiting, None)
         repaired: tuple[tuple[str, str], ...] = ()
         keep = keep and self._index.config.journal
-        try:
-            while request:
-                try:
-                    with self._index.reading(progress) as (store, freshness):
-                        engine = self.engine(store)
-                        while request:
-                            answer = engine.answer(request)
-                            degraded = (*answer.degraded, *repaired, *freshness.degraded(request.filters.scopes))
-                            answer = answer._replace(
-                                fresh=freshness.fresh, pending=freshness.pending, degraded=degraded
-                            )
-                            if keep and request.is_noted:
-                                cited = [journal.CitedPassage(result.source, result.key) for result in answer.results]
-                                journal.note_recall(self._index.vault.root, request.query, datetime.now(UTC), cited)
-                            yield answer
-                            request, repaired = next(waiting, None), ()
-                except schema.DAMAGED as error:
-                    if repaired:
-                        raise
-                    self._index.repair(error, progress)
-                    repaired = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
-        finally:
-            self.close()
+        while asked:
+            try:
+                with closing(self), self._index.reading(progress) as (store, freshness):
+                    for request in chain((asked,), waiting):
+                        asked = request  # after an error it is asked again
+                        degraded = (*repaired, *freshness.degraded(request.filters.scopes))
+                        yield self._answer(request, store, freshness, degraded, keep)
+                        repaired = ()
+                return
+            except schema.DAMAGED as error:
+                if repaired:
+                    raise
+                self._index.repair(error, progress)
+                repaired = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
+
+    def _answer(
+        self, request: Request, store: Store, freshness: Freshness, degraded: Iterable[tuple[str, str]], keep: bool
+    ) -> Answer:
+        answer = self.engine(store).answer(request)
+        if keep and request.is_noted:
+            cited = [journal.CitedPassage(result.source, result.key) for result in answer.results]
+            journal.note_recall(self._index.vault.root, request.query, datetime.now(UTC), cited)
+        return answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=(*answer.degraded, *degraded))
 
     def engine(self, store: Store) -> "Recall":
         """What answers questions from an open index; as long as that stays open, with all it has learnt of it."""

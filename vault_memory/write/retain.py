@@ -15,7 +15,8 @@ from vault_memory.markdown import entities, facts, provenance
 from vault_memory.markdown.note import BLANK
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import note_scope
-from vault_memory.search.names import Names, superseded
+from vault_memory.search.names import Names
+from vault_memory.search.successors import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.rows import wording_hash
 from vault_memory.store.view import KINDS, Filters, View
