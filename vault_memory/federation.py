@@ -358,7 +358,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         return given[0][1]
     found = [(name, each) for name, each in given if isinstance(each, Answer)]
     missing = [RootStatus(name, why_not=each) for name, each in given if isinstance(each, str)]
-    answers = [answer if answer.has_footing else without_results(answer) for _, answer in found]
+    answers = [answer if answer.is_relevant else without_results(answer) for _, answer in found]
     first = answers[0] if answers else _no_results(request)
     # Who knows most words of the question comes first in each turn; the notes where all know the same.
     order = sorted(range(len(answers)), key=lambda number: -len(answers[number].words))
@@ -372,9 +372,10 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
     degraded = [
         ("source", each.why_not) for each in missing if each.why_not != SESSIONS_OFF or request.source == SESSIONS
     ]
-    said = [{(what, why.partition("; ")[0]) for what, why in answer.degraded} for answer in answers]
+    said = [{what if what == "lexical" else why for what, why in answer.degraded} for answer in answers]
     for what, why in (problem for answer in answers for problem in answer.degraded):
-        if what not in _OF_ONE_SOURCE or all((what, why.partition("; ")[0]) in problems for problems in said):
+        key = what if what == "lexical" else why  # which says of the results of one source what they are
+        if what not in _OF_ONE_SOURCE or all(key in problems for problems in said):
             degraded.append((what, why))
     counts = Counter(number for number, _ in taken)
     status = [
@@ -395,7 +396,8 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         notes=sum(answer.notes for answer in answers),
         passages=sum(answer.passages for answer in answers),
         words=sum((Counter(answer.words) for answer in answers), Counter()),
-        has_footing=any(answer.has_footing for answer in answers),
+        is_relevant=any(answer.is_relevant for answer in answers),
+        is_guess=any(answer.is_guess for answer in answers) and any(what == "lexical" for what, _ in degraded),
         vault=vault,
         roots=[*status, *missing],
         understood=first.understood._replace(unknown=tuple(unknown)),

@@ -142,8 +142,8 @@ def test_further_prompts_are_each_asked_for_themselves_and_take_turns(tmp_path: 
         found = make(of, prompt, 250, also=also)
         assert found.text.count("moved to Lund") == 1 and found.text.count("log number") > 3
         assert tokens.count(found.text) <= found.tokens <= 250
-    assert not make(of, "zebrafish quokka", also=("xyzzy",), unasked=True).has_footing
-    assert make(of, "zebrafish quokka", also=(where,), unasked=True).has_footing
+    assert not make(of, "zebrafish quokka", also=("xyzzy",), unasked=True).is_relevant
+    assert make(of, "zebrafish quokka", also=(where,), unasked=True).is_relevant
 
 
 def summed_up(name: str, *lines: str) -> dict[str, str]:

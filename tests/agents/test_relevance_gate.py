@@ -16,7 +16,7 @@ from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.search.candidates import Candidates
 from vault_memory.search.query import Query
-from vault_memory.search.relevance_gate import MAX_EXPECTED_WORDS, has_footing
+from vault_memory.search.relevance_gate import MAX_EXPECTED_WORDS, is_relevant
 from vault_memory.store.view import Candidate
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
@@ -59,7 +59,7 @@ tree shaking does not remove the unused icons. Find out which import pulls in th
 def told(of: Memory, prompt: str) -> str:
     """What a hook puts before a model."""
     wants = (ContextRequest(words, core=False, unasked=True, now=NOW) for words in hook_events.find_questions(prompt))
-    return next((found.text for found in (bundle(of, each, patience=0) for each in wants) if found.has_footing), "")
+    return next((found.text for found in (bundle(of, each, patience=0) for each in wants) if found.is_relevant), "")
 
 
 @pytest.mark.parametrize("prompt", ABOUT_IT)
@@ -172,4 +172,4 @@ def found(*hits: str, cosine: float = 0.0, kind: str = "note", **more: object) -
     ],
 )  # fmt: skip
 def test_words_and_meaning_must_be_near_enough(evidence: Candidates, unknown: int, holds: bool) -> None:
-    assert has_footing(evidence, unknown, 1.0) == holds
+    assert is_relevant(evidence, unknown, 1.0) == holds

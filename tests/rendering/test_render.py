@@ -34,7 +34,6 @@ from vault_memory.rendering.status import (
     status_text,
 )
 from vault_memory.search.answer import Answer, Request, Result, Understanding
-from vault_memory.search.candidates import ONLY_MEANING
 from vault_memory.search.entity_profile import EntityProfile, EntityRow
 from vault_memory.search.get import Excerpt
 from vault_memory.store.view import Filters
@@ -201,8 +200,8 @@ def test_a_note_that_begins_with_a_path_keeps_its_letters(why: str, said: str) -
 
 
 def test_guesses_by_meaning_are_introduced_as_such() -> None:
-    why = f"no note contains any of these words; {ONLY_MEANING}"
-    assert recall_notes(answer(result(), degraded=[("lexical", why)])) == ([f"{why[:1].upper()}{why[1:]}:"], [])
+    why = "no note contains any of these words"
+    assert recall_notes(answer(result(), degraded=[("lexical", why)], is_guess=True)) == ([f"N{why[1:]}:"], [])
     assert left_out_notes({"beyond_pool": 9, "over_k": 2}) == ["At least 11 more matches; use --k to see more."]
 
 

@@ -65,7 +65,9 @@ def test_what_raises_a_passage(found: dict[str, object], better: int) -> None:
 
 def test_where_only_meaning_is_asked_for_nothing_else_counts() -> None:
     rows = [passage(1, kind="world"), passage(2, note=2), passage(3, note=2)]
-    found = evidence(*rows, cosine={1: 0.1, 2: 0.2, 3: 0.3}, title={1: 1.0}, only_meaning=True)
+    found = evidence(*rows, cosine={1: 0.1, 2: 0.2, 3: 0.3}, title={1: 1.0})
+    asked = found.query.request._replace(mode="semantic")
+    found = found._replace(query=found.query._replace(request=asked))
     assert list(scores(found)) == [3, 2, 1]
 
 

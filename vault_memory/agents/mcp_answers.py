@@ -148,7 +148,7 @@ def _options(caller: Caller, given: Arguments, scopes: Sequence[str]) -> dict[st
     return {
         "query": given["query"], "source": source, "k": k, "budget": max(for_passages, 1),
         "since": given.get("since"), "until": given.get("until"), "entity": given.get("entities", []),
-        "kind": kinds, "scope": list(scopes), "telling": True,
+        "kind": kinds, "scope": list(scopes), "self_contained": True,
     }  # fmt: skip
 
 

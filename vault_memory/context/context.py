@@ -19,10 +19,11 @@ from vault_memory.markdown.note import decoded_lines
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.search import request as options
 from vault_memory.search.answer import Answer, Request, Result, without_results
-from vault_memory.search.names import Names, superseded
+from vault_memory.search.names import Names
 from vault_memory.search.pack import FILL_SHARE, said
 from vault_memory.search.recall import found_at
 from vault_memory.search.searcher import Searcher
+from vault_memory.search.successors import superseded
 from vault_memory.startup import FORMATS, SESSIONS, SOURCES
 from vault_memory.store import journal, schema
 from vault_memory.store.journal import passage_key
@@ -157,7 +158,7 @@ def build(values: Mapping[str, Any], config: Config) -> ContextRequest:
 class Bundle(NamedTuple):
     """The text to hand over ("" when there is nothing), its tokens at the most, and what stands in it.
 
-    `omitted` counts what was left out. `has_footing` is false where nobody asked and no note has to do with the prompt.
+    `omitted` counts what was left out. `is_relevant` is false where nobody asked and no note has to do with the prompt.
     """
 
     text: str
@@ -168,7 +169,7 @@ class Bundle(NamedTuple):
     core: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     seen: IndexState | None = None
-    has_footing: bool = True
+    is_relevant: bool = True
     seconds: float = 0.0
 
 
@@ -234,7 +235,7 @@ class _BundleMaker:
         self._left_out_core: list[CoreNote] = []
         self._omitted: dict[str, int] = {}
         self._degraded: list[tuple[str, str]] = []
-        self._has_footing = True
+        self._is_relevant = True
 
     @property
     def _store(self) -> "Store":
@@ -269,7 +270,7 @@ class _BundleMaker:
         return Bundle(
             text, self._sheet.tokens if text else 0, tuple(self._shown), self._omitted,
             (*self._degraded, *(found.degraded if found else ())), tuple(self._core), seen=found,
-            has_footing=self._has_footing,
+            is_relevant=self._is_relevant,
         )  # fmt: skip
 
     # --- core memory and summaries -----------------------------------------------------------------------------------
@@ -367,11 +368,12 @@ class _BundleMaker:
     def _answers(self, room: int) -> list[Answer]:
         """What the notes say to each prompt, and other roots where they are asked; where nobody asked, no guesses."""
         options, answers = self._options, []
-        self._has_footing = False
+        self._is_relevant = False
         for prompt in options.prompts:
             request = Request(
                 prompt, self._now, None, room, Filters(scopes=options.scopes), options.source,
-                preset=self._memory.config.recall_preset, rendered=True, telling=True, told=tuple(self._texts),
+                preset=self._memory.config.recall_preset, rendered=True, self_contained=True,
+                handed_over=tuple(self._texts),
                 without=options.without | {cited.key for cited in self._shown},
                 floor=UNASKED_FLOOR if options.unasked else 0.0, unasked=options.unasked,
             )  # fmt: skip
@@ -382,9 +384,9 @@ class _BundleMaker:
             found = answer.understood
             is_met = answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window
             # No word of the prompt, nothing it names, or too little of it: something near in meaning always is there.
-            has_footing = not options.unasked or bool(is_met and answer.has_footing)
-            self._has_footing = self._has_footing or has_footing
-            if not has_footing:
+            is_relevant = not options.unasked or bool(is_met and answer.is_relevant)
+            self._is_relevant = self._is_relevant or is_relevant
+            if not is_relevant:
                 answer = without_results(answer)
                 answer = answer._replace(degraded=[each for each in answer.degraded if each[0] not in _OF_THE_PROMPT])
             answers.append(answer)

@@ -40,19 +40,19 @@ def call(name: str, memory: Federation, params: Params, progress: "Progress | No
     return method.run(memory, params, progress)
 
 
-_NO_OPTIONS = frozenset({"as_text", "no_journal", "telling"})
+_NO_OPTIONS = frozenset({"as_text", "no_journal", "self_contained"})
 """What a client may ask of a recall besides what the command line may."""
 
 
 def _recall(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     """The `recall@1` document; with `as_text` Markdown, the notes beside it, and what an agent is told of the answer.
 
-    `telling` leaves out what tells nothing by itself, `no_journal` leaves no trace.
+    `self_contained` leaves out what tells nothing by itself, `no_journal` leaves no trace.
     """
     started = time.perf_counter()
     as_text = request.flag(params, "as_text")
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
-    asked = request.build(options, memory.config, as_text, request.flag(params, "telling"))
+    asked = request.build(options, memory.config, as_text, request.flag(params, "self_contained"))
     answer = memory.answer(asked, progress, journal=not request.flag(params, "no_journal"))
     if not as_text:
         return recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}

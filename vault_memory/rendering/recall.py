@@ -19,7 +19,6 @@ from vault_memory.rendering.common import (
     superseded,
 )
 from vault_memory.search.answer import SESSION, Answer, Result
-from vault_memory.search.candidates import ONLY_MEANING
 from vault_memory.store.journal import digits
 
 if TYPE_CHECKING:
@@ -97,12 +96,11 @@ def recall_text(answer: Answer) -> str:
 
 def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
     """What a person should know of an answer: what introduces its results, and what stands below them."""
-    before, notes = list[str](), list[str]()
-    for note in seen_notes(answer):
-        if note.endswith(f"{ONLY_MEANING}."):
-            before.append(f"{note[:-1]}:")
-        else:
-            notes.append(note)
+    before, notes = list[str](), seen_notes(answer)
+    for at, (what, _) in enumerate(answer.degraded):
+        if answer.is_guess and what == "lexical":
+            before.append(f"{notes.pop(at)[:-1]}:")
+            break
     if not answer.results:
         noun = "session" if answer.request.source == "sessions" else "note"
         nothing = "Nothing fits the budget" if answer.omitted.get("over_budget") else "Nothing found"
@@ -139,7 +137,7 @@ def left_out_notes(omitted: Mapping[str, int], more_with: str = "use --k to see 
 def context_document(bundle: "Bundle", wanted: "ContextRequest") -> Document:
     """The `context@1` document."""
     return schema("context") | {
-        "prompt": wanted.prompt, "also": list(wanted.also), "has_footing": bundle.has_footing, "format": wanted.format,
+        "prompt": wanted.prompt, "also": list(wanted.also), "has_footing": bundle.is_relevant, "format": wanted.format,
         "text": bundle.text, "tokens": bundle.tokens,
         "budget": wanted.budget, "filters": {"scopes": list(bundle.scopes), "source": wanted.source},
         "core": list(bundle.core),

@@ -41,12 +41,12 @@ class Request(NamedTuple):
     floor: float = 0.0
     """What scores less than this share of the best is left out."""
     unasked: bool = False
-    """Whether nobody asked: then the answer says whether the question has to do with the notes (`has_footing`)."""
+    """Whether nobody asked: then the answer says whether the question has to do with the notes (`is_relevant`)."""
     without: frozenset[int] = frozenset()
     """Passages that are not wanted again, by the hashes the journal knows them by; the next best take their place."""
-    telling: bool = False
+    self_contained: bool = False
     """Whether only what tells something by itself is wanted: no properties, comments, proposals and charts."""
-    told: tuple[str, ...] = ()
+    handed_over: tuple[str, ...] = ()
     """Lines that are handed over besides the answer: the same words are not wanted twice."""
 
     @property
@@ -150,8 +150,10 @@ class Answer(NamedTuple):
     notes: int = 0
     vault: str = ""
     seconds: float = 0.0
-    has_footing: bool = True
+    is_relevant: bool = True
     """Whether the question has to do with what the notes know (relevance_gate.py)."""
+    is_guess: bool = False
+    """Whether the results hold no word of the question: they are the closest by meaning."""
     roots: Sequence[RootStatus] = ()
     """Which roots were asked, where that was not the vault alone."""
     words: Mapping[str, int] = {}

@@ -67,9 +67,6 @@ MAX_POSTINGS, COUNTED_POSTINGS = 20_000, 5_000
 """FTS5 reads so many entries of its lists for a question (0.7 µs each), the rarest terms first, or one list; and up to
 so many what lies beyond the pool is counted: of more it is said at least."""
 
-ONLY_TIME, ONLY_MEANING = "the date alone decides", "these are the closest by meaning"
-"""What is said where no word of a question was found."""
-
 NAMING_POOL, HALF_A_YEAR = 50, 183
 """Passages that name the day or month in words, at most; without a year that of the nearest, by when it was written."""
 
@@ -93,8 +90,6 @@ class Candidates(NamedTuple):
 
     query: Query
     mode: str = "hybrid"
-    only_meaning: bool = False
-    """Whether only the passages' meaning is to be compared."""
     only_time: bool = False
     """Nothing but a time is asked for: `days` then holds the order in which passages tell of it."""
     degraded: Sequence[tuple[str, str]] = ()
@@ -183,8 +178,7 @@ class Finder:
         about, naming = self._about(query, entities, terms)
         lexical = self._lexical(query, terms) if with_words else {}
         if query.words and with_words and not lexical:
-            why = ONLY_TIME if only_time else ONLY_MEANING
-            degraded.append(("lexical", f"no note contains any of these words; {why}"))
+            degraded.append(("lexical", "no note contains any of these words"))
         if query.unread:
             degraded.append(("temporal", query.unread))
         if query.window and not temporal:
@@ -192,7 +186,6 @@ class Finder:
         found = Candidates(
             query,
             mode=("hybrid" if mode == "auto" else mode) if space or only_time else "lexical",
-            only_meaning=not with_words,
             only_time=only_time,
             degraded=degraded,
             lexical=lexical,
@@ -348,7 +341,7 @@ class Finder:
         """What the candidates' own text, vectors, day and note tell."""
         query, passages, space = found.query, found.passages, found.space
         stems = {i: self.lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
-        terms = {} if found.only_meaning else found.terms
+        terms = {} if query.request.mode == "semantic" else found.terms
         hits = self._hits(list(terms), stems)
         ids = dict.fromkeys(p.note_id for p in passages.values())
         near: Mapping[int, float] = {}

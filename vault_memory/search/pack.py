@@ -58,8 +58,8 @@ class Packing:
         self._notes: set[int] = set()
         self._lines: dict[tuple[int, int], list[Candidate]] = {}
         self._said: set[tuple[object, ...]] = set()
-        self._before = {said(text) for text in request.told} - {()}
-        parts = {_words_of(terms.body(text, True).partition(": ")[2]) for text in request.told}
+        self._before = {said(text) for text in request.handed_over} - {()}
+        parts = {_words_of(terms.body(text, True).partition(": ")[2]) for text in request.handed_over}
         self._told: set[tuple[str, ...]] = self._before | parts
 
     def fill(self, ranked: Iterable[Candidate], scores: Mapping[int, float] = {}) -> "Packing":

@@ -11,7 +11,7 @@ from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, decoded_lines, heading_path
 from vault_memory.search import pack, relevance_gate
 from vault_memory.search.answer import Answer, Request, Result, Understanding
-from vault_memory.search.candidates import ONLY_MEANING, Finder
+from vault_memory.search.candidates import Finder
 from vault_memory.search.pack import Packing
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 MAX_ASKERS = 5
 """For so many sets of scopes what was learnt of the index is kept."""
+
+DATE_DECIDES, MEANING_DECIDES = "; the date alone decides", "; these are the closest by meaning"
+"""What is said of the results where no note contains a word of the question."""
 
 
 class Recall:
@@ -89,9 +92,9 @@ class Recall:
                 marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
         packed, omitted, unsure = self._pack(finder, ranking, marks)
         results, lost, tokens = self._cite(finder, ranking, packed)
-        said = list(found.degraded)
-        if not results:  # nothing that could be called a guess
-            said = [(what, why.removesuffix(f"; {ONLY_MEANING}")) for what, why in said]
+        is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
+        decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
+        degraded = [(what, why + decides if what == "lexical" else why) for what, why in found.degraded]
         return Answer(
             request=query.request,
             results=results,
@@ -113,13 +116,14 @@ class Recall:
                 "below_threshold": ranking.below_threshold, **omitted,
                 **({"beyond_pool": found.beyond_pool} if found.beyond_pool else {}),
             },
-            degraded=[*said, *unsure],
+            degraded=[*degraded, *unsure],
+            is_guess=is_guess,
             generation=finder.store.generation,
             notes=found.totals.notes,
             words=found.words,
             passages=found.totals.passages,
             vault=self._vault.root.name,
-            has_footing=not query.request.unasked or relevance_gate.is_about_notes(found, finder.lexicon),
+            is_relevant=not query.request.unasked or relevance_gate.is_about_notes(found, finder.lexicon),
         )  # fmt: skip
 
     # --- packing -----------------------------------------------------------------------------------------------------
@@ -131,7 +135,7 @@ class Recall:
         query, scores = ranking.candidates.query, ranking.scores
         request = query.request
         scored = [ranking.passages[i] for i in scores]
-        if request.telling:
+        if request.self_contained:
             scored = [each for each in scored if relevance_gate.tells(each, ranking.notes[each.note_id].path)]
         least = request.floor * max(scores.values(), default=0.0)
         strong = [each for each in scored if not least or scores[each.id] >= least]
@@ -197,7 +201,7 @@ class Recall:
                 citation_tokens=pack.citation_tokens(first) + packed.marks.get(first.id, 0),
             ))  # fmt: skip
         if any(left_out.values()):
-            unlimited = ranking.candidates.query.request._replace(k=None, budget_tokens=None, told=())
+            unlimited = ranking.candidates.query.request._replace(k=None, budget_tokens=None, handed_over=())
             packed = Packing(unlimited, packed.headers, packed.marks, each_note=True).fill(shown)
         return results, left_out, packed
 

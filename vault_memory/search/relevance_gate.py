@@ -55,10 +55,10 @@ def is_about_notes(found: Candidates, lexicon: Lexicon) -> bool:
     # What has parts (`tile-server`) is known by them.
     words = (phrase for phrase in found.query.phrases if len(lexicon.stems(phrase.strip('"*'))) == 1)
     unknown = sum(not lexicon.count(word).passages for word in words)
-    return has_footing(found, unknown, inverse_frequency(found.totals.passages, 0))
+    return is_relevant(found, unknown, inverse_frequency(found.totals.passages, 0))
 
 
-def has_footing(found: Candidates, unknown: int, rarest: float) -> bool:
+def is_relevant(found: Candidates, unknown: int, rarest: float) -> bool:
     """Whether the prompt names something that the notes know, or its words and its meaning are near enough to them.
 
     So many of its words are `unknown`, each `rarest` of all: what the prompt is about is not in the notes.

@@ -26,10 +26,10 @@ LARGEST_COUNT = 10**9
 DATE_HELP = 'A date is 2025-11-27, 2025-11, 30d (30 days ago), yesterday, "last week", "Nov 27" …'
 
 
-def build(values: Mapping[str, Any], config: Config, rendered: bool = False, telling: bool = False) -> Request:
+def build(values: Mapping[str, Any], config: Config, rendered: bool = False, self_contained: bool = False) -> Request:
     """Make a Request from option values; absent or None means the default. Raises UsageError naming what is wrong.
 
-    `rendered` and `telling` (see Request) are no options: who hands the answer on decides.
+    `rendered` and `self_contained` (see Request) are no options: who hands the answer on decides.
     """
     given = {key.replace("_", "-"): value for key, value in values.items() if value is not None}
     unknown = sorted(set(given) - set(OPTIONS))
@@ -65,7 +65,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, tel
         preset=choice(given, "preset", PRESETS, config.recall_preset),
         explain=bool(given.get("explain", False)),
         rendered=rendered,
-        telling=telling,
+        self_contained=self_contained,
         id=given.get("id"),
         is_pinned="now" in given,
     )
