@@ -15,8 +15,9 @@ conflict is told. How they are kept:
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import (
@@ -42,10 +43,7 @@ _BLOCK_ID = re.compile(r"\s(\^[\w-]+)\s*$")
 
 
 class MergeResult(NamedTuple):
-    """What is to be written: the block, its lines with the facts they cite, and what became of a person's edits.
-
-    `deleted` names lines that they do not want to see again, `orphaned` are lines of theirs whose fact is gone.
-    """
+    """What is to be written; `deleted` names lines that nobody wants again, `orphaned` are theirs on a fact gone."""
 
     block: Block
     lines: tuple[Line, ...]
@@ -64,8 +62,8 @@ class MergeContext(NamedTuple):
 
 
 class Edits(NamedTuple):
-    """A block as it stands: its lines with the facts each stands for, which are a person's (by place), which of our
-    names are gone, and by place what those said before that replaced one of ours."""
+    """A block as it stands: its lines with their facts, the places of a person's, the names of ours that are gone, and
+    by place what was said before where a line took the place of one of ours."""
 
     lines: tuple[Line, ...] = ()
     yours: frozenset[int] = frozenset()
@@ -80,20 +78,19 @@ def merge_block(
     """What a block is to hold that would hold `draft` by itself; None where it was edited and `last` is not known."""
     if present and last is None and not present.is_as_written:
         return None
-    edits = _without_ours(find_edits(present, last), draft, context) if present else Edits()
-    layout = _Layout(draft, edits, context)
-    while lone := layout.lone_parents():
-        edits = edits._replace(yours=edits.yours | lone)
-        layout = _Layout(draft, edits, context)
-    found = layout.lines()
+    edits = _settle_owners(find_edits(present, last), draft, context) if present else Edits()
+    found = _Layout(draft, edits, context.hidden).lines()
     lines = tuple(line for line, _ in found)
     yours = frozenset(at for at, (_, is_theirs) in enumerate(found) if is_theirs)
-    orphaned: list[str] = []
-    for line in (lines[place] for place in sorted(yours)):
-        rests = [name in context.facts for name in (line.facts if line.keys else line.retold)]
-        if not (any(rests) if line.keys else all(rests)):
-            orphaned.append(line.text)
-    return MergeResult(close_block(lines, yours), lines, edits.deleted, tuple(orphaned), edits.is_edited)
+    orphaned = tuple(line.text for line, is_theirs in found if is_theirs and not _is_grounded(line, context.facts))
+    return MergeResult(close_block(lines, yours), lines, edits.deleted, orphaned, edits.is_edited)
+
+
+def _is_grounded(line: Line, facts: Container[str]) -> bool:
+    """Whether a fact is left that a line of theirs stands for; a sentence of a model needs all of its facts."""
+    if line.keys:
+        return any(name in facts for name in line.facts)
+    return all(name in facts for name in line.retold)
 
 
 def close_block(lines: Sequence[Line], yours: frozenset[int] = frozenset()) -> Block:
@@ -125,68 +122,54 @@ def find_edits(present: Block, last: Sequence[Line] | None) -> Edits:
     for what, i, j, k, m in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         if what != "equal":
             hunks.append((before[i:j], now[k:m]))
+            yours.update(now[k:m])
             continue
         for place, was in zip(now[k:m], before[i:j], strict=True):
             lines[place] = last[was]._replace(text=lines[place].text)
             if was in present.yours:
                 yours.add(place)
-    moved, changed = _replacements(present, last, hunks)
-    for place, was in (*moved, *changed):
+    replaced = _find_replaced(present, last, hunks)
+    for place, was in replaced.items():
         line = last[was]
         if line.stands_for or was not in present.yours:
             slot = "" if line.keys else next(iter(line.names))
             lines[place] = Line(lines[place].text, line.keys, slot, of=line.of)
-    yours.update(place for _, new in hunks for place in new)
-    gone = {at for lost, _ in hunks for at in lost}
-    replaced = {was for _, was in (*moved, *changed)}
-    deleted = _deleted_names(present, last, gone, gone - replaced)
+    deleted = _deleted_names(present, last, {at for gone, _ in hunks for at in gone}, replaced.values())
     standing = {name for place in yours if lines[place].stands_for for name in lines[place].names}
-    said = {place: last[was].text for place, was in changed}
+    said = {place: last[was].text for place, was in replaced.items()}
     return Edits(tuple(lines), frozenset(yours), frozenset(deleted - standing), said, bool(hunks))
 
 
-Pairs = list[tuple[int, int]]
-"""Places of lines as they stand, each with the place of the one that was written there last."""
-
-
-def _replacements(
+def _find_replaced(
     present: Block, last: Sequence[Line], hunks: Sequence[tuple[list[int], list[int]]]
-) -> tuple[Pairs, Pairs]:
-    """Which new lines are ones of ours that were moved, and which took the place of one.
+) -> dict[int, int]:
+    """By the places of new lines those of ours that they took the place of.
 
-    A line replaced another of its hunk that has its block id or citation; else one by one if as many came as went.
+    One with the same words was moved. Within a hunk a block id or citation tells, else one by one if as many came as
+    went.
     """
-    moved, changed = Pairs(), Pairs()
     left = {bare(last[at].text): at for gone, _ in reversed(hunks) for at in reversed(gone)}
-    for place in (place for _, new in hunks for place in new):
-        if (was := left.pop(bare(present.lines[place]), None)) is not None:
-            moved.append((place, was))
+    new = [place for _, places in hunks for place in places]
+    found = {place: left.pop(words) for place in new if (words := bare(present.lines[place])) in left}
     for gone, new in hunks:
-        gone = [at for at in gone if all(at != was for _, was in moved)]
-        new = [at for at in new if all(at != place for place, _ in moved)]
-        marks = {mark: at for at in gone if (mark := _mark(last[at].text))}
-        found = {at: marks.pop(mark) for at in new if (mark := _mark(present.lines[at])) in marks}
-        gone, new = [at for at in gone if at not in found.values()], [at for at in new if at not in found]
-        if len(gone) == len(new):
-            for at, was in zip(new, gone, strict=True):
-                if bool(heading_level(present.lines[at])) == bool(heading_level(last[was].text)):
-                    found[at] = was
-        changed += found.items()
-    return moved, changed
+        marks = {mark: at for at in gone if at not in found.values() and (mark := _mark(last[at].text))}
+        found |= {at: marks.pop(mark) for at in new if at not in found and (mark := _mark(present.lines[at])) in marks}
+        rest = [at for at in new if at not in found], [at for at in gone if at not in found.values()]
+        if len(rest[0]) == len(rest[1]):
+            found.update(zip(*rest, strict=True))
+    return found
 
 
-def _deleted_names(present: Block, last: Sequence[Line], gone: Container[int], deleted: Container[int]) -> set[str]:
+def _deleted_names(present: Block, last: Sequence[Line], gone: Container[int], replaced: Collection[int]) -> set[str]:
     """What lines of ours that are gone altogether are known by; a heading with all of its section, or alone."""
     found: set[str] = set()
     for at, line in enumerate(last):
-        if at not in deleted or (at in present.yours and not line.stands_for):
+        if at not in gone or at in replaced or (at in present.yours and not line.stands_for):
             continue
         is_left = False
         if level := heading_level(line.text):
-            following = range(at + 1, len(last))
-            end = next((n for n in following if 0 < heading_level(last[n].text) <= level), len(last))
-            ours = (n for n in range(at + 1, end) if last[n].text.strip() and n not in present.yours)
-            is_left = not all(n in gone for n in ours)
+            below = takewhile(lambda n: not 0 < heading_level(last[n].text) <= level, range(at + 1, len(last)))
+            is_left = any(last[n].text.strip() and n not in present.yours and n not in gone for n in below)
         found.update(alone(name) if is_left else name for name in line.names)
     return found
 
@@ -199,26 +182,35 @@ def _mark(text: str) -> str:
     return cited.strip() if dash and "]" in cited else ""
 
 
-def _without_ours(edits: Edits, draft: Sequence[Line], context: MergeContext) -> Edits:
-    """The edits without lines of theirs in which only a confidence or the name of a note differs from ours."""
+def _settle_owners(edits: Edits, draft: Sequence[Line], context: MergeContext) -> Edits:
+    """The edits, with lines as ours in which only a confidence or the name of a note differs from ours.
+
+    An entry of ours that the draft does not have any more is theirs, where lines of theirs stand below it.
+    """
     drafted = {name: line for line in reversed(draft) if line.text.strip() for name in line.names}
-    lines, ours = list(edits.lines), set[int]()
+    lines, ours, texts = list(edits.lines), set[int](), [line.text for line in edits.lines]
     for place in edits.yours:
-        line, was = edits.lines[place], edits.changed.get(place)
+        line, was = edits.lines[place], edits.changed.get(place, texts[place])
         names = sorted(line.names) if line.stands_for else ()
         same = next((drafted[name] for name in names if name in drafted), None)
-        is_moved = same is not None and was is None and bare(same.text) == bare(line.text)
+        is_moved = same is not None and bare(was) == bare(same.text) == bare(line.text)
         if same and not is_moved and without_confidence(same.text) == without_confidence(line.text):
             lines[place] = same  # a confidence given by hand was heard before
             ours.add(place)
-        elif was is not None and _is_renamed(was, line.text, context.is_linked):
+        elif _is_renamed(was, line.text, context.is_linked):
             ours.add(place)
-    return edits._replace(lines=tuple(lines), yours=edits.yours - ours)
+    theirs, above = edits.yours - ours, parents(texts)
+    known = {name for line in draft for name in (text_name(line.text), *line.names)}.difference(context.hidden)
+    for place in sorted(theirs):
+        while (place := above[place]) >= 0 and place not in theirs and bullet(texts[place]):
+            if known.isdisjoint((text_name(texts[place]), *lines[place].names)):
+                theirs |= {place}
+    return edits._replace(lines=tuple(lines), yours=theirs)
 
 
 def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:
     """Whether lines differ only in names of notes, of which the old ones are nowhere any more."""
-    if was == text or LINKED.sub("", bare(was)) != LINKED.sub("", bare(text)):
+    if bare(was) == bare(text) or LINKED.sub("", bare(was)) != LINKED.sub("", bare(text)):
         return False
     pairs = zip(LINKED.findall(was), LINKED.findall(text), strict=True)
     return all(is_linked(new) and not is_linked(old) for old, new in pairs if old != new)
@@ -230,22 +222,26 @@ def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:
 class _Layout:
     """The draft without what stays away, and their lines among it."""
 
-    def __init__(self, draft: Sequence[Line], edits: Edits, context: MergeContext) -> None:
-        self._edits, self._context = edits, context
+    def __init__(self, draft: Sequence[Line], edits: Edits, hidden: Container[str]) -> None:
+        self._edits, self._hidden = edits, hidden
         self._texts = [line.text for line in edits.lines]
         self._parents = parents(self._texts)
-        self._theirs = {place: edits.lines[place] for place in sorted(edits.yours) if self._texts[place].strip()}
+        self._theirs = [place for place in sorted(edits.yours) if self._texts[place].strip()]
         self._standing = {
-            name: at for at, line in reversed(self._theirs.items()) if line.stands_for for name in line.names
+            name: place
+            for place in reversed(self._theirs)
+            if edits.lines[place].stands_for
+            for name in edits.lines[place].names
         }
         self._kept: list[tuple[Line, int | None]] = []
         """Lines in order, those of theirs that stand in the place of one of ours with their own place."""
         self._keep(draft)
-        self._at_place = {place: at for at, (_, place) in enumerate(self._kept) if place is not None}
-        self._at_name: dict[str, int] = {}
+        self._at: dict[int | str, int] = {}
+        """Where among those a line of theirs is by its place, and one of ours by what it is known by."""
         for at, (line, place) in enumerate(self._kept):
-            for name in (text_name(line.text), *line.names) if place is None and line.text.strip() else ():
-                self._at_name.setdefault(name, at)
+            names = (text_name(line.text), *line.names) if place is None else (place,)
+            for name in names if line.text.strip() else ():
+                self._at.setdefault(name, at)
 
     # --- what stays away -----------------------------------------------------------------------------------------
 
@@ -261,8 +257,7 @@ class _Layout:
             if gone_level or gone_depth >= 0:
                 continue
             if is_blank:
-                if self._kept and self._kept[-1][0].text.strip():
-                    self._kept.append((line, None))
+                self._kept.append((line, None))
             elif not self._put(line) and not level and not self._standing.keys() >= line.names:
                 gone_depth = indent(line.text)
 
@@ -271,8 +266,8 @@ class _Layout:
         if self._standing.keys() >= line.names:
             places = {self._standing[name] for name in line.names}
             for place in sorted(places.difference(at for _, at in self._kept)):
-                if bare(self._theirs[place].text) != bare(line.text):  # else it was moved, and stays where it is
-                    self._kept.append((self._theirs[place], place))
+                if bare(self._texts[place]) != bare(line.text):  # else it was moved, and stays where it is
+                    self._kept.append((self._edits.lines[place], place))
             return False
         is_away = [self._is_deleted(name) or name in self._standing for name in line.names]
         if heading_level(line.text):
@@ -287,33 +282,24 @@ class _Layout:
         return True
 
     def _is_deleted(self, name: str) -> bool:
-        return name in self._context.hidden or name in self._edits.deleted
+        return name in self._hidden or name in self._edits.deleted
 
     # --- where lines of theirs go --------------------------------------------------------------------------------
 
-    def lone_parents(self) -> frozenset[int]:
-        """The entries of ours with lines of theirs below them that the draft does not have any more."""
-        above = {self._parents[place] for place in self._theirs} - {-1}
-        ours = (at for at in above - self._edits.yours if bullet(self._texts[at]))
-        return frozenset(at for at in ours if self._found(at) is None)
-
     def lines(self) -> list[tuple[Line, bool]]:
         """All lines in order, and which are theirs."""
-        inserted: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        inserted: dict[int, list[tuple[Line, bool]]] = defaultdict(list)
         for first, end in self._runs():
-            inserted[self._place_of(first, end)].append((first, end))
+            at = self._place_of(first, end)
+            inserted[at] += [(Line(""), False)] * self._is_blank(first - 1)
+            inserted[at] += [(line, True) for line in self._edits.lines[first:end]]
+            inserted[at] += [(Line(""), False)] * (self._is_blank(end) and at < len(self._kept))
         found: list[tuple[Line, bool]] = []
-        for at in range(len(self._kept) + 1):
-            following = self._kept[at][0].text if at < len(self._kept) else ""
-            for first, end in inserted[at]:
-                if found and found[-1][0].text.strip() and self._is_blank(first - 1):
-                    found.append((Line(""), False))
-                found += ((line, True) for line in self._edits.lines[first:end])
-                if self._is_blank(end) and following.strip():
-                    found.append((Line(""), False))
-            if at < len(self._kept):
-                line, place = self._kept[at]
-                found.append((line, place is not None))
+        kept = [(line, place is not None) for line, place in self._kept]
+        for at in range(len(kept) + 1):
+            for line, is_theirs in (*inserted[at], *kept[at : at + 1]):
+                if is_theirs or line.text.strip() or (found and found[-1][0].text.strip()):
+                    found.append((line, is_theirs))
         return found
 
     def _is_blank(self, place: int) -> bool:
@@ -322,7 +308,7 @@ class _Layout:
     def _runs(self) -> list[tuple[int, int]]:
         """Their lines that stay together, as (first, end): blank lines between them are kept, ends are trimmed."""
         found: list[tuple[int, int]] = []
-        for place in (place for place in self._theirs if place not in self._at_place):
+        for place in (place for place in self._theirs if place not in self._at):
             first, end = found[-1] if found else (place, place)
             is_together = indent(self._texts[place]) >= indent(self._texts[first])
             if found and is_together and all(map(self._is_blank, range(end, place))):
@@ -332,46 +318,34 @@ class _Layout:
         return found
 
     def _place_of(self, first: int, end: int) -> int:
-        """Before which of the lines kept a run of theirs goes."""
-        at = self._anchor(first) + 1
+        """Before which of the lines kept a run of theirs goes: behind what is below its anchor, or its paragraph."""
+        at, depth = self._anchor(first) + 1, indent(self._texts[first])
         texts = [line.text for line, _ in self._kept]
-        following, depth = self._texts[end] if end < len(self._texts) else "", indent(self._texts[first])
-        if self._is_blank(first - 1):
-            below = self._found(end) if following.strip() else None
-            if below is not None and below >= at:
-                return below
-            # Else to the end of the paragraph or list, or up to the next heading.
-            while 0 < at < len(texts) and texts[at].strip() and not any(map(heading_level, texts[at - 1 : at + 1])):
+        if not self._is_blank(first - 1):
+            while 0 < at < len(texts) and texts[at].strip() and indent(texts[at]) > depth:
                 at += 1
-        elif at and not (following.strip() and indent(following) > depth):  # else it was put before such lines
-            while at < len(texts) and texts[at].strip() and indent(texts[at]) > depth:
-                at += 1
+            return at
+        below = self._found(end) if end < len(self._texts) else None
+        if below is not None and below >= at:
+            return below
+        while 0 < at < len(texts) and texts[at].strip() and not any(map(heading_level, texts[at - 1 : at + 1])):
+            at += 1
         return at
 
     def _anchor(self, first: int) -> int:
         """Where the nearest line above is that is still there, in the same section; -1 for the top."""
-        above = range(first - 1, -1, -1)
-        heading = next((place for place in above if heading_level(self._texts[place])), None)
-        section = self._found(heading) if heading is not None else None
-        following = range(section + 1 if section is not None else 0, len(self._kept))
+        above = [(place, at) for place in range(first - 1, -1, -1) if (at := self._found(place)) is not None]
+        start = next((at for place, at in above if heading_level(self._texts[place])), -1)
+        following = range(start + 1, len(self._kept))
         end = next((at for at in following if heading_level(self._kept[at][0].text)), len(self._kept))
-        for place in above:
-            found = self._found(place)
-            if found is None:
-                continue
-            if section is None or place == self._parents[first] or section <= found < end:
-                return found
-        return -1
+        near = (at for place, at in above if place == self._parents[first] or start <= at < end)
+        return next(near, -1)
 
     def _found(self, place: int) -> int | None:
         """Where a line of the block as it stands is among those kept."""
         line = self._edits.lines[place]
-        if not line.text.strip():
-            return None
-        if place in self._edits.yours:
-            return self._at_place.get(place)
-        names = (text_name(line.text), *sorted(line.names))
-        return next((self._at_name[name] for name in names if name in self._at_name), None)
+        names = (place,) if place in self._edits.yours else (text_name(line.text), *sorted(line.names))
+        return next((self._at[name] for name in names if name in self._at), None)
 
 
 def parents(texts: Sequence[str]) -> list[int]:
