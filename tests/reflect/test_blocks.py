@@ -15,7 +15,7 @@ def block(*lines: str) -> Block:
 
 def wrote(data: bytes, *lines: str) -> bytes:
     """The page with a block of these lines."""
-    return blocks.put_block(blocks.read("p.md", data, "facts"), "facts", block(*lines))
+    return blocks.put_block(blocks.read_page("p.md", data, "facts"), "facts", block(*lines))
 
 
 PAGES = {
@@ -44,12 +44,12 @@ PAGES = {
 def test_a_first_block_is_put_at_the_end_and_nothing_else_changes(data: bytes) -> None:
     after = wrote(data, "- one", "", "- two")
     assert after.startswith(data)
-    page = blocks.read("p.md", after, "facts")
+    page = blocks.read_page("p.md", after, "facts")
     assert page.block == block("- one", "", "- two")
     assert blocks.put_block(page, "facts", block("- one", "", "- two")) == after
     changed = blocks.put_block(page, "facts", block("- three"))
     assert changed.startswith(data)
-    assert blocks.read("p.md", changed, "facts").block == block("- three")
+    assert blocks.read_page("p.md", changed, "facts").block == block("- three")
 
 
 def test_the_form_of_a_block() -> None:
@@ -79,31 +79,31 @@ BROKEN = {
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_a_page_that_is_broken_is_left_alone(data: bytes) -> None:
     with pytest.raises(ConflictError, match=r"p\.md.*left alone"):
-        blocks.read("p.md", data, "facts")
+        blocks.read_page("p.md", data, "facts")
 
 
 @pytest.mark.parametrize("data", [b"---\nmemory: [\n---\ntext\n", b"# memory:begin facts\n"])
 def test_what_only_speaks_of_markers_breaks_nothing(data: bytes) -> None:
-    assert blocks.read("p.md", data, "facts").block is None
+    assert blocks.read_page("p.md", data, "facts").block is None
 
 
 def test_two_blocks_keep_out_of_each_others_way() -> None:
     data = wrote(b"# Peter\n", "- one")
-    page = blocks.read("p.md", data, "opinions")
+    page = blocks.read_page("p.md", data, "opinions")
     assert page.block is None
     both = blocks.put_block(page, "opinions", block("- held"))
     assert both.startswith(data)
-    assert blocks.read("p.md", both, "facts").block == block("- one")
-    changed = blocks.put_block(blocks.read("p.md", both, "facts"), "facts", block("- two"))
-    assert blocks.read("p.md", changed, "opinions").block == block("- held")
+    assert blocks.read_page("p.md", both, "facts").block == block("- one")
+    changed = blocks.put_block(blocks.read_page("p.md", both, "facts"), "facts", block("- two"))
+    assert blocks.read_page("p.md", changed, "opinions").block == block("- held")
 
 
 def test_what_the_closing_marker_says_is_read_with_forbearance() -> None:
     odd = b"<!-- memory:end facts yours=x,3-1,2,999999999 sha= by=a/b:3b cites=,,1, other=5 -->"
-    found = blocks.read("p.md", BEGIN + b"\n- x\n" + odd, "facts").block
+    found = blocks.read_page("p.md", BEGIN + b"\n- x\n" + odd, "facts").block
     assert found == Block(("- x",), "", ("1",), frozenset([1]), "a/b:3b")
     assert not found.is_as_written
-    assert blocks.word(" a model>b --> c:3--d-e ") == "a-model-b-c:3-d-e"
+    assert blocks.marker_word(" a model>b --> c:3--d-e ") == "a-model-b-c:3-d-e"
 
 
 def test_the_hash_knows_no_line_ends_nor_spaces_before_them() -> None:

@@ -15,7 +15,7 @@ from vault_memory.errors import ConflictError
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.job import Writer, WriteResult
-from vault_memory.reflect.plan import Draft, Edit, PageHistory, Plan, edit
+from vault_memory.reflect.plan import Draft, Edit, PageHistory, Plan, make_edit
 from vault_memory.reflect.plan_run import WRITTEN_SECONDS, Ledger
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
@@ -40,7 +40,7 @@ def past(known: Sequence[Edit] = (), **given: object) -> PageHistory:
 
 
 def first(given: Draft, present: bytes | None = None) -> Edit:
-    found = edit(given, present, past())
+    found = make_edit(given, present, past())[0]
     assert found is not None
     return found
 
@@ -64,27 +64,27 @@ def test_a_new_page_begins_as_its_draft_says() -> None:
 def test_a_page_that_was_there_says_what_changed_and_its_own_account_comes_first() -> None:
     made = first(draft(fact(1), fact(2)))
     left = frozenset([blocks.short(2 << 32), blocks.short(3 << 32)])
-    again = edit(draft(fact(2), fact(3)), made.after, past([made], facts=left))
+    again = make_edit(draft(fact(2), fact(3)), made.after, past([made], facts=left))[0]
     assert again is not None
     assert (again.why, again.was) == ("1 fact new, 1 retracted", made.lines)
     told = draft(fact(2), fact(3))._replace(account=lambda was, lines: f"{len(was)} lines, now {len(lines)}")
-    again = edit(told, made.after, past([made]))
+    again = make_edit(told, made.after, past([made]))[0]
     assert again is not None and again.why == "2 lines, now 2"
 
 
 def test_a_page_that_another_wrote_says_so() -> None:
     made = first(draft(fact(1)))
     more = draft(fact(1), Line("In short.", slot="sentence"))._replace(by="ollama/m")
-    told = edit(more, made.after, past([made]))
+    told = make_edit(more, made.after, past([made]))[0]
     assert told is not None and told.why == "with sentences of ollama/m"
-    back = edit(draft(fact(1), fact(2)), told.after, past([made, told]))
+    back = make_edit(draft(fact(1), fact(2)), told.after, past([made, told]))[0]
     assert back is not None and back.why == "1 fact new; without the sentences of ollama/m"
 
 
 def test_a_cited_line_that_only_moved_is_no_edit() -> None:
     made = first(draft(fact(1), fact(2)))
-    assert edit(draft(fact(1, line=7), fact(2, line=9)), made.after, past()) is None
-    wider = edit(draft(fact(1, line=7), fact(2), fact(3)), made.after, past())
+    assert make_edit(draft(fact(1, line=7), fact(2, line=9)), made.after, past())[0] is None
+    wider = make_edit(draft(fact(1, line=7), fact(2), fact(3)), made.after, past())[0]
     assert wider is not None
     assert b"L7" in wider.after
 
@@ -92,8 +92,8 @@ def test_a_cited_line_that_only_moved_is_no_edit() -> None:
 def test_what_wrote_it_is_said_and_the_same_writer_is_no_edit() -> None:
     by = draft(fact(1))._replace(by="a model: 3b --> x")
     made = first(by)
-    assert edit(by, made.after, past()) is None
-    assert edit(draft(fact(1)), made.after, past()) is not None
+    assert make_edit(by, made.after, past())[0] is None
+    assert make_edit(draft(fact(1)), made.after, past())[0] is not None
 
 
 # --- what is left alone ----------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = la
     by_place = {(one.path, one.block): one for one in drafts}
 
     def again(late: Edit) -> Edit | None:
-        made = edit(by_place[late.path, late.block], page(root, late.path), of)
+        made = make_edit(by_place[late.path, late.block], page(root, late.path), of)[0]
         meddle()
         return made
 

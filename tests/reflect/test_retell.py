@@ -21,7 +21,7 @@ from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import PAGE_TOKENS
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.model_writer import USELESS_PAGES
-from vault_memory.reflect.plan import Draft, PageHistory, edit
+from vault_memory.reflect.plan import Draft, PageHistory, make_edit
 from vault_memory.reflect.retell import PARAGRAPH_SHARE
 from vault_memory.reflect.summaries import LIMITS
 from vault_memory.rendering.reflect import reflect_document, reflect_text
@@ -397,7 +397,7 @@ def of(by: str, start: str = "---\nperiod: 2025-11\nwritten: extractive\n---\n# 
 
 def after(given: Draft, present: bytes | None) -> bytes:
     past = PageHistory(frozenset([blocks.short(1 << 32)]), lambda sha: None, lambda path: frozenset())
-    made = edit(given, present, past)
+    made = make_edit(given, present, past)[0]
     assert made is not None
     return made.after
 

@@ -196,7 +196,7 @@ def test_folders_made_for_notes_go_with_them_and_others_stay(tmp_path: Path) -> 
     assert of.missing_folders("bank/entities/new.md") == ["bank", "bank/entities"]
     assert (of.missing_folders("new.md"), of.missing_folders("theirs/new.md")) == ([], [])
     for folder in ("bank", "bank/entities", "../outside", "way", ".memory/tmp", "gone"):
-        run.keep_folder(folder)
+        run.note({"folder": folder}, folder)
     change(of, run, "bank/entities/new.md", b"x")
     assert [kept.path for kept in run.changes()] == ["bank/entities/new.md"]
     history.undo(run, of)

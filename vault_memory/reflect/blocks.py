@@ -4,11 +4,10 @@
     …
     <!-- memory:end facts sha=1a2b3c4d cites=8f3a1b2c,… yours=… instead=… -->
 
-`sha` is of the text between as it was written, `cites` the texts of the facts cited in it, in order, and `yours` the
-places of the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). `instead` says
-what those replaced: `4:8f3a1b2c+11aa22bb,9:~opening`, by place the facts that the line of ours cited
-(`1a2b3c4d/8f3a1b2c` below an entry), or else what it was. So a device that did not write the page knows it too.
-DESIGN.md §4.
+`sha` is of the text between as it was written, `cites` names the facts cited in it, in order, and `yours` the places of
+the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). `instead` says what those
+replaced, so that a device that did not write the page knows it too: `4:8f3a1b2c+11aa22bb,9:~opening`, by place the
+facts that the line of ours cited (`1a2b3c4d/8f3a1b2c` below an entry), or else what it was. DESIGN.md §4.
 """
 
 import hashlib
@@ -32,7 +31,6 @@ _CONFIDENCE = re.compile(r"(?<=\*\*)(?:[01]?\.\d{1,4}|[01]|(?:\d{1,2}|100)%)(?=\
 _RETOLD = re.compile(r"(?<= )[0-9a-f]{8}(?![0-9a-f])")
 _OPENS = re.compile(r"\s*[-*+] \*\*")
 
-
 SENTENCE = "retold"
 """What the slot of a sentence of a model begins with; the names of the facts it cites follow."""
 
@@ -53,7 +51,6 @@ class Line(NamedTuple):
 
     @property
     def facts(self) -> frozenset[str]:
-        """The names of the facts it cites."""
         return frozenset(map(short, self.keys))
 
     @property
@@ -63,7 +60,7 @@ class Line(NamedTuple):
 
     @property
     def retold(self) -> frozenset[str]:
-        """The names of the facts that a sentence of a model rests on: it cites them, and they stand elsewhere."""
+        """The names of the facts that a sentence of a model rests on."""
         return frozenset(_RETOLD.findall(self.slot)) if self.slot.startswith(SENTENCE) else frozenset()
 
     @property
@@ -84,11 +81,9 @@ class Block(NamedTuple):
     """Places in `lines`, from 0, as they were when it was written."""
     by: str = ""
     instead: tuple[str, ...] = ()
-    """What lines of theirs replaced, each as the closing marker says it."""
 
     @property
     def is_as_written(self) -> bool:
-        """Whether nobody has changed it since it was written."""
         return sha(self.lines) == self.sha
 
     def replacements(self) -> dict[int, Line]:
@@ -104,7 +99,7 @@ class Block(NamedTuple):
 
 
 class PageLine(NamedTuple):
-    """A line of a person's on a page, of which they are told."""
+    """A line of a person's that they are told of."""
 
     path: str
     line: str
@@ -156,7 +151,7 @@ def bullet(text: str) -> str:
     return found[0] if found else ""
 
 
-def confidence(text: str) -> float | None:
+def leading_confidence(text: str) -> float | None:
     """The confidence with which a line opens, 0..1, as `.95` or `95%`; None where it opens with none."""
     opens = _OPENS.match(text)
     found = _CONFIDENCE.match(text, opens.end()) if opens else None
@@ -168,7 +163,7 @@ def confidence(text: str) -> float | None:
 
 def without_confidence(text: str) -> str:
     """What a line says but for the confidence it opens with."""
-    return bare(text) if confidence(text) is None else _CONFIDENCE.sub("0", bare(text), count=1)
+    return bare(text) if leading_confidence(text) is None else _CONFIDENCE.sub("0", bare(text), count=1)
 
 
 def indent(text: str) -> int:
@@ -189,14 +184,14 @@ def sha(lines: Sequence[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
 
 
-def read(path: str, data: bytes, name: str) -> Page:
+def read_page(path: str, data: bytes, name: str) -> Page:
     """Find the block `name` in a page; raises ConflictError where its markers are broken or the page is not UTF-8."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConflictError(f"{path} is not UTF-8: it was left alone.", "Save it as UTF-8.") from error
-    if "\0" in text:
-        raise ConflictError(f"{path} holds NUL characters, so it is no text: it was left alone.", "Save it as UTF-8.")
+    if "\0" in text:  # UTF-16 without a mark
+        raise ConflictError(f"{path} is not UTF-8: it was left alone.", "Save it as UTF-8.")
     note = parse(path, data)
     if broken := next((problem for problem in note.problems if _BROKEN.match(problem.message)), None):
         sentence = f"{path}:{broken.line}: {broken.message}: the page was left alone."
@@ -259,13 +254,13 @@ def put_block(page: Page, name: str, block: Block) -> bytes:
     return (before + page.newline.join(inner) + after).encode("utf-8")
 
 
-def word(text: str) -> str:
+def marker_word(text: str) -> str:
     """A text as the closing marker can hold it."""
     return re.sub(r"[\s<>-]*[\s<>][\s<>-]*|-{2,}", "-", text.strip())
 
 
 def is_same(one: Block, other: Block) -> bool:
-    """Whether two blocks say the same: moved cited lines, blank lines and spaces at the ends make no difference."""
+    """Whether two blocks say the same; moved cited lines, blank lines and style make no difference."""
     if (one.cites, one.by) != (other.cites, other.by):
         return False
     said, say = ([bare(line) for line in block.lines if line.strip()] for block in (one, other))

@@ -4,7 +4,6 @@ A run that is killed leaves every page as it was or as it is to be, and what it 
 what the block was made of are durable before the page is replaced (DESIGN.md §2, law 2).
 """
 
-import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +18,7 @@ from vault_memory.reflect import model_writer, opinion_page, proposals, user_fee
 from vault_memory.reflect.blocks import PageLine
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Options
-from vault_memory.reflect.plan import Edit, Notice, Plan, SkippedPage, skip
+from vault_memory.reflect.plan import Edit, Notice, Plan, SkippedPage, skipped_page
 from vault_memory.reflect.plan_run import Ledger, RunPlanner
 from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
@@ -28,7 +27,7 @@ from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.view import ALL, Store
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import RestoredNote, UndoHistory, UndoReport
+from vault_memory.vault.undo_history import RestoredNote, UndoHistory, UndoReport, digest
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter
 
@@ -129,7 +128,7 @@ class Writer:
             try:
                 written = self._write_page(edit, again)
             except (ConflictError, RefusedError, VaultError) as error:
-                done.skipped.append(skip(edit.path, error))
+                done.skipped.append(skipped_page(edit.path, error))
                 is_core_left = is_core_left or not edit.block
                 continue
             if written:
@@ -151,23 +150,19 @@ class Writer:
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
             for folder in self._vault.missing_folders(path) if before is None else ():
-                self._run.keep_folder(folder)
+                self._run.note({"folder": folder}, folder)
             self._run.keep(path, before, after, late.why)
             if late.sha:
                 self._ledger.keep(late.sha, late.lines)
             self._heed(late)
 
         def is_own(path: str, data: bytes) -> bool:
-            return self._ours.get(path) == _digest(data)
+            return self._ours.get(path) == digest(data)
 
         made = Rewriter(self._vault, is_own, keep=keep).rewrite(edit.path, compose)
         if made:
-            self._ours[made.path] = _digest(made.after)
+            self._ours[made.path] = digest(made.after)
         return made
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None) -> ReflectReport:
@@ -258,7 +253,7 @@ def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progres
         # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
         journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
 
-    done = Writer(index.vault, heed).write(edits(), planner.again) if plan.edits else WriteResult()
+    done = Writer(index.vault, heed).write(edits(), planner.replan) if plan.edits else WriteResult()
     _tell_index(index, [one.path for one in done.edits])
     told_again = {skipped.path for skipped in (*plan.skipped, *done.skipped)}
     told_again |= {orphan.path for orphan in plan.orphaned}  # so each run looks at them

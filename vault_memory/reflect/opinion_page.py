@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.beliefs import HeldOpinion
-from vault_memory.reflect.blocks import Line, confidence, short, text_name
+from vault_memory.reflect.blocks import Line, leading_confidence, short, text_name
 from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.periods import long
@@ -264,7 +264,7 @@ def _name(opinion: HeldOpinion) -> str:
 def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
     """The opinions among the lines of a page's block."""
     for at, line in enumerate(lines):
-        match, number = _STATED.match(line.text), confidence(line.text)
+        match, number = _STATED.match(line.text), leading_confidence(line.text)
         if match and number is not None:
             text = match["text"].rpartition(" — ")[0] or match["text"]
             below = takewhile(lambda line: line.text.startswith((" ", "\t")), lines[at + 1 :])

@@ -7,7 +7,7 @@ and draft give the same edit.
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -29,7 +29,7 @@ EXTRACTIVE = "extractive"
 
 
 class Draft(NamedTuple):
-    """One page as the facts would have it: the block's name and lines, what it holds, and how a new page begins."""
+    """One page as the facts would have it: the block's name and lines, and how a new page begins."""
 
     path: str
     block: str
@@ -68,10 +68,7 @@ class FactChanges(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """One page to be written: its bytes before (None: there is no such page) and after, and why.
-
-    `deleted` names lines that a person took out and does not want to see again.
-    """
+    """One page to be written: its bytes before (None: there is no such page) and after, and why."""
 
     path: str
     before: bytes | None
@@ -80,6 +77,7 @@ class Edit(NamedTuple):
     sha: str = ""
     lines: tuple[Line, ...] = ()
     deleted: frozenset[str] = frozenset()
+    """The names of lines that a person took out."""
     block: str = ""
     was: tuple[Line, ...] = ()
     """The lines of the block as it stands, with what they rest on as far as that is known."""
@@ -108,7 +106,7 @@ class SkippedPage(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """What a person should know of a page that is no reason to leave it alone, with what to do."""
+    """What a person should know of a page that is written all the same, with what to do."""
 
     path: str
     why: str
@@ -146,34 +144,29 @@ class Plan:
     def add(self, draft: Draft, page: Callable[[str], bytes | None], past: PageHistory) -> None:
         """Compare a draft with its page; what cannot be written is skipped with its reason, never silently."""
         try:
-            edit, orphaned = _compare(draft, page(draft.path), past)
+            made, orphaned = make_edit(draft, page(draft.path), past)
         except (ConflictError, RefusedError, VaultError) as error:
-            self.skipped.append(skip(draft.path, error))
+            self.skipped.append(skipped_page(draft.path, error))
             return
         self.orphaned += (PageLine(draft.path, line) for line in orphaned)
-        if edit:
-            self.edits.append(edit)
+        if made:
+            self.edits.append(made)
         else:
             self.unchanged += 1
 
 
-def skip(path: str, error: VaultMemoryError) -> SkippedPage:
+def skipped_page(path: str, error: VaultMemoryError) -> SkippedPage:
     """A page that an error keeps from being written; the run is done all the same, so a bad disk is no bad vault."""
     exit_code = error.exit_code if isinstance(error, ConflictError | RefusedError) else 1
     return SkippedPage(path, str(error), error.next_step, exit_code)
 
 
-def edit(draft: Draft, present: bytes | None, past: PageHistory) -> Edit | None:
-    """What is to be written, None when the page says it already.
+def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Edit | None, tuple[str, ...]]:
+    """What is to be written, None when the page says it already; and its lines that rest on nothing any more.
 
     Raises ConflictError for a page that cannot be merged, RefusedError for one that would lose too much.
     """
-    return _compare(draft, present, past)[0]
-
-
-def _compare(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Edit | None, tuple[str, ...]]:
-    """The edit of a page, if there is one, and its lines that rest on nothing any more."""
-    page = blocks.read(draft.path, draft.start.encode() if present is None else present, draft.block)
+    page = blocks.read_page(draft.path, draft.start.encode() if present is None else present, draft.block)
     block, last = page.block, past.last(page.block.sha) if page.block else None
     was = standing_lines(block, last) if block else ()
     if block and last is not None and draft.settled:
@@ -188,15 +181,17 @@ def _compare(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Ed
             f"{draft.path} was edited by hand, and what it was edited from is not known here: it was left alone.",
             "Keep what you want outside the block, then delete the block: it is made anew.",
         )
-    new = found.block._replace(by=blocks.word(draft.by))
+    new = found.block._replace(by=blocks.marker_word(draft.by))
     if page.block is None:
         is_new = any(line.text.strip() for line in found.lines)
     else:  # with the lines that are settled: they must go
         is_new = found.is_edited or not blocks.is_same(page.block, new)
-    if is_new and block is not None and not past.force:
+    if not is_new:
+        return None, found.orphaned
+    if block is not None and not past.force:
         _refuse_loss(draft, block, was, past)
-    after = _write_block(draft, page, new) if is_new else present
-    if after is None or after == present:
+    after = _write_block(draft, page, new)
+    if after == present:
         return None, found.orphaned
     change = count_changes(was, page.block.cites if page.block else (), found, past.facts)
     why = _why(draft, page.block, was, found, change)
@@ -205,19 +200,18 @@ def _compare(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Ed
 
 
 def _why(draft: Draft, block: Block | None, was: Sequence[Line], found: merge.MergeResult, change: FactChanges) -> str:
-    """What the edit changes in one sentence; of a page that had no such block, what it tells."""
     if block is None:
         return draft.why
     if draft.account and (why := draft.account(was, found.lines)):
         return why
     by = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
-    by = by if block.by != blocks.word(draft.by) else ""
+    by = by if block.by != blocks.marker_word(draft.by) else ""
     kept = "what you changed is kept" if found.is_edited and not change.deleted else ""
     return "; ".join(filter(None, (str(change), by, kept))) or "the same facts, worded or ordered differently"
 
 
 def standing_lines(block: Block, last: Sequence[Line] | None) -> tuple[Line, ...]:
-    """The lines of a block as they stand, with the facts that each rests on as far as that is known."""
+    """The lines of a block as they stand, each with its facts as far as they are known."""
     return merge.find_edits(block, last).lines if last is not None else tuple(map(Line, block.lines))
 
 
@@ -239,36 +233,25 @@ def _places(lines: Sequence[Line], names: Container[str]) -> Counter[tuple[str, 
     """Where the facts of these names stand, as their lines cite them: a note and a line, or a block id."""
     found: set[tuple[str, tuple[str, str]]] = set()
     for line in lines:
-        cited = list(_cited(line.text))
+        links = _CITED.findall(line.text.rpartition(" — ")[2])
+        cited = [(link, number) for link, numbers in links for number in numbers.split(", ") if number or "#^" in link]
         if len(cited) == len(line.keys):
             found.update((short(key), place) for key, place in zip(line.keys, cited, strict=True))
     return Counter(place for name, place in found if name in names)
 
 
-def _cited(text: str) -> Iterator[tuple[str, str]]:
-    for link, numbers in _CITED.findall(text.rpartition(" — ")[2]):
-        if "#^" in link:
-            yield link, ""
-        else:
-            yield from ((link, number) for number in numbers.split(", ") if number)
-
-
 def _write_block(draft: Draft, page: blocks.Page, new: Block) -> bytes:
-    """The page with its block; raises ConflictError where it could not be found there again."""
     before, by, front = page.before, page.block.by if page.block else "", _FRONT.match(page.before)
     if front and by != new.by:  # its property `written`, as we wrote it, names who did now
         said = re.compile(rf"(?<=[\r\n])(written:[ \t]+){re.escape(by or EXTRACTIVE)}(?=[ \t]*[\r\n])")
         before = said.sub(lambda found: found[1] + (new.by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
     after = blocks.put_block(page._replace(before=before), draft.block, new)
     with suppress(ConflictError):
-        if blocks.read(draft.path, after, draft.block).block == new:
+        if blocks.read_page(draft.path, after, draft.block).block == new:
             return after
     # It would be written once more with every run.
-    raise ConflictError(
-        f"{draft.path}: a code fence, comment or frontmatter that is never closed would hide the block:"
-        " it was left alone.",
-        "Close it.",
-    )
+    what = "a code fence, comment or frontmatter that is never closed would hide the block"
+    raise ConflictError(f"{draft.path}: {what}: it was left alone.", "Close it.")
 
 
 def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHistory) -> None:

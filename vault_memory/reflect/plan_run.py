@@ -20,16 +20,7 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
 from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.page_jobs import Job, Options, PageJobs
-from vault_memory.reflect.plan import (
-    Draft,
-    Edit,
-    Notice,
-    PageHistory,
-    Plan,
-    edit,
-    skip,
-    standing_lines,
-)
+from vault_memory.reflect.plan import Draft, Edit, Notice, PageHistory, Plan, make_edit, skipped_page, standing_lines
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
 from vault_memory.store import note_queries
@@ -173,11 +164,11 @@ class RunPlanner:
         self._plan.left_out, self._plan.removed = self.jobs.fact_set.left_out, tuple(unmade)
         return self._plan
 
-    def again(self, late: Edit) -> Edit | None:
-        """The edit of a page as it stands now, None when it says all already; raises like `edit`, or VaultError."""
+    def replan(self, late: Edit) -> Edit | None:
+        """The edit of a page as it stands now, None when it says all already; raises like `make_edit`."""
         if not late.block:
             return self._core_edit(late.path)
-        return edit(self._drafts[late.path], self._page(late.path), self._past)
+        return make_edit(self._drafts[late.path], self._page(late.path), self._past)[0]
 
     def _plan_pages(self, progress: "Progress | None") -> None:
         asked: set[str] = set()
@@ -272,7 +263,7 @@ class RunPlanner:
             path, before = next(found, (core.PATHS[0], None))
             utf8(path, before or b"")
         except (ConflictError, RefusedError, VaultError) as error:
-            self._plan.skipped.append(skip(core.PATHS[0], error))
+            self._plan.skipped.append(skipped_page(core.PATHS[0], error))
             return None
         block, last = self._read_written(proposals.PATH, proposals.BLOCK)
         self._answers = answers = proposals.read_answers(
@@ -285,7 +276,7 @@ class RunPlanner:
             try:
                 after = core.apply_change(path, after, change)
             except ConflictError as error:
-                self._plan.skipped.append(skip(path, error))
+                self._plan.skipped.append(skipped_page(path, error))
                 del answers.ticked[name]  # the tick stays where it is
                 answers.settled.discard(name)
         self.feedback.new += answers.notes()
@@ -361,7 +352,7 @@ class RunPlanner:
         """A block of a page as it stands; none where it cannot be read, which is said where it is to be written."""
         try:
             data = self._page(path)
-            return blocks.read(path, data, name).block if data is not None else None
+            return blocks.read_page(path, data, name).block if data is not None else None
         except (ConflictError, RefusedError, VaultError):
             return None
 

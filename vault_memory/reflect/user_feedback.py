@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
 from vault_memory.reflect.beliefs import ConfidenceByHand
-from vault_memory.reflect.blocks import Block, Line, PageLine, confidence, text_name
+from vault_memory.reflect.blocks import Block, Line, PageLine, leading_confidence, text_name
 from vault_memory.reflect.merge import find_edits
 from vault_memory.store import journal
 from vault_memory.store.view import PROPOSALS, View
@@ -106,10 +106,10 @@ def hear_opinions(feedback: Feedback, path: str, block: Block | None, last: Sequ
     """Take in the confidences that were changed by hand on a page that tells of opinions; `last` was written there."""
     if block is None or last is None or block.is_as_written:
         return
-    before = {name: confidence(line.text) for line in last for name in line.names if line.keys}
+    before = {name: leading_confidence(line.text) for line in last for name in line.names if line.keys}
     edits = find_edits(block, last)
     for line in (edits.lines[place] for place in sorted(edits.yours)):
-        number = confidence(line.text)
+        number = leading_confidence(line.text)
         for name in sorted(line.names) if line.keys and _IN_ITS_PLACE.match(line.text) else ():
             if before.get(name) in (None, number):
                 continue

@@ -21,13 +21,8 @@ from vault_memory.vault import locations, safe_files
 from vault_memory.vault.vault import Vault
 
 FOLDER = "history"
-KEPT_RUNS = 20
-"""So many of the newest runs are kept whatever their age …"""
-KEPT_DAYS = 90
-"""… and all that are younger than this."""
-
-MAX_NAMES = 10
-"""Of notes that were put back so many are named where others were not."""
+KEPT_RUNS, KEPT_DAYS = 20, 90
+"""So many of the newest runs are kept whatever their age, and all that are younger than this."""
 
 _NAMED = "Runs are named as their folders in .memory/history."
 _STAMP = "%Y%m%dT%H%M%S.%fZ"
@@ -36,7 +31,7 @@ _LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
 
 
 class NoteChange(NamedTuple):
-    """One note as a run changed it: SHA-256 of its bytes before (None: there was no such note) and after, and why."""
+    """One note as a run changed it: SHA-256 of its bytes before (None: there was none) and after, and why."""
 
     path: str
     before: str | None
@@ -45,7 +40,7 @@ class NoteChange(NamedTuple):
 
 
 class RestoredNote(NamedTuple):
-    """A note to be put back: what it holds now, and what it is to hold again (None: it is to be deleted)."""
+    """A note to be put back: what it holds now, and is to hold again (None: it is to be deleted)."""
 
     path: str
     now: bytes
@@ -61,7 +56,6 @@ class UndoReport(NamedTuple):
 
     @property
     def paths(self) -> list[str]:
-        """All notes it touches."""
         return [back.path for back in self.backs]
 
 
@@ -82,7 +76,6 @@ class SavedRun:
 
     @cached_property
     def _folder(self) -> Path:
-        """The folder's absolute path; raises RefusedError where a link would have it lie elsewhere."""
         folder = locations.derived(self._root, f"{FOLDER}/{self.name}")
         if folder is None:
             raise RefusedError(
@@ -95,24 +88,19 @@ class SavedRun:
 
         Raises RefusedError for a link out of the vault, VaultError when the system refuses.
         """
-        self.note(NoteChange(path, _hash(before), _digest(after), why)._asdict(), path, before)
-
-    def keep_folder(self, path: str) -> None:
-        """Note a folder that is about to be made for a note; raises like `keep`."""
-        self.note({"folder": path}, path)
-
-    def folders(self) -> list[str]:
-        """The folders that the run made or was about to, in order."""
-        return list(dict.fromkeys(str(line["folder"]) for line in self._lines() if "folder" in line))
+        self.note(NoteChange(path, _hash(before), digest(after), why)._asdict(), path, before)
 
     def note(self, line: dict[str, Any], path: str, before: bytes | None = None) -> None:
-        """Add a line about `path` to run.jsonl, after what that note held; raises like `keep`."""
+        """Add a line to run.jsonl, after what the note at `path` held; raises like `keep`.
+
+        `{"folder": …}` is a folder that is about to be made.
+        """
         try:
             if not self._folder.is_dir():
                 locations.make_folder(self._folder)  # for its owner only: the notes in it may be
                 _settle(self._folder.parent)
             if before is not None:
-                safe_files.replace_durably(self._folder / _digest(before), before)
+                safe_files.replace_durably(self._folder / digest(before), before)
             flags = os.O_RDWR | os.O_CREAT | _LINK_IS_NONE
             with open(os.open(self._folder / "run.jsonl", flags, 0o600), "r+b") as handle:
                 # A line cut off by a crash tells of a write that was never made: nothing may be written behind it.
@@ -130,14 +118,14 @@ class SavedRun:
 
     def changes(self) -> list[NoteChange]:
         """What the run changed or was about to, in order. Raises VaultError when that cannot be read."""
-        return [NoteChange(**line) for line in self._lines() if "path" in line]
+        return [NoteChange(**line) for line in self.lines() if "path" in line]
 
     @property
     def is_undone(self) -> bool:
         """Whether the whole of it was undone."""
-        return any("undone" in line for line in self._lines())
+        return any("undone" in line for line in self.lines())
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
+    def lines(self) -> Iterator[dict[str, Any]]:
         """The lines of run.jsonl; a last one that was cut off tells of a write that was never made."""
         for number, line in enumerate(self._read("run.jsonl").split(b"\n")[:-1], start=1):
             try:
@@ -156,16 +144,15 @@ class SavedRun:
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise VaultError(
-                f"{self.place}/{name} cannot be read: {error.strerror}.", "Nothing was changed."
-            ) from error
+            what = f"{self.place}/{name} cannot be read: {error.strerror}."
+            raise VaultError(what, "Nothing was changed.") from error
 
     def text(self, change: NoteChange) -> bytes | None:
         """What the note held before that change; raises VaultError when it is not there any more as it was kept."""
         if change.before is None:
             return None
         held = self._read(change.before) if re.fullmatch(r"[0-9a-f]{64}", change.before) else b""
-        if _digest(held) != change.before:
+        if digest(held) != change.before:
             what = f"What {change.path} held before is missing from {self.place}, or damaged."
             raise VaultError(what, "Nothing was changed.")
         return held
@@ -231,12 +218,12 @@ class UndoHistory:
         if failed and not done:
             raise next(iter(failed.values()))
         if failed:
-            more = f" and {len(done) - MAX_NAMES:,} more" if len(done) > MAX_NAMES else ""
             whys = "; ".join(str(error).partition(";")[0].rstrip(".") for error in failed.values())
-            told = f"As before it: {', '.join(done[:MAX_NAMES])}{more}. Not put back: {whys}."
-            what = f"When that is fixed, `memory reflect --undo {run.name}` goes on."
-            raise VaultMemoryError(f"{run.name} is undone in part. {told}", what)
-        for folder in reversed(run.folders()):
+            raise VaultMemoryError(
+                f"{run.name} is undone in part. As before it: {', '.join(done)}. Not put back: {whys}.",
+                f"When that is fixed, `memory reflect --undo {run.name}` goes on.",
+            )
+        for folder in reversed([str(line["folder"]) for line in run.lines() if "folder" in line]):
             vault.remove_folder(folder)
         with contextlib.suppress(VaultError):  # the notes are as they were all the same
             run.note({"undone": datetime.now(UTC).isoformat(timespec="seconds")}, "run.jsonl")
@@ -286,12 +273,13 @@ def _read_note(vault: Vault, path: str) -> bytes | None:
         raise VaultError(f"{path} cannot be read: {error}; nothing was undone.", "Check its permissions.") from error
 
 
-def _digest(data: bytes) -> str:
+def digest(data: bytes) -> str:
+    """The hash by which a run names what a note held."""
     return hashlib.sha256(data).hexdigest()
 
 
 def _hash(data: bytes | None) -> str | None:
-    return None if data is None else _digest(data)
+    return None if data is None else digest(data)
 
 
 def _settle(folder: Path) -> None:
