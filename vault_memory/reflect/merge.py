@@ -200,10 +200,10 @@ def _settle_owners(edits: Edits, draft: Sequence[Line], context: MergeContext) -
         elif _is_renamed(was, line.text, context.is_linked):
             ours.add(place)
     theirs, above = edits.yours - ours, parents(texts)
-    known = {name for line in draft for name in (text_name(line.text), *line.names)}.difference(context.hidden)
+    told = {name for line in draft for name in (text_name(line.text), *line.names) if name not in context.hidden}
     for place in sorted(theirs):
         while (place := above[place]) >= 0 and place not in theirs and bullet(texts[place]):
-            if known.isdisjoint((text_name(texts[place]), *lines[place].names)):
+            if told.isdisjoint((text_name(texts[place]), *lines[place].names)):
                 theirs |= {place}
     return edits._replace(lines=tuple(lines), yours=theirs)
 
