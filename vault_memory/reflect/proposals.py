@@ -12,14 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import fact_text, provenance
 from vault_memory.markdown.fact_text import without_evidence
 from vault_memory.reflect.beliefs import HeldOpinion, is_doubt
 from vault_memory.reflect.blocks import Block, Line, text_name
-from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, Item
+from vault_memory.reflect.core import ADD, CHANGE, REMOVE, CoreChange, Item
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
@@ -46,11 +45,11 @@ SURE, SURE_DAYS = 0.85, 2
 WEIGHTY = 0.85
 """A standing fact is proposed when it is in the core tier, or so important by its own `i=` or by being told again."""
 
-SAID = 0.6
-"""A fact and a line of the core are of one thing when one has this share of the other's words."""
+SAME_WORDS = 0.6
+"""A fact and a line of the core say the same when one has this share of the other's words."""
 
-WEIGHED_FACTS = 500
-"""So many of the newest facts about somebody are weighed against a line of the core: each takes 0.3 ms."""
+COMPARED_FACTS = 500
+"""So many of the newest facts about somebody are compared with a line of the core: each takes 0.3 ms."""
 
 _LINE = re.compile(
     r'\s*[-*+] \[(?P<box>.)\] (?P<what>add|change|remove): "(?P<quoted>.*)" because .*\^p-(?P<name>[0-9a-f]{8})\s*$'
@@ -77,9 +76,8 @@ class PassedOver(NamedTuple):
     """How many candidates were weighed and are not proposed, by the reason."""
 
     unsure: int = 0
-    """Opinions below SURE."""
     once: int = 0
-    """Sure ones that were told or borne out on less than SURE_DAYS days."""
+    """Sure opinions that were told or borne out on less than SURE_DAYS days."""
     said: int = 0
     """What the core says already."""
     refused: int = 0
@@ -89,29 +87,16 @@ class PassedOver(NamedTuple):
     """What waits until fewer than MOST_OPEN are open."""
 
 
-class Gates(NamedTuple):
-    """What it takes to be proposed, and to be put there."""
-
-    confidence: float = SURE
-    days: int = SURE_DAYS
-    open: int = MOST_OPEN
-    core_tokens: int = TOKENS
-
-
 class ProposalCounts(NamedTuple):
     """How many proposals for the core are open, how many of them it has no room for, and why no more are made."""
 
     open: int
     full: int
     passed: PassedOver
-    gates: Gates = Gates()
 
 
 def name_for(change: CoreChange, fact: Fact | None) -> str:
-    """What a proposal is known by that rests on a fact, so that it is asked only once, however it is worded.
-
-    A removal is of the line alone, whatever speaks for it.
-    """
+    """What a proposal is known by: its fact, however it is worded; a removal by its line, whatever speaks for it."""
     about = ("twice" if change.text else "") if change.what == REMOVE else str(fact.key if fact else "")
     words = f"{change.what}\0{change.old}\0{about}"
     return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
@@ -141,7 +126,7 @@ def _line(proposal: Proposal, context: PageContext) -> Line:
 
 
 class ProposalLine(NamedTuple):
-    """A proposal as a line of the page states it, maybe in a person's words: what is in its box, all that it quotes."""
+    """A proposal as a line of the page states it, maybe in a person's words."""
 
     name: str
     box: str
@@ -161,7 +146,7 @@ class ProposalLine(NamedTuple):
 
 
 def parse_line(line: str) -> ProposalLine | None:
-    """The proposal that a line of the page states, if it states one; one without a text asks for nothing."""
+    """The proposal that a line of the page states; None also where a ticked one has no text."""
     match = _LINE.match(line)
     if not match or (match["what"] == CHANGE and _TO not in match["quoted"]):
         return None
@@ -186,12 +171,10 @@ def names_of(lines: Iterable[Line]) -> set[str]:
 
 @dataclass
 class Answers:
-    """What was answered on the page of proposals, by their names."""
+    """What was answered on the page of proposals, by their names; `open` are all that stand there."""
 
     open: set[str] = field(default_factory=set)
-    """All that stand on the page."""
     ticked: dict[str, CoreChange] = field(default_factory=dict)
-    """What is to be done."""
     settled: set[str] = field(default_factory=set)
     """What was ticked, refused or dropped, and goes from the page."""
     dropped: int = 0
@@ -218,21 +201,27 @@ def read_answers(
     if last is not None and not block.is_as_written:
         edits = find_edits(block, last)
         yours = edits.yours
-        feedback.refused |= edits.deleted if not only_ticks else set()  # the journal notes it with the page
+        if not only_ticks:
+            feedback.refused |= edits.deleted  # the journal notes it with the page
     written = {one.name: one for line in last or () if (one := parse_line(line.text))}
     asked: dict[str, CoreChange] = {}
-    for place, one in ((place, one) for place, text in enumerate(block.lines) if (one := parse_line(text))):
-        found.open.add(one.name)
-        is_open = one.box == " "
+    for place, text in enumerate(block.lines):
+        one = parse_line(text)
+        if one is None:
+            continue
+        name, change = one.name, one.change(written.get(one.name))
+        found.open.add(name)
         if one.box in TICKED:
-            found.ticked[one.name] = asked[one.name] = one.change(written.get(one.name))
-            found.settled.add(one.name)
-        elif is_open and place in yours and not only_ticks:
-            asked[one.name] = one.change(written.get(one.name))
-        elif not (is_open or only_ticks):
-            found.settled.add(one.name)
-            feedback.refused.add(one.name)
-            feedback.new.append(FeedbackNote("refused", one.name))
+            found.ticked[name] = asked[name] = change
+            found.settled.add(name)
+        elif only_ticks:
+            continue
+        elif one.box != " ":
+            found.settled.add(name)
+            feedback.refused.add(name)
+            feedback.new.append(FeedbackNote("refused", name))
+        elif place in yours:
+            asked[name] = change
     # What was asked and rests on no fact any more may have been forgotten.
     resting = {name: change for name, change in asked.items() if change.what != REMOVE}
     for fact in facts if resting else ():
@@ -306,16 +295,15 @@ def _unanswered(found: Iterable[Proposal], grounds: Grounds, passed: Counter[str
 def _changes(grounds: Grounds) -> Iterator[Proposal]:
     """Lines of the core that a newer fact about the same entity contradicts, and none after it bears out."""
     about: dict[str, list[Fact]] = defaultdict(list)
-    for fact in grounds.facts:
+    for fact in sorted(grounds.facts, key=in_order) if grounds.items else ():
         for slug in fact.subjects if fact.day and not is_doubt(fact) else ():
             about[slug].append(fact)
-    told = lru_cache(maxsize=None)(lambda slug: sorted(about[slug], key=in_order))  # few of all are named in the core
     for item in grounds.items:
         slugs = grounds.slugs(item.text)
-        facts = sorted({fact.key: fact for slug in slugs for fact in told(slug)}.values(), key=in_order, reverse=True)
+        facts = sorted({f.key: f for slug in slugs for f in about[slug]}.values(), key=in_order, reverse=True)
         names = [name for slug in slugs for name in grounds.names(slug)]
         line = fact_text.readable(item.text, lambda _: False)
-        for fact in facts[:WEIGHED_FACTS]:
+        for fact in facts[:COMPARED_FACTS]:
             found = relation(line, fact.text, names)
             if found == CONTRADICTS and fact.succeeded_by is None:
                 change = CoreChange(CHANGE, _quotable(fact, grounds), item.text)
@@ -330,17 +318,17 @@ def _removals(grounds: Grounds) -> Iterator[Proposal]:
     asked: set[CoreChange] = set()
     for item in grounds.items:
         words = " ".join(fact_text.readable(item.text, lambda _: False).casefold().split()).rstrip(".;, ")
-        twin = first.setdefault(words, item)
+        earlier = first.setdefault(words, item)
         change, evidence = CoreChange(REMOVE, "", item.text), tuple[Fact, ...]()
         if grounds.is_forgotten(item.text):
             because = "it was put there for a fact that you had forgotten since"
         elif gone := _gone(item.text, grounds.exists):
             because = f"it rests on {gone} alone, and there is no such note any more"
-        elif twin is not item:
-            because = f"line {twin.line} says the same"
-            change = change._replace(text=item.text if twin.text == item.text else "")  # one of them stays
-        elif told := _announced(item.text, grounds):
-            because, evidence = f"{long(told[0])} is over", told[1:]
+        elif earlier is not item:
+            because = f"line {earlier.line} says the same"
+            change = change._replace(text=item.text if earlier.text == item.text else "")  # one of them stays
+        elif announced := _announced(item.text, grounds):
+            because, evidence = f"{long(announced[0])} is over", announced[1:]
         else:
             continue
         if change not in asked:
@@ -372,26 +360,30 @@ def _announced(text: str, grounds: Grounds) -> tuple[date, Fact] | None:
     # Pages change when a period closes, not daily.
     if unit_of(plus(unit_of(span.end, "month").end, 1), "month").end >= grounds.today:
         return None
-    words = frozenset(grounds.stems(text)).difference(grounds.stems(f"{long(span.start)} {span.start}"))
+    words = _undated_stems(text, span.start, grounds)
     found: list[Fact] = []
     for fact in grounds.facts:
         when = fact.occurred
         if fact.kind == "opinion" or not (when and fact.day and fact.day < when.start and when.start >= span.start):
             continue
-        told = frozenset(grounds.stems(fact.text)).difference(grounds.stems(f"{long(when.start)} {when.start}"))
-        least = min(len(told), len(words))
-        if least and len(told & words) >= SAID * least:
+        of_fact = _undated_stems(fact.text, when.start, grounds)
+        least = min(len(of_fact), len(words))
+        if least and len(of_fact & words) >= SAME_WORDS * least:
             if when.start > span.start:
                 return None  # it was moved
             found += [fact] if when == span and fact.succeeded_by is None else []
     return (span.start, max(found, key=lambda fact: (fact.day or date.min, fact.line))) if found else None
 
 
+def _undated_stems(text: str, day: date, grounds: Grounds) -> frozenset[str]:
+    return frozenset(grounds.stems(text)).difference(grounds.stems(f"{long(day)} {day}"))
+
+
 def _additions(grounds: Grounds, passed: Counter[str]) -> Iterator[Proposal]:
     """What is sure enough to stand in the core, said there already or not; the surest opinions first."""
-    told: set[int] = set()
+    opinion_keys: set[int] = set()
     for opinion in grounds.opinions:
-        told |= {fact.key for fact in opinion.statements}
+        opinion_keys |= {fact.key for fact in opinion.statements}
         days = {fact.day for fact in (*opinion.statements, *opinion.supports) if fact.day}
         if opinion.belief.rounded < SURE:
             passed["unsure"] += 1
@@ -403,9 +395,9 @@ def _additions(grounds: Grounds, passed: Counter[str]) -> Iterator[Proposal]:
             evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))
             change = CoreChange(ADD, _quotable(opinion.statement, grounds))
             yield Proposal(change, because, evidence, opinion.statements)
-    # What has a day of its own is over some day: that is for the calendar.
+    # What has a day of its own will be over: that is for the calendar.
     lasting = (f for f in grounds.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
-    weighty = [f for f in lasting if (f.tier == "core" or f.importance >= WEIGHTY) and f.key not in told]
+    weighty = [f for f in lasting if (f.tier == "core" or f.importance >= WEIGHTY) and f.key not in opinion_keys]
     for fact in sorted(weighty, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
         because = "it was needed again and again" if fact.tier == "core" else "it is important"
         yield Proposal(CoreChange(ADD, _quotable(fact, grounds)), because, (fact,))
@@ -416,7 +408,7 @@ def _is_said(fact: Fact, said: Iterable[str], grounds: Grounds) -> bool:
     stems = frozenset(grounds.stems(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
     names = [name.casefold() for slug in fact.subjects for name in grounds.names(slug)]
     of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
-    return not stems or any(len(stems.intersection(grounds.stems(line))) >= SAID * len(stems) for line in of_them)
+    return not stems or any(len(stems.intersection(grounds.stems(line))) >= SAME_WORDS * len(stems) for line in of_them)
 
 
 def _quotable(fact: Fact, grounds: Grounds) -> str:

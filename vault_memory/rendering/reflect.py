@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 from vault_memory.markdown.entities import ENTITY_FOLDER
 from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.reflect.core import TOKENS
+from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.periods import KINDS, kind_of
+from vault_memory.reflect.proposals import MOST_OPEN, SURE, SURE_DAYS
 from vault_memory.rendering.common import Document, clean, plural, schema
 
 if TYPE_CHECKING:
@@ -52,7 +55,8 @@ def reflect_document(done: "ReflectReport") -> Document:
         "opinions": [_opinion(move) for move in done.moves],
         "proposals": proposed and {
             "open": proposed.open, "added": done.added,
-            "reasons": proposed.passed._asdict() | {"full": proposed.full}, "gates": proposed.gates._asdict(),
+            "reasons": proposed.passed._asdict() | {"full": proposed.full},
+            "gates": {"confidence": SURE, "days": SURE_DAYS, "open": MOST_OPEN, "core_tokens": TOKENS},
         },
         "periods_skipped": [{"path": path, "why": why} for path, why in done.untold.items()],
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
@@ -221,11 +225,11 @@ def _opinions(moves: Sequence["Move"], verbose: bool) -> Iterator[str]:
         for move in kind[:shown]:
             quoted = f'"{_short(move.statement)}"'
             if move.before is None:
-                yield f"  + {quoted} {_decimal(move.after)}"
+                yield f"  + {quoted} {decimal(move.after or 0)}"
                 continue
             mark = "-" if move.after is None else "↑" if move.after > move.before else "↓"
-            after = f" → {_decimal(move.after)}" if move.after is not None else ""
-            yield f"  {mark} {quoted} {_decimal(move.before)}{after}:"
+            after = f" → {decimal(move.after)}" if move.after is not None else ""
+            yield f"  {mark} {quoted} {decimal(move.before)}{after}:"
             yield f"    {clean(move.why)}"
         if len(kind) > shown:
             yield f"    … and {len(kind) - shown:,} more {what} (-v lists them)"
@@ -234,10 +238,6 @@ def _opinions(moves: Sequence["Move"], verbose: bool) -> Iterator[str]:
 def _short(text: str) -> str:
     found = textwrap.shorten(clean(text), STATEMENT_CHARACTERS, placeholder="…")
     return re.sub(r"[\s.,:;–-]+…$", "…", found)
-
-
-def _decimal(value: float | None) -> str:
-    return f"{value or 0:.2f}".lstrip("0")
 
 
 def _proposals(done: "ReflectReport") -> Iterator[str]:
@@ -252,18 +252,17 @@ def _proposals(done: "ReflectReport") -> Iterator[str]:
     yield f"{plural(proposed.open, 'proposal')} for memory.md: tick {them} in bank/proposals.md."
     if proposed.full:
         what = "it" if proposed.open == 1 else f"{proposed.full:,} of them"
-        yield f"memory.md has no room for {what} (limit {proposed.gates.core_tokens:,} tokens): shorten it first."
+        yield f"memory.md has no room for {what} (limit {TOKENS:,} tokens): shorten it first."
 
 
 def _reasons(proposed: "ProposalCounts") -> Iterator[str]:
-    passed, gates = proposed.passed, proposed.gates
-    if passed == passed._replace(**dict.fromkeys(passed._fields, 0)):
+    passed = proposed.passed
+    if not any(passed):
         yield "no fact is certain or important enough yet"
     if passed.unsure:
-        yield f"{plural(passed.unsure, 'opinion')} below {_decimal(gates.confidence)}"
+        yield f"{plural(passed.unsure, 'opinion')} below {decimal(SURE)}"
     if passed.once:
-        seldom = "only one day" if gates.days == 2 else f"fewer than {gates.days} days"
-        yield f"{passed.once:,} stated on {seldom}"
+        yield f"{passed.once:,} stated on only one day"
     if passed.said:
         yield f"{passed.said:,} already there"
     if passed.refused:
@@ -279,7 +278,8 @@ def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
         yield f"Left out: {_and(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
     full = [edit.change.folded for edit in done.edits if edit.change.folded]
     if full:
-        yield f"{plural(sum(full), 'older fact')} on {plural(len(full), 'page')} are now only counted."
+        are = "is" if sum(full) == 1 else "are"
+        yield f"{plural(sum(full), 'older fact')} on {plural(len(full), 'page')} {are} now only counted."
     named = done.removed if verbose else done.removed[:3]
     more = [f"{len(done.removed) - len(named):,} more"] if len(done.removed) > len(named) else []
     if named:
