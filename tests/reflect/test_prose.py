@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.model_writer import (
+    FACT_CHARACTERS,
+    FACTS_TOKENS,
     MAX_CHARACTERS,
-    SHOWN_CHARACTERS,
-    SHOWN_TOKENS,
     About,
     CitedSentence,
     borne_out,
@@ -223,11 +223,11 @@ def test_an_answer_is_read() -> None:
 def test_a_model_sees_the_first_facts_that_fit(facts: list[str]) -> None:
     given = number_facts(facts)
     assert list(given) == list(range(1, len(given) + 1))
-    assert all(text == facts[n - 1][:SHOWN_CHARACTERS] for n, text in given.items())
+    assert all(text == facts[n - 1][:FACT_CHARACTERS] for n, text in given.items())
     cost = sum(8 + sum(1 / 3 if c.isascii() else 1 for c in text) for text in given.values())
-    assert cost <= SHOWN_TOKENS
+    assert cost <= FACTS_TOKENS
     if len(given) < len(facts):
-        assert cost + 8 + len(facts[len(given)][:SHOWN_CHARACTERS]) > SHOWN_TOKENS
+        assert cost + 8 + len(facts[len(given)][:FACT_CHARACTERS]) > FACTS_TOKENS
 
 
 def test_the_question_has_its_limits_and_the_last_mistakes() -> None:

@@ -20,7 +20,7 @@ from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import PAGE_TOKENS
 from vault_memory.reflect.job import ReflectReport
-from vault_memory.reflect.model_writer import USELESS_PAGES
+from vault_memory.reflect.model_writer import FAILED_PAGES
 from vault_memory.reflect.plan import Draft, PageHistory, make_edit
 from vault_memory.reflect.retell import PARAGRAPH_SHARE
 from vault_memory.reflect.summaries import LIMITS
@@ -369,7 +369,7 @@ def test_pages_that_came_to_nothing_do_not_keep_others_from_being_asked_for(root
     for _ in range(5):
         runs.append(set())
         reflect(root, server)
-    assert len(runs[0]) == len(runs[1]) == USELESS_PAGES  # more pages than one run asks for
+    assert len(runs[0]) == len(runs[1]) == FAILED_PAGES  # more pages than one run asks for
     assert len(set().union(*runs)) == sum(map(len, runs)) and runs[-1] == set()  # each once
     server.trouble.reply = None
     fill(root, {"memory/2026-01-08.md": "## Retain\n- W @Marta: Sold the barley to a brewer from Hallvik.\n"})

@@ -32,17 +32,11 @@ Messages = list[dict[str, str]]
 TRIES = 2
 """What does not pass the checks is asked for once more, with what was wrong."""
 
-FAILED_PAGES = 2
-"""After so many pages on end that its server failed, it is not asked again in this run."""
+FAILED_PAGES = 3
+"""After so many pages on end that came to nothing it is not asked again in this run."""
 
-USELESS_PAGES = 5
-"""Likewise after so many on end whose text was of no use: another night's work would be no better."""
-
-SHOWN_CHARACTERS = 600
-"""Of a fact the model sees so much."""
-
-SHOWN_TOKENS = 4500
-"""Of all facts together so much, estimated: a small model's context holds it with the answer."""
+FACT_CHARACTERS, FACTS_TOKENS = 600, 4500
+"""Of one fact, and of all (estimated), the model sees so much: a small one's context holds it with the answer."""
 
 MAX_SENTENCES, MAX_CHARACTERS = 6, 1200
 """The most of a summary."""
@@ -108,11 +102,11 @@ def fact_line(fact: Fact, names: Sequence[str] = ()) -> str:
 
 
 def number_facts(facts: Sequence[str]) -> dict[int, str]:
-    """The facts a model gets, by number: the first that fit, each cut to `SHOWN_CHARACTERS`."""
+    """The facts a model gets, by number: the first that fit, each cut to `FACT_CHARACTERS`."""
     given: dict[int, str] = {}
-    room = float(SHOWN_TOKENS)
+    room = float(FACTS_TOKENS)
     for number, fact in enumerate(facts, 1):
-        text = fact[:SHOWN_CHARACTERS]
+        text = fact[:FACT_CHARACTERS]
         # Three letters of ASCII a token, one of any other script, and what stands around them.
         room -= 8 + sum(1 / 3 if character.isascii() else 1 for character in text)
         if room < 0:
@@ -242,27 +236,20 @@ def _folded(word: str) -> str:
 
 
 def borne_out(sentence: CitedSentence, given: Mapping[int, str], names: Sequence[str]) -> CitedSentence:
-    """A sentence with only those citations in which a reader finds it again; the least alike go first."""
-    text, left = sentence.text, {number: _DAY.sub(" ", given[number]) for number in sentence.facts}
-    while left:
-        shares = {number: traced(text, source, len(left)) for number, source in left.items()}
-        worst = min(shares, key=lambda number: (shares[number], -number))
-        if shares[worst] >= TRACEABLE:
-            break
-        del left[worst]
+    """A sentence with only those citations in which a reader finds some of it again."""
+    text, cited = sentence
+    sources = {number: _DAY.sub(" ", given[number]) for number in cited}
+    kept = tuple(number for number in cited if traced(text, sources[number], len(cited)) >= TRACEABLE)
     # A number or a name may have stood in a fact that is not cited any more.
-    is_lost = any(ungrounded(text, [*(given[number] for number in left), *names], given.values()))
-    return CitedSentence(text, () if is_lost else tuple(left))
+    is_lost = any(ungrounded(text, [*(given[number] for number in kept), *names], given.values()))
+    return CitedSentence(text, () if is_lost else kept)
 
 
 # --- the model of a run ----------------------------------------------------------------------------------------------
 
 
 class ModelWriter:
-    """Writes the summaries of pages with one model; its server is made when the first page is asked for.
-
-    The run begins with its first page. `clock` and `sleep` are for whoever counts the seconds differently.
-    """
+    """Writes the summaries of pages with one model; server and run begin with the first page."""
 
     def __init__(
         self, method: str, connect: "Callable[[], ModelServer]", page_seconds: float, run_seconds: float,
@@ -275,7 +262,7 @@ class ModelWriter:
         self._server: ModelServer | None = None
         self._until: float | None = None
         self._failures: list[RemoteError] = []
-        """Of the last pages on end, as long as they failed in the same way."""
+        """Of the last pages on end."""
 
     @property
     def is_over(self) -> bool:
@@ -326,11 +313,10 @@ class ModelWriter:
 
     def _over(self) -> RemoteError | None:
         """Why nobody is to be asked any more; None: go on."""
-        if self._failures:
-            last, pages = self._failures[-1], len(self._failures)
-            if pages >= (USELESS_PAGES if last.kind == "unusable" else FAILED_PAGES):
-                said = f"{last} ({pages} pages on end, so it is not asked again in this run)"
-                return RemoteError(said, last.next_step, last.kind)
+        if len(self._failures) >= FAILED_PAGES:
+            last = self._failures[-1]
+            said = f"{last} ({FAILED_PAGES} pages on end, so it is not asked again in this run)"
+            return RemoteError(said, last.next_step, last.kind)
         if self._until is not None and self._clock() >= self._until:
             return RemoteError(f"the {self._run_seconds:g} s that a model has in a run are over", _MORE_TIME, "slow")
         return None
@@ -354,8 +340,6 @@ class ModelWriter:
             self._server.connect()
             yield self._server, min(now + self._page_seconds, self._until)
         except RemoteError as error:
-            if self._failures and (self._failures[-1].kind == "unusable") != (error.kind == "unusable"):
-                self._failures.clear()
             self._failures.append(error)
             raise
         self._failures.clear()

@@ -173,14 +173,13 @@ class Retelling:
             taken = _tokens(lines[:end], subject) + 1
             if taken > subject.room:
                 continue
-            # A page is mostly shorter than it may be: what is over may be enough to leave free.
-            for free in dict.fromkeys((max(used + taken - most, 0), taken)):
-                if shorter := subject.shorter(free):
-                    # The opening line of a summary is its first.
-                    at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
-                    whole = (*shorter.lines[:at], *lines[:end], *shorter.lines[at:])
-                    if _tokens(whole, subject) <= most:
-                        return shorter._replace(lines=whole, by=self._writer.method)
+            # A page is mostly shorter than it may be, and has the room without folding anything away.
+            if shorter := draft if used + taken <= most else subject.shorter(taken):
+                # The opening line of a summary is its first.
+                at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
+                whole = (*shorter.lines[:at], *lines[:end], *shorter.lines[at:])
+                if _tokens(whole, subject) <= most:
+                    return shorter._replace(lines=whole, by=self._writer.method)
         return None
 
 
