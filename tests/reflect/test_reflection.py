@@ -98,6 +98,8 @@ def test_what_stands_nowhere_is_said() -> None:
         "Skipped 2 weeks with too little to summarise (-v for details).",
     ]
     assert told(folded, untold=untold, verbose=True)[-2:] == list(untold.values())
+    one = edit("bank/world.md", change=FactChanges(new=1, folded=1))
+    assert "1 older fact on 1 page is now only counted." in told(one)
 
 
 def test_a_run_with_nothing_to_do_is_one_line() -> None:

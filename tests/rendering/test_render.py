@@ -203,6 +203,9 @@ def test_guesses_by_meaning_are_introduced_as_such() -> None:
     why = "no note contains any of these words"
     assert recall_notes(answer(result(), degraded=[("lexical", why)], is_guess=True)) == ([f"N{why[1:]}:"], [])
     assert left_out_notes({"beyond_pool": 9, "over_k": 2}) == ["At least 11 more matches; use --k to see more."]
+    assert left_out_notes({"near_duplicates": 1, "changed": 1, "core_lines": 2}) == [
+        "Left out: 1 near-duplicate, 1 whose note has changed since, 2 core memory lines."
+    ]
 
 
 # --- the other documents --------------------------------------------------------------------------------------

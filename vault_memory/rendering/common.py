@@ -1,7 +1,4 @@
-"""What all output is made of: JSON documents, counted nouns, text cut and cleaned for a terminal, notes on the index.
-
-Text from notes is stripped of control characters, so that a note cannot move the cursor of a terminal.
-"""
+"""What all output is made of: JSON documents, counted nouns, text cut and cleaned for a terminal, the index used."""
 
 import json
 import unicodedata
@@ -29,10 +26,12 @@ def schema(name: str) -> Document:
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 note`, `2 notes`, `2 entities`."""
+    """`1 note`, `2 notes`, `2 entities`, `2 matches`."""
     if count == 1:
-        return f"{count:,} {noun}"
-    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") and noun[-2:] != "ay" else f"{count:,} {noun}s"
+        return f"1 {noun}"
+    if noun.endswith("y") and not noun.endswith("ay"):
+        return f"{count:,} {noun[:-1]}ies"
+    return f"{count:,} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def degraded_notes(degraded: Iterable[tuple[str, str]]) -> list[str]:
@@ -83,7 +82,7 @@ def cut(text: str, width: int) -> str:
 
 
 def seen_document(seen: "IndexState | None") -> Document:
-    """What every answer out of the index says of that index: `index` and `degraded`."""
+    """`index` and `degraded` of every answer out of the index."""
     if seen is None:
         return {}
     index = {name: getattr(seen, name) for name in ("fresh", "pending", "generation", "notes")}

@@ -132,10 +132,8 @@ def entity_text(profile: "EntityProfile") -> str:
 # --- opinions --------------------------------------------------------------------------------------------------------
 
 MARGIN = " " * 13
-"""What stands below an opinion begins where its statement does."""
-
 EVIDENCE_CELLS = 100
-"""So much is shown of a fact that speaks for or against; with the whole history all of it."""
+"""So much is shown of a fact for or against where the history is not asked for."""
 
 _LISTS = ("evidence", "supports", "contradicts", "related", "history")
 
@@ -150,7 +148,7 @@ def opinions_document(opinions: "Sequence[Opinion]") -> Document:
 
 
 def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
-    """An opinion a line, below it how it went and the newest fact for and against; with `history` all of them."""
+    """An opinion a line, below it its course and the newest fact for and against; with `history` all of them."""
     lines: list[str] = []
     for one in opinions:
         newest = next((line for line in one.evidence if line.text == one.statement), one.evidence[0])
@@ -200,7 +198,6 @@ def _history(opinion: "Opinion") -> Iterator[str]:
 
 
 def _unlinked(text: str) -> str:
-    """A fact as it reads on a page, where no link leads anywhere."""
     return clean(readable(text, lambda _: False))
 
 

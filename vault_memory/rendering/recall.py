@@ -109,15 +109,18 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
 
 
 _LEFT_OUT = {
-    "near_duplicates": "{} near-duplicates",
-    "changed": "{} whose note has changed since",
-    "later": "{} written later, according to git",
-    "below_threshold": "{} below the preset's thresholds",
-    "unreadable": "{} in notes that cannot be read",
-    "core_lines": "{} lines of core memory",
-    "shown_before": "{} already shown",
-    "below_floor": "{} too weak to show unasked",
+    "near_duplicates": "near-duplicate",
+    "changed": "whose note has changed since",
+    "later": "written later, according to git",
+    "below_threshold": "below the preset's thresholds",
+    "unreadable": "in notes that cannot be read",
+    "core_lines": "core memory line",
+    "shown_before": "already shown",
+    "below_floor": "too weak to show unasked",
 }
+
+
+_NOUNS = ("near-duplicate", "core memory line")
 
 
 def left_out_notes(omitted: Mapping[str, int], more_with: str = "use --k to see more") -> list[str]:
@@ -125,11 +128,12 @@ def left_out_notes(omitted: Mapping[str, int], more_with: str = "use --k to see 
     notes = []
     if more := omitted.get("over_k", 0) + omitted.get("beyond_pool", 0):
         at_least = "At least " if omitted.get("beyond_pool") else ""
-        matches = f"{more:,} more {'match' if more == 1 else 'matches'}"
-        notes.append(f"{at_least}{matches}; {more_with}.")
+        notes.append(f"{at_least}{plural(more, 'more match')}; {more_with}.")
     if more := omitted.get("over_budget", 0):
         notes.append(f"{more:,} more did not fit the budget.")
-    if others := [text.format(f"{omitted[what]:,}") for what, text in _LEFT_OUT.items() if omitted.get(what)]:
+    counts = [(omitted[reason], what) for reason, what in _LEFT_OUT.items() if omitted.get(reason)]
+    if counts:
+        others = (plural(count, what) if what in _NOUNS else f"{count:,} {what}" for count, what in counts)
         notes.append(f"Left out: {', '.join(others)}.")
     return notes
 

@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 MAX_ENTITY_PAGES = 20
 MAX_MOVED, MAX_OTHERS = 10, 3
-"""So many opinions that moved are named, and of those that came or went; the others are counted."""
-
 STATEMENT_CHARACTERS = 52
-"""So much of an opinion is shown: enough to know it by."""
-
 WIDTH = 79
 
 NOT_ASKED = "is not asked in a dry run, so what it would write is not shown"
@@ -162,7 +158,6 @@ def _headline(done: "ReflectReport") -> str:
 
 
 def _nothing(done: "ReflectReport") -> str:
-    """What is said where there was nothing to write."""
     if done.skipped:
         return "Nothing was written."
     if not done.facts:
@@ -214,7 +209,6 @@ def _and(parts: Sequence[str]) -> str:
 
 
 def _opinions(moves: Sequence["Move"], verbose: bool) -> Iterator[str]:
-    """Where opinions went, and why; of those that came or went a few."""
     if moves:
         yield "Opinions"
     moved = [move for move in moves if move.before is not None and move.after is not None]
@@ -241,7 +235,6 @@ def _short(text: str) -> str:
 
 
 def _proposals(done: "ReflectReport") -> Iterator[str]:
-    """What waits for a tick, or why nothing does."""
     proposed = done.proposed
     if proposed is None or (done.is_core_only and not proposed.open):
         return
@@ -273,7 +266,7 @@ def _reasons(proposed: "ProposalCounts") -> Iterator[str]:
 
 
 def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
-    """What stands on no page and why: left out, no room, removed by a person, too little to say."""
+    """What stands on no page, and why."""
     if left := [f"{count:,} {what}" for what, count in done.left_out.items() if count]:
         yield f"Left out: {_and(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
     full = [edit.change.folded for edit in done.edits if edit.change.folded]

@@ -1,7 +1,4 @@
-"""What `stats` prints and draws: the figures as text and as a document, sparklines, and one SVG file.
-
-The file ends with a seal, the hash of all before it: a drawing that was changed by hand is never overwritten.
-"""
+"""What `stats` prints and draws: the figures as text and as a document, sparklines, and one SVG file."""
 
 import hashlib
 import os
@@ -131,7 +128,6 @@ def sparklines(stats: "Stats", width: int) -> str:
 
 
 def _bar(share: float) -> str:
-    """The bar for a share of 0..1."""
     return BARS[min(max(int(share * len(BARS)), 0), len(BARS) - 1)]
 
 
@@ -158,7 +154,6 @@ def _days_of_weeks(weeks: "Sequence[Week]") -> list[date]:
 
 
 def _days_of_curves(curves: "Sequence[Curve]") -> list[date]:
-    """The first and the last day of any of the curves."""
     days = [day for curve in curves for day, _ in curve.points]
     return [min(days), max(days)] if days else []
 
@@ -173,14 +168,10 @@ def _dates(days: Sequence[date]) -> str:
 WIDTH, EDGE = 800, 36
 RIGHT = WIDTH - EDGE
 
-_STRIP = 56
-"""Height of the bars of notes, and of those of facts."""
-
-_ROW = 34
-"""Height of an opinion's line."""
+_BARS_HEIGHT, _ROW_HEIGHT = 56, 34
 
 _UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u2028-\u202e\u2066-\u2069]")
-"""What XML does not allow, and what turns the direction of the text around it."""
+"""What XML does not allow, and what turns the direction of text."""
 
 _STYLE = """
 text { font-family: system-ui, sans-serif; font-size: 13px; fill: #1d2330; }
@@ -206,14 +197,14 @@ def svg(stats: "Stats", title: str) -> str:
         _label(EDGE, y, "h2", "Notes and facts per week"), _label(RIGHT, y, "dim end", _dates(_days_of_weeks(weeks))),
     ]  # fmt: skip
     for name, values in _by_name(weeks):
-        y += _STRIP + 14
+        y += _BARS_HEIGHT + 14
         marks += _week_bars(name, values, weeks, y)
     y += 44
     days = _days_of_curves(curves)
     marks += [_label(EDGE, y, "h2", "Confidence in opinions"), _label(RIGHT, y, "dim end", _dates(days))]
     for curve in curves:
         marks += _curve(curve, days, y + 14)
-        y += _ROW
+        y += _ROW_HEIGHT
     height = int(y + 40)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
     card = f'<rect class="card" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="14"/>'
@@ -222,27 +213,26 @@ def svg(stats: "Stats", title: str) -> str:
 
 
 def _week_bars(name: str, values: Sequence[int], weeks: "Sequence[Week]", bottom: float) -> Iterator[str]:
-    """Bars over the weeks, against the highest of them."""
     most, left = max(values), EDGE + 76
     step = min((RIGHT - left) / len(weeks), 40.0)
     yield _label(EDGE, bottom - 18, "", name)
     yield _label(EDGE, bottom - 2, "dim", f"up to {most:,}")
     for i, (value, week) in enumerate(zip(values, weeks, strict=True)):
         if value:
-            tall = max(_STRIP * value / most, 2)
+            tall = max(_BARS_HEIGHT * value / most, 2)
             title = f"{period_of(week.start, 'week').title}: {value:,} {name}"
             yield _box(name, (left + i * step, bottom - tall, step * 0.78, tall), title)
 
 
 def _curve(curve: "Curve", days: Sequence[date], top: float) -> Iterator[str]:
-    """A line an opinion: what, how it went from none (below) to certain (above), how sure it is now."""
+    """A line an opinion, from no confidence (below) to certain (above)."""
     left, right = EDGE + 372.0, RIGHT - 66.0
     history = ", ".join(f"{value:.2f} on {day}" for day, value in curve.points[-12:])
     yield _label(EDGE, top + 21, "", cut(curve.name, 48))
-    yield _box("trough", (left - 6, top + 3, right - left + 12, _ROW - 6), f"{curve.name}: {history}")
+    yield _box("trough", (left - 6, top + 3, right - left + 12, _ROW_HEIGHT - 6), f"{curve.name}: {history}")
     length = max((days[1] - days[0]).days, 1)
     spots = [
-        (left + (right - left) * (day - days[0]).days / length, top + _ROW - 8 - (_ROW - 16) * value)
+        (left + (right - left) * (day - days[0]).days / length, top + _ROW_HEIGHT - 8 - (_ROW_HEIGHT - 16) * value)
         for day, value in curve.points
     ]
     path = f"M{spots[0][0]:.1f} {spots[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in spots[1:])
@@ -267,6 +257,7 @@ def _text(what: str) -> str:
 
 # --- the file --------------------------------------------------------------------------------------------------------
 
+# The hash of all before it: a drawing that was changed by hand is never overwritten.
 _SEAL = re.compile(rb"<!-- vault-memory stats sha=([0-9a-f]{12}) -->\s*\Z")
 
 
@@ -318,7 +309,6 @@ def write_drawing(vault: Vault, file: Path, drawing: str, force: bool = False) -
 
 
 def _write_outside(target: Path, data: bytes, exists: bool) -> None:
-    """Put a file outside the vault in its place."""
     part = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
     try:
         part.write_bytes(data)

@@ -38,7 +38,7 @@ def index_document(
 
 
 def index_text(report: "Report") -> str:
-    """A summary line and what needs attention: errors and warnings whole, format findings counted."""
+    """A summary line and what needs attention."""
     lines = []
     if report.rebuilt and report.rebuilt not in ("asked for", "there was none"):
         lines.append(f"Rebuilt the index: {report.rebuilt}.")
@@ -175,7 +175,6 @@ def _vectors(each: Document, passages: int) -> str:
 
 
 def _sessions(found: Document) -> Iterator[str]:
-    """Agents' sessions, and what of their transcripts could not be read."""
     damaged = f", {plural(found['skipped'], 'damaged record')} skipped" if found["skipped"] else ""
     gone = f", {found['gone']:,} whose transcript is gone" if found["gone"] else ""
     unfinished = f", {found['unfinished']:,} ending in an unfinished line" if found["unfinished"] else ""
@@ -187,7 +186,6 @@ def _sessions(found: Document) -> Iterator[str]:
 
 
 def _root(root: Document) -> str:
-    """A further vault."""
     if root["why_not"]:
         return f"root     {root['name']}: {clean(root['why_not'])}"
     state = "up to date" if root["fresh"] else f"{plural(root['pending'] or 0, 'note')} behind"
@@ -196,7 +194,6 @@ def _root(root: Document) -> str:
 
 
 def _reflected(last: Document) -> Iterator[str]:
-    """How the last reflect of this device ended, and what is to be done about it."""
     if last["ok"]:
         skipped = f", {last['skipped']:,} skipped" if last["skipped"] else ""
         waiting = f", {plural(last['proposals'], 'proposal')} waiting" if last["proposals"] else ""
@@ -217,7 +214,6 @@ def _local(instant: str) -> str:
 
 
 def _daemon(daemon: Document) -> Iterator[str]:
-    """How the daemon is, and what it cannot do."""
     watching = "watching for changes" if daemon["watching"] == "native" else "checking every few seconds"
     waits = daemon["oldest_pending_seconds"]
     waiting = f", {plural(daemon['pending'], 'change')} waiting for {waits:.1f} s" if waits is not None else ""
