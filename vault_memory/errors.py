@@ -8,6 +8,7 @@ VaultMemoryError      1
 │   └── UnknownMethodError 2   a daemon does not know what it was asked for
 ├── VaultError        3   no vault found, or not readable
 ├── IndexUnusableError 4   the index cannot be used and could not be rebuilt
+├── IndexDamagedError 4   the index is damaged: whoever meets that builds it anew
 ├── ConflictError     5   a note changed under a writer; nothing was written
 ├── RefusedError      6   refused for safety: loss cap, outside the vault, absent vault
 └── BusyError        75   another process holds the index; try again
@@ -67,7 +68,20 @@ class VaultError(VaultMemoryError):
 
 
 class IndexUnusableError(VaultMemoryError):
-    """The index cannot be used and could not be rebuilt."""
+    """The index cannot be used and could not be rebuilt.
+
+    `reason` is what the database said, if it was that which failed.
+    """
+
+    exit_code = 4
+
+    def __init__(self, sentence: str, next_step: str = "", reason: str = "") -> None:
+        super().__init__(sentence, next_step)
+        self.reason = reason
+
+
+class IndexDamagedError(VaultMemoryError):
+    """The index is damaged: whoever meets that builds it anew. The sentence is what the database said."""
 
     exit_code = 4
 

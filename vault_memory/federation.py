@@ -24,7 +24,7 @@ from vault_memory.indexing.index_file import IndexFile
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request, Result, RootStatus, Understanding, without_results
 from vault_memory.startup import NOTES, SESSIONS, STALE_SOURCE, user_folder
-from vault_memory.store import journal, schema
+from vault_memory.store import journal
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress, Report
@@ -293,7 +293,7 @@ class Federation(Memory):
                 )
             with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
                 answer = memory.search.engine(store).answer(request)
-        except (VaultMemoryError, *schema.DAMAGED) as error:
+        except VaultMemoryError as error:
             return str(error) if may_wait else f"{root.name}: {error}"
         if not freshness.fresh:
             behind = _stale(f"{root.name} has changed since it was indexed")

@@ -151,14 +151,14 @@ class Memory:
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
         with self._lock:
-            return self.index_file.read(ask, progress, _opened(scopes))
+            return self.index_file.read(ask, _opened(scopes), progress)
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.search.entity_profile import listing
 
         with self._lock:
-            return self.index_file.read(lambda view, _: listing(view), progress, _opened(scopes))
+            return self.index_file.read(lambda view, _: listing(view), _opened(scopes), progress)
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
@@ -166,7 +166,7 @@ class Memory:
 
         _text(name=name)
         with self._lock:
-            return self.index_file.read(lambda view, _: Names(view).near(name), scopes=_opened(scopes))
+            return self.index_file.read(lambda view, _: Names(view).near(name), _opened(scopes))
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
@@ -174,7 +174,7 @@ class Memory:
 
         _text(name=name)
         with self._lock:
-            return self.index_file.read(lambda view, _: notes_called(view, name), scopes=_opened(scopes))
+            return self.index_file.read(lambda view, _: notes_called(view, name), _opened(scopes))
 
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
@@ -182,7 +182,7 @@ class Memory:
 
         _text(folder=folder)
         with self._lock:
-            return self.index_file.read(lambda view, _: note_paths(view, folder), scopes=_opened(scopes))
+            return self.index_file.read(lambda view, _: note_paths(view, folder), _opened(scopes))
 
     def opinions(
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
@@ -198,8 +198,8 @@ class Memory:
         with self._lock:
             return self.index_file.read(
                 lambda view, _: query_opinions(RunPlanner(self.vault, view, options).jobs, entity),
-                progress,
                 _opened(scopes),
+                progress,
             )
 
     def context(

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from vault_memory.embedding.builtin_embedder import builtin
-from vault_memory.errors import BusyError
+from vault_memory.errors import BusyError, IndexDamagedError
 from vault_memory.indexing.prepare import prepare
 from vault_memory.markdown.passages import chunks
-from vault_memory.store import embedding_rows, journal, note_queries, rows, schema
+from vault_memory.store import embedding_rows, journal, note_queries, rows
 from vault_memory.store.digest import damage, digest
 from vault_memory.store.search_queries import Lexicon, Search
 from vault_memory.store.view import ALL, Filters, Store
@@ -43,7 +43,7 @@ HIDDEN = {"Private/diary.md"}
 
 
 def sqlite(path: Path) -> Store:
-    schema.create(path).close()
+    Store.create(path).close()
     return Store.open(path)
 
 
@@ -79,7 +79,7 @@ def put(store: Store, path: str, text: str) -> int:
 
 
 def lanes(store: Store, scopes: tuple[str, ...] = ALL) -> Search:
-    schema.load_vector_functions(store.connection)
+    embedding_rows.load_vector_functions(store)
     return Search(store.view(scopes))
 
 
@@ -119,14 +119,12 @@ def test_a_failure_undoes_all_of_a_transaction(store: Store) -> None:
 
 
 def test_a_reader_sees_one_moment_and_a_second_writer_is_told(store: Store) -> None:
-    with contextlib.closing(Store.open(store.file)) as other, other.snapshot():
+    with Store.opened(store.file) as other, other.snapshot():
         assert note_queries.count_notes(other.view(ALL)) == len(VAULT)
         put(store, "new.md", "New.\n")
         assert note_queries.count_notes(other.view(ALL)) == len(VAULT)
-    with contextlib.closing(Store.open(store.file)) as other, store.writing():
-        other.connection.set_busy_timeout(0)
-        with pytest.raises(BusyError), schema.mapped_errors(store.file), other.writing():
-            pass
+    with store.writing(), pytest.raises(BusyError), Store.opened(store.file) as other, other.writing():
+        pass
 
 
 def test_a_damaged_index_raises_what_is_named(store: Store) -> None:
@@ -136,7 +134,7 @@ def test_a_damaged_index_raises_what_is_named(store: Store) -> None:
     data = bytearray(file.read_bytes())
     data[4096:20480] = bytes(16384)
     file.write_bytes(data)
-    with pytest.raises(schema.UNREADABLE), contextlib.closing(Store.open(file)) as opened:
+    with pytest.raises(IndexDamagedError), Store.opened(file) as opened:
         assert damage(opened)
         digest(opened)
 
@@ -225,21 +223,22 @@ def seen_in_lanes(store: Store, search: Search) -> set[str]:
 def test_no_lane_finds_what_is_out_of_scope(store: Store) -> None:
     assert seen_in_lanes(store, lanes(store, OPEN)) == {*VAULT} - HIDDEN
     search = lanes(store, OPEN)
-    hidden = [row[0] for row in store.rows("SELECT id FROM passage WHERE text LIKE '%Quibble%'")]
+    hidden = lanes(store).substring("Quibble", 9)
     assert hidden and not search.passages(hidden) and not search.mentioning(["quibble"], 9)
     assert not search.titles(['"zanzibar"'], 9) and not search.files(["diary.md"])
+    assert seen_in_lanes(store, lanes(store, ())) == set()  # no scopes open nothing: none was left out by mistake
     store.outdated = ("Work/plan.md",)
     assert seen_in_lanes(store, lanes(store, OPEN)) == {*VAULT} - HIDDEN - {"Work/plan.md"}
 
 
 def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> None:
     every = store.view(ALL)
-    ids = [row[0] for row in store.rows("SELECT id FROM passage")]
+    ids = lanes(store).substring("", 99)
     space = embedding_rows.all_spaces(store)[builtin().id]
     given = {
         "ids": ids, "today": date(2025, 12, 1), "keys": [], "day": date(2025, 12, 1), "with_private": True,
         "slug": "quibble", "slugs": ["quibble", "nora"], "wording": 1, "passage": ids[-1], "size": 90, "within": 90,
-        "scopes": (), "pairs": [("x", "quibble")],
+        "pairs": [("x", "quibble")],
         "last": date(2025, 12, 1), "paths": [*VAULT], "folder": "", "path": "Private/diary.md", "anchor": "^wall",
         "limit": 99, "preferred": ("world",),
         "days": Span(date(2025, 11, 1), date(2025, 11, 30)), "without": (), "space": space, "after": date(2025, 1, 1),
@@ -269,16 +268,16 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
     put(store, "bank/entities/Quibble.md", "---\nscope: agent:adder\n---\n# Quibble\n\nA walnut in the diary.\n")
     every, seen = lanes(store), lanes(store, OPEN)
     (vector,) = builtin().embed(["a walnut by the ferry on the lighthouse wall"])
-    passages, notes = ([row[0] for row in store.rows(f"SELECT id FROM {table}")] for table in ("passage", "note"))
+    passages, notes = every.substring("", 99), [note.id for note in store.notes().values()]
     given = {
         "phrases": ['"walnut"', '"diary"'], "match": '"walnut"', "names": ["diary.md"], "text": "alnut", "limit": 99,
         "space": embedding_rows.all_spaces(store)[builtin().id], "vector": vector, "pool": 99, "ids": passages,
         "notes": notes, "slugs": ["quibble"], "period": Span(date(2025, 11, 4), date(2025, 11, 8)),
     }  # fmt: skip
-    private_notes = "SELECT id FROM note WHERE scope = 'agent:adder'"
-    private_passages = (
-        "SELECT p.id FROM passage p JOIN note n ON n.id = p.note_id WHERE coalesce(p.scope, n.scope) = 'agent:adder'"
-    )
+    private_notes = {store.notes()[path].id for path in (*HIDDEN, "bank/entities/Quibble.md")}
+    private_passages = {
+        i for i, each in every.passages(passages).items() if each.note_id in private_notes or "Quibble" in each.text
+    }
     of_notes = ("files", "note_cosines", "notes", "titles")
     for name, method in inspect.getmembers(Search, inspect.isfunction):
         if name.startswith("_") or name in ("reset", "restrict", "release", "in_order"):
@@ -287,8 +286,8 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
         arguments = [asked[parameter] for parameter in list(inspect.signature(method).parameters)[1:]]
         told = [_plain(method(search, *arguments)) for search in (every, seen)]
         assert told[0] != told[1], name
-        hidden = store.rows(private_notes if name in of_notes else private_passages)
-        assert {row[0] for row in hidden}.isdisjoint(_ids(told[1][0] if name == "within" else told[1])), name
+        hidden = private_notes if name in of_notes else private_passages
+        assert hidden.isdisjoint(_ids(told[1][0] if name == "within" else told[1])), name
     assert (every.matching('"walnut"'), seen.matching('"walnut"')) == (4, 1)
 
 

@@ -1,13 +1,12 @@
 """The vectors a process holds: found and compared as SQLite does it, and kept in step with the index."""
 
-import contextlib
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from vault_memory.store import embedding_rows, schema
+from vault_memory.store import embedding_rows
 from vault_memory.store.caches import LEAST_HELD, QUESTIONS_TO_EARN, VectorCache
 from vault_memory.store.embedding_rows import Space
 from vault_memory.store.vectors import bit_code, cosine
@@ -19,9 +18,9 @@ FIRST, SECOND = Space(1, "some/model@1", DIMENSIONS), Space(2, "other/model@1", 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    schema.create(tmp_path / "index.sqlite").close()
-    with contextlib.closing(Store.open(tmp_path / "index.sqlite")) as opened:
-        schema.load_vector_functions(opened.connection)
+    Store.create(tmp_path / "index.sqlite").close()
+    with Store.opened(tmp_path / "index.sqlite") as opened:
+        embedding_rows.load_vector_functions(opened)
         fill(opened, range(1, LEAST_HELD + 500))
         yield opened
 
@@ -71,17 +70,6 @@ def test_the_nearest_are_those_of_a_scan(store: Store, pool: int, limit: int) ->
     held = earned(store)
     for seed in range(-5, 0):
         assert held.nearest(FIRST, vector(seed), pool, limit) == scanned(store, vector(seed), pool, limit)
-
-
-def test_cosines_are_those_of_plain_arithmetic(store: Store) -> None:
-    held = earned(store)
-    assert held.cosines(FIRST, [1, 2], vector(-1)) is None  # nothing is held yet
-    held.nearest(FIRST, vector(-1), 10, 5)
-    of = dict(store.rows("SELECT id, vector FROM embedding"))
-    found = held.cosines(FIRST, [5, 3, 5, LEAST_HELD], vector(-1))
-    assert found == [pytest.approx(cosine(of[i], vector(-1))) for i in (5, 3, 5, LEAST_HELD)]
-    assert held.cosines(FIRST, [5, LEAST_HELD * 9], vector(-1)) is None
-    assert held.cosines(SECOND, [5], vector(-1)) is None
 
 
 def test_what_no_passage_uses_is_left_out_and_may_come_back(store: Store) -> None:

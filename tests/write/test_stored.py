@@ -58,7 +58,7 @@ def test_a_note_is_looked_for_in_few_files(tmp_path: Path) -> None:
     mine.index()
     vault: Any = CountingVault(mine.vault)
     found = [
-        mine.index_file.read(lambda view, _, n=number: find_same(view, vault, NewNote("Again", text(n)), ()))
+        mine.index_file.read(lambda view, _, n=number: find_same(view, vault, NewNote("Again", text(n)), ()), ())
         for number in (42, 99, 101)
     ]
     assert (found, vault.reads) == (["42.md", "99.md", None], 2)

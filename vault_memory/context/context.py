@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from vault_memory.config import Config
 from vault_memory.context import core_notes
 from vault_memory.context.prompt_sheet import MORE_TOKENS, LeftOut, Piece, Sheet, piece_of, piece_tokens
-from vault_memory.errors import UsageError
+from vault_memory.errors import IndexDamagedError, UsageError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
 from vault_memory.markdown.note import decoded_lines
 from vault_memory.markdown.passages import SUMMARIES
@@ -25,7 +25,7 @@ from vault_memory.search.recall import found_at
 from vault_memory.search.searcher import Searcher
 from vault_memory.search.successors import superseded
 from vault_memory.startup import FORMATS, SESSIONS, SOURCES
-from vault_memory.store import journal, schema
+from vault_memory.store import journal
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import note_paths, recent_passages
 from vault_memory.store.view import FACTS, PAGE, Filters, View
@@ -201,7 +201,7 @@ def _at_once(memory: Host, request: ContextRequest) -> Bundle:
         try:
             with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
                 return _make(memory, request, store, freshness, may_ask=False)
-        except schema.DAMAGED as error:
+        except IndexDamagedError as error:
             why = f"it was damaged ({error})"
     told = "none yet" if why == "there was none" else f"none that can be used ({why})"
     degraded = ("index", f"there is {told}: `memory index` builds it")

@@ -4,11 +4,19 @@ import difflib
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
+from vault_memory.errors import (
+    BusyError,
+    IndexDamagedError,
+    IndexUnusableError,
+    RefusedError,
+    RemoteError,
+    UsageError,
+    VaultMemoryError,
+)
 from vault_memory.health import status as state_of
 from vault_memory.health.status import Status, last_reflect, read_status
 from vault_memory.markdown.note import Problem
@@ -16,7 +24,7 @@ from vault_memory.reflect.sections import counted
 from vault_memory.search.names import Names
 from vault_memory.sessions import projects
 from vault_memory.startup import __version__
-from vault_memory.store import embedding_rows, journal, note_queries, schema
+from vault_memory.store import embedding_rows, journal, note_queries
 from vault_memory.store.digest import damage
 from vault_memory.store.view import Store, View
 from vault_memory.text.scope_syntax import folder_key
@@ -75,7 +83,7 @@ def _checks(memory: "Federation") -> Iterator[Check]:
     yield from _scopes(memory.config, walk)
     yield _place(memory)
     refusal = None
-    with suppress(*schema.UNREADABLE, IndexUnusableError):
+    with suppress(BusyError, IndexUnusableError, IndexDamagedError):
         refusal = memory.index_file.refusal()
     state = read_status(memory) if _is_usable(memory) else None
     yield _index(memory, state, refusal is None)
@@ -131,12 +139,12 @@ def _index(memory: "Federation", state: Status | None, may_run: bool) -> Check:
     if why:
         return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     try:
-        with closing(Store.open(memory.index_file.path)) as store:
+        with Store.opened(memory.index_file.path) as store:
             verdict = damage(store)
     except BusyError:
         busy = "another program is writing the index, so it was not checked"
         return Check("index", "notice", busy, "Try again in a moment.")
-    except schema.UNREADABLE as error:
+    except (IndexUnusableError, IndexDamagedError) as error:
         verdict = str(error)
     if verdict:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
@@ -167,7 +175,7 @@ def _shipped_parts(memory: "Federation") -> Iterator[Check]:
     from vault_memory.text.tokens import VOCABULARY, VOCABULARY_SHA256
 
     try:
-        yield Check("sqlite-vec", "ok", schema.vector_version())
+        yield Check("sqlite-vec", "ok", embedding_rows.vector_version())
     except VaultMemoryError as error:
         yield Check("sqlite-vec", "error", str(error), "Reinstall vault-memory.")
     try:
@@ -223,13 +231,13 @@ def _model_change(memory: "Federation", remote: "RemoteEmbedder") -> str:
     if not _is_usable(memory):
         remote.probe()
         return ""
-    with closing(Store.open(memory.index_file.path)) as store:
+    with Store.opened(memory.index_file.path) as store:
         return recognise(store, remote)
 
 
 def _vectors(memory: "Federation", state: Status) -> Iterator[Check]:
     """Vectors that wait to be made, and those of embedders that are not configured now."""
-    with closing(Store.open(memory.index_file.path)) as store:
+    with Store.opened(memory.index_file.path) as store:
         dimensions = {name: space.dimensions for name, space in embedding_rows.all_spaces(store).items()}
     for each in state.embedders:
         if not each.configured:
@@ -261,7 +269,7 @@ def _drop_useless_vectors(memory: "Federation") -> list[Check]:
     with (
         suppress(BusyError),
         locations.writer_lock(memory.index_file.path, 5.0),
-        closing(Store.open(memory.index_file.path)) as store,
+        Store.opened(memory.index_file.path) as store,
     ):
         space = embedding_rows.all_spaces(store).get(remote.id) if remote and changed else None
         if space:
@@ -292,7 +300,7 @@ def forget(memory: "Federation", name: str) -> Check:
         raise UsageError(f"{name} is configured, so its vectors are in use.", "Configure another embedder first.")
     kept: list[embedding_rows.Space] = []
     if _is_usable(memory):
-        with locations.writer_lock(memory.index_file.path, 5.0), closing(Store.open(memory.index_file.path)) as store:
+        with locations.writer_lock(memory.index_file.path, 5.0), Store.opened(memory.index_file.path) as store:
             kept = embedding_rows.configured_spaces(store)
             for space in kept:
                 if space.name == name:
@@ -371,7 +379,7 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
         found += freshness.report.failed if freshness.report else []
         return sorted({*found, *_doubtful_names(store), *_forgotten_again(store)})
 
-    return memory.index_file.read(problems, progress)
+    return memory.index_file.read(problems, (), progress)
 
 
 def _doubtful_names(store: View) -> Iterator[Problem]:

@@ -143,7 +143,7 @@ class Stats:
 def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Stats:
     """Read the figures of a vault as it stands on a day."""
     options = Options(today, entity_days=memory.config.reflect_entity_days)
-    return memory.index_file.read(lambda view, _: _figures(RunPlanner(memory.vault, view, options).jobs), progress)
+    return memory.index_file.read(lambda view, _: _figures(RunPlanner(memory.vault, view, options).jobs), (), progress)
 
 
 def _figures(jobs: PageJobs) -> Stats:

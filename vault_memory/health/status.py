@@ -6,11 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import IndexDamagedError, VaultMemoryError
 from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog
 from vault_memory.sessions.ledger import SessionCounts, count_sessions
 from vault_memory.store import embedding_rows, note_queries, schema
-from vault_memory.store.view import View
+from vault_memory.store.view import ALL, View
 from vault_memory.vault.undo_history import UndoHistory
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def read_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
     if not found.exists or memory.index_file.unusable():
         return found
     reading = memory.index_file.reading(write=False)
-    with suppress(*schema.DAMAGED), reading as (store, freshness), store.snapshot():
-        view = store.view(scopes)
+    with suppress(IndexDamagedError), reading as (store, freshness), store.snapshot():
+        view = store.view(scopes or ALL)
         totals = view.totals()
         found = replace(
             found, bytes=None if scopes else schema.size(path), fresh=freshness.fresh,

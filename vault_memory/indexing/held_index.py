@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import Config
+from vault_memory.errors import IndexDamagedError
 from vault_memory.indexing.index_file import Freshness, IndexFile, outdated
 from vault_memory.store import schema
 from vault_memory.store.view import State, Store
@@ -60,35 +61,39 @@ class HeldIndex(IndexFile):
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
         """Yield the held index; it is brought up to date first only where the watcher does not see everything."""
-        with schema.mapped_errors(self.path):
-            store = self._current()
-            if store is None:
-                with super().reading(progress, write) as opened:
-                    yield opened
-                return
-            report = self._ask_watcher()
-            if report.is_whole:
-                freshness = Freshness(not report.pending, report.pending, unreadable=report.unreadable)
-                store.outdated = outdated(self.vault.walk().files, store.notes()) if report.pending else ()
-            else:
-                Vault(self.config)  # one that is gone is told as without a daemon
-                freshness = self._look_through(store, write)
-            if write:
-                self.count_uses(store)
-            try:
-                yield store, freshness
-            except schema.DAMAGED:
-                self.close()  # whoever asked has the index built anew
-                raise
+        try:
+            with schema.mapped_errors(self.path):
+                store = self._current()
+                if store is None:
+                    with super().reading(progress, write) as opened:
+                        yield opened
+                    return
+                yield store, self._freshness(store, write)
+        except IndexDamagedError:
+            self.close()  # whoever asked has the index built anew
+            raise
+
+    def _freshness(self, store: Store, write: bool) -> Freshness:
+        """What the watcher can say of the index, or what a look through the vault found and brought up to date."""
+        report = self._ask_watcher()
+        if report.is_whole:
+            freshness = Freshness(report.pending, unreadable=report.unreadable)
+            store.outdated = outdated(self.vault.walk().files, store.notes()) if report.pending else ()
+        else:
+            Vault(self.config)  # one that is gone is told as without a daemon
+            freshness = self._look_through(store, write)
+        if write:
+            self.count_uses(store)
+        return freshness
 
     def _look_through(self, store: Store, write: bool) -> Freshness:
         """Bring the index up to date; where both are as after the last look, their rows need not be compared again."""
         walk = self.vault.walk()
         snapshot = (store, store.state(), walk.files)
         if snapshot == self._snapshot and not walk.unreadable:
-            return Freshness(True, 0)
+            return Freshness(0)
         freshness = self.catch_up(store, walk, write)
-        self._snapshot = snapshot if freshness == Freshness(True, 0) else None
+        self._snapshot = snapshot if freshness == Freshness(0) else None
         return freshness
 
     def missing(self) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_memory.config import Config, template
 from vault_memory.embedding.builtin_embedder import StaticEmbedder, builtin
-from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError, VaultMemoryError
 from vault_memory.indexing import walk_diff
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
@@ -40,9 +40,8 @@ def outdated(files: Mapping[str, File], rows: Mapping[str, NoteRow]) -> tuple[st
 
 
 class Freshness(NamedTuple):
-    """Whether the index had everything when it was asked, and how many notes it was behind."""
+    """How many notes the index was behind when it was asked."""
 
-    fresh: bool
     pending: int
     report: "Report | None" = None
     """What the catch-up did, when there was something to do."""
@@ -50,6 +49,10 @@ class Freshness(NamedTuple):
     """Folders and files that could not be looked at: what the index knows of them cannot be checked."""
     unwritten: str = ""
     """Why it could not be brought up to date, where that is no other process at work."""
+
+    @property
+    def fresh(self) -> bool:
+        return not self.pending
 
     def degraded(self, scopes: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """What an answer says of the index: rebuilt, not up to date, unreadable parts; with scopes, no paths."""
@@ -74,7 +77,7 @@ class IndexState(NamedTuple):
     degraded: tuple[tuple[str, str], ...] = ()
 
 
-def index_state(view: View, freshness: Freshness, scopes: Sequence[str] = ()) -> IndexState:
+def index_state(view: View, freshness: Freshness, scopes: Sequence[str]) -> IndexState:
     """What an answer out of this index says of it, to an asker who sees these scopes."""
     return IndexState(
         freshness.fresh, freshness.pending, view.generation, count_notes(view), freshness.degraded(scopes)
@@ -142,7 +145,7 @@ class IndexFile:
         if why := rebuild or self.unusable():
             return self._rebuild(self.vault.walk(), why, progress)
         try:
-            with closing(Store.open(self.path)) as store:
+            with Store.opened(self.path) as store:
                 store.map_nothing()
                 walk = self.vault.walk() if paths is None else self.vault.walk_paths(paths)
                 missed = store.notes(walk.covered).keys() - walk.files.keys() if paths is not None else ()
@@ -154,7 +157,7 @@ class IndexFile:
                         journal.read_new_lines(store, self.vault.root)
                 embedding_rows.sweep(store)
             return report
-        except schema.DAMAGED as error:
+        except IndexDamagedError as error:
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
     def unusable(self) -> str:
@@ -172,12 +175,12 @@ class IndexFile:
         try:
             with schema.mapped_errors(self.path):
                 store = Store.open(self.path)
-                store.check_words()
+                if not store.is_index():
+                    store.close()
+                    return None, "it was not an index of this program"
                 whose, made_by = store.meta("vault"), store.meta("fingerprint")
-        except schema.DAMAGED as error:
+        except IndexDamagedError as error:
             return None, f"it was damaged ({error})"
-        except schema.NOT_AN_INDEX:
-            return None, "it was not an index of this program"
         if self.config.index_path and whose not in (None, vault_id(self.vault.root)):
             store.close()
             raise RefusedError(
@@ -197,12 +200,11 @@ class IndexFile:
         if self.vault.filters.unknown:
             raise RefusedError(f"{self.vault.filters.unknown}.", "Fix it, for example by opening Obsidian's settings.")
         generation = 0
-        with suppress(*schema.UNREADABLE), closing(Store.open(self.path)) as old:
+        with suppress(VaultMemoryError), Store.opened(self.path) as old:
             generation = old.generation
         built = schema.new_name(self.path)
         try:
-            with closing(schema.create(built)) as connection:
-                store = Store(connection)
+            with closing(Store.create(built)) as store:
                 store.set_meta("fingerprint", self.fingerprint())
                 for key in ("generation", "built"):
                     store.set_meta(key, generation + 1)
@@ -212,7 +214,7 @@ class IndexFile:
                 journal.read_new_lines(store, self.vault.root)
                 walk_diff.remember_drives(store, self.vault, walk)
                 # What configured embedders made may have cost hours: all of it that can be read goes over.
-                with suppress(*schema.UNREADABLE), closing(Store.open(self.path)) as old, store.writing():
+                with suppress(VaultMemoryError), Store.opened(self.path) as old, store.writing():
                     embedding_rows.carry_over(store, old)
             schema.swap_in(built, self.path)
             locations.remember(self.vault.root, report.added)
@@ -237,7 +239,7 @@ class IndexFile:
             if self.unusable():
                 walk_diff.refuse_rebuild(self.path, self.vault, walk, asked_for=False)
                 return None
-            with closing(Store.open(self.path)) as store:
+            with Store.opened(self.path) as store:
                 known, changes = walk_diff.compare(store, self.vault, walk)
                 moved = self.indexer(store).moved(changes.new, changes.gone)
                 walk_diff.refuse_loss(len(known), len(walk.files), len(changes.gone) - len(moved))
@@ -270,11 +272,10 @@ class IndexFile:
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
             self._bring_up_to_date(None, progress)
-            with closing(Store.open(self.path)) as store:
+            with Store.opened(self.path) as store:
                 mine = search_digest(store)
             try:
-                with closing(schema.create(built)) as connection:
-                    store = Store(connection)
+                with closing(Store.create(built)) as store:
                     self.indexer(store).load(self.vault.walk(), progress)
                     return mine, search_digest(store)
             finally:
@@ -295,7 +296,7 @@ class IndexFile:
                 with locations.writer_lock(self.path, LOCK_SECONDS):
                     report = self._bring_up_to_date(None, progress)
             with closing(opened or Store.open(self.path)) as store:
-                freshness = self.catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
+                freshness = self.catch_up(store, walk, write) if report is None else Freshness(0, report)
                 if write:
                     self.count_uses(store)
                 yield store, freshness
@@ -305,19 +306,18 @@ class IndexFile:
         try:
             with self.reading(progress) as (store, freshness), store.snapshot():
                 return question(store, freshness)
-        except schema.DAMAGED as error:
+        except IndexDamagedError as error:
             self.repair(error, progress)
             with self.reading(progress) as (store, freshness), store.snapshot():
                 return question(store, freshness)
 
     def read(
-        self, question: Callable[[View, Freshness], T], progress: "Progress | None" = None,
-        scopes: tuple[str, ...] = (),
-    ) -> T:  # fmt: skip
-        """Read from the index what these scopes open, and remember as `state` what it was like."""
+        self, question: Callable[[View, Freshness], T], scopes: Sequence[str], progress: "Progress | None" = None
+    ) -> T:
+        """Read from the index what these scopes open (all where there are none); `state` is then what it was like."""
 
         def within(store: Store, freshness: Freshness) -> T:
-            view = store.view(scopes)
+            view = store.view(scopes or ALL)
             self._last_read.state = index_state(view, freshness, scopes)
             return question(view, freshness)
 
@@ -333,30 +333,30 @@ class IndexFile:
         unseen = len(changes.unseen)
         pending = len(changes.new) + len(changes.suspect) + len(changes.gone)
         if not pending:
-            return Freshness(not unseen, unseen, unreadable=tuple(walk.unreadable))
+            return Freshness(unseen, unreadable=tuple(walk.unreadable))
         if not write:
             # A file saved just before it was indexed is only suspected of having changed since.
             changed = [f for f in changes.suspect if self.vault.hash(f.path) != rows[f.path].hash]
             pending += unseen + len(changed) - len(changes.suspect)
             store.outdated = (*(f.path for f in changed), *(row.path for row in (*changes.gone, *changes.unseen)))
-            return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
+            return Freshness(pending, unreadable=tuple(walk.unreadable))
         self.refuse_empty(walk)
         held_back = self.vault.filters.unknown if changes.new else ""
         try:
             # A busy writer never blocks reading: whoever holds the lock is catching up already.
-            with locations.writer_lock(self.path, 0):
+            with schema.mapped_errors(self.path), locations.writer_lock(self.path, 0):
                 # Only a walk made under the lock tells: another may have indexed a new note since the first one.
                 walk = self.vault.walk()
                 report = self._apply(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
-        except (BusyError, IndexUnusableError, *schema.BUSY, *schema.UNWRITABLE) as error:
-            why = str(error) if isinstance(error, schema.UNWRITABLE) else held_back
+        except (BusyError, IndexUnusableError) as error:
+            why = error.reason if isinstance(error, IndexUnusableError) else ""
             store.outdated = outdated(walk.files, store.notes())
-            return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why)
+            return Freshness(pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why or held_back)
         pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
         unread = tuple(sorted(problem.path for problem in report.failed))
         if pending:
             store.outdated = outdated(walk.files, store.notes())
-        return Freshness(not pending, pending, report, unread, held_back)
+        return Freshness(pending, report, unread, held_back)
 
     def _apply(
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
@@ -373,6 +373,10 @@ class IndexFile:
     def count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""
         if journal.is_behind(store, self.vault.root):
-            busy = (BusyError, IndexUnusableError, *schema.BUSY, *schema.UNWRITABLE)
-            with suppress(*busy), locations.writer_lock(self.path, 0), store.writing():
+            with (
+                suppress(BusyError, IndexUnusableError),
+                schema.mapped_errors(self.path),
+                locations.writer_lock(self.path, 0),
+                store.writing(),
+            ):
                 journal.read_new_lines(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)

@@ -3,13 +3,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.errors import RefusedError
+from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.markdown.note import Problem
-from vault_memory.store import schema
 from vault_memory.store.note_queries import count_notes, note_paths
 from vault_memory.store.view import ALL, NoteRow, Store
 from vault_memory.vault import locations
@@ -83,8 +82,10 @@ def refuse_empty(index: Path, vault: Vault, walk: Walk) -> None:
     """Refuse a walk that found no notes where the index, or this device, knows of some."""
     if walk.files:
         return
-    with suppress(*schema.UNREADABLE), closing(Store.open(index)) as store:
-        refuse_loss(count_notes(store.view(ALL)), 0, 0, index)
+    known = 0
+    with suppress(VaultMemoryError), Store.opened(index) as store:
+        known = count_notes(store.view(ALL))
+    refuse_loss(known, 0, 0, index)
     refuse_loss(locations.remembered(vault.root), 0, 0, locations.memory_of(vault.root))
 
 
@@ -92,7 +93,7 @@ def refuse_rebuild(index: Path, vault: Vault, walk: Walk, asked_for: bool) -> No
     """Refuse a rebuild that would forget notes only because they cannot be seen now."""
     refuse_empty(index, vault, walk)
     known: list[str] = []
-    with suppress(*schema.UNREADABLE), closing(Store.open(index)) as store:
+    with suppress(VaultMemoryError), Store.opened(index) as store:
         known = note_paths(store.view(ALL))
         if not asked_for:
             mark_missing_drives(store, vault, walk)

@@ -24,7 +24,7 @@ from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
-from vault_memory.store import journal, note_queries, schema
+from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Store
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import RestoredNote, UndoHistory, UndoReport, digest
@@ -269,14 +269,11 @@ def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progres
 
 def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
     """Write to the index where it can be used and is not busy; without that the next run only takes longer."""
-    with suppress(VaultMemoryError, *schema.DAMAGED), schema.mapped_errors(index.path):
-        if not index.unusable():
-            with (
-                locations.writer_lock(index.path, LOCK_SECONDS),
-                closing(Store.open(index.path)) as store,
-                store.writing(),
-            ):
-                write(store)
+    with suppress(VaultMemoryError):
+        if index.unusable():
+            return
+        with locations.writer_lock(index.path, LOCK_SECONDS), Store.opened(index.path) as store, store.writing():
+            write(store)
 
 
 def undo(
@@ -322,7 +319,7 @@ def _named_blocks(index: IndexFile) -> frozenset[str]:
 
 def _tell_index(index: IndexFile, paths: list[str]) -> None:
     # The pages are written: what they are must not be lost for an index that the next command brings up to date.
-    with suppress(VaultMemoryError, *schema.UNREADABLE):
+    with suppress(VaultMemoryError):
         if paths:
             index.update(paths)
 

@@ -18,9 +18,9 @@ from vault_memory.markdown.entities import slug
 from vault_memory.search.decay import importance_of
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
-from vault_memory.store import note_queries, schema
+from vault_memory.store import note_queries
 from vault_memory.store.caches import TermCache
-from vault_memory.store.embedding_rows import Space, all_spaces
+from vault_memory.store.embedding_rows import Space, all_spaces, load_vector_functions
 from vault_memory.store.search_queries import (
     SCATTER,
     SCATTER_OVER,
@@ -288,7 +288,7 @@ class Finder:
         space = all_spaces(self.store).get(self._embedder.id)
         try:
             if space:
-                schema.load_vector_functions(self.store.connection)
+                load_vector_functions(self.store)
         except IndexUnusableError as error:
             return space, f"sqlite-vec cannot be loaded ({error}); searched by words only"
         return space, ""

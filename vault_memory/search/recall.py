@@ -16,7 +16,7 @@ from vault_memory.search.pack import Packing
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import Candidate, Store
+from vault_memory.store.view import ALL, Candidate, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Recall:
         """
         started = time.perf_counter()
         with self._store.snapshot():
-            view = self._store.view(request.filters.scopes)
+            view = self._store.view(request.filters.scopes or ALL)
             # What is learnt of the index is learnt of what its asker sees.
             seen = (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
             finder = self._finders.pop(seen, None) or Finder(view, self._embedder, self._remote)

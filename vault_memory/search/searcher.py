@@ -7,10 +7,10 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from vault_memory.errors import BusyError
+from vault_memory.errors import BusyError, IndexDamagedError
 from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness, IndexFile
 from vault_memory.search.answer import Answer, Request
-from vault_memory.store import journal, schema
+from vault_memory.store import journal
 from vault_memory.store.view import Store
 from vault_memory.vault import locations
 
@@ -49,7 +49,7 @@ class Searcher:
                         yield self._answer(request, store, freshness, degraded, keep)
                         repaired = ()
                 return
-            except schema.DAMAGED as error:
+            except IndexDamagedError as error:
                 if repaired:
                     raise
                 self._index.repair(error, progress)
@@ -116,7 +116,7 @@ class Searcher:
         from vault_memory.embedding.configured_space import Backfill
 
         path = self._index.path
-        with schema.mapped_errors(path), closing(Store.open(path)) as store, ExitStack() as alone:
+        with Store.opened(path) as store, ExitStack() as alone:
             backfill = Backfill(store, self.remote, partial(locations.writer_lock, path, LOCK_SECONDS))
             try:  # one at a time: two would ask for the same vectors
                 alone.enter_context(locations.writer_lock(path.with_name("backfill"), 0))

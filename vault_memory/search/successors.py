@@ -35,7 +35,7 @@ class Successor(NamedTuple):
 def superseded(
     store: View, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
 ) -> dict[int, Successor]:
-    """Which of these passages were superseded by what was written by `today` (or the filters' days and scopes).
+    """Which of these passages were superseded by what was written by `today` (or by the filters' days).
 
     `by_each_other` leaves all others out, as if they were not there. What came from outside takes the place of nothing
     that anybody here wrote: a web page retires no fact.
@@ -54,7 +54,7 @@ def superseded(
     pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
     pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
-    rows = [*note_queries.claims_about(store, pairs, last, filters.scopes), *named]
+    rows = [*note_queries.claims_about(store, pairs, last), *named]
     outside = {row[0] for row in rows if not provenance.is_trusted(row[-1])}
     notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
     told = [_dated(names, row, notes) for row in rows]

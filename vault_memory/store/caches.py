@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Int64s = npt.NDArray[np.int64]
+    Float64s = npt.NDArray[np.float64]
 
 Row = TypeVar("Row")
 
@@ -28,16 +29,14 @@ LEAST_HELD, MOST_TERM_PASSAGES = 5_000, 100_000
 """Fewer vectors or passages SQLite searches just as fast; the terms of more take a question too long to read."""
 MOST_VECTOR_BYTES = 128 << 20
 QUESTIONS_TO_EARN = 3
-"""From this question on a process holds vectors: numpy and reading them cost as much as some twenty scans."""
+"""From this question on vectors are held: numpy and reading them cost as much as some twenty scans."""
 PASSAGES_EARNED = 5_000
 """Each question since the last change earns the lengths of so many passages (0.6 µs each)."""
 MOST_ENTRIES = 500_000
-"""Lists of so many entries together are held, of 16 bytes each."""
+"""Beyond so many entries, of 16 bytes each, all lists are let go."""
 READ_AT_ONCE = 20_000
 
-K1, B = 1.2, 0.75
-"""FTS5's constants of BM25."""
-
+K1, B = 1.2, 0.75  # FTS5's constants of BM25
 _BUILTIN_IDS = (
     "SELECT group_concat(i) FROM (SELECT DISTINCT embedding_id i FROM passage WHERE embedding_id IS NOT NULL)"
 )
@@ -50,7 +49,7 @@ _OF_TERM = "SELECT group_concat(doc) FROM temp.instances WHERE term = ?"  # one 
 
 
 class RowCache(Generic[Row]):
-    """Rows by id, as `read` gives them. Ids are given again once their note has changed: then all of them must go."""
+    """Rows by id, as `read` gives them; all must go when a note has changed, for its ids are given again."""
 
     def __init__(self, read: Callable[[str], Iterable[tuple[int, Row]]]) -> None:
         self._read = read
@@ -59,11 +58,9 @@ class RowCache(Generic[Row]):
     def get(self, ids: Iterable[int]) -> dict[int, Row]:
         """The row of each of these ids that has one; only those that are not at hand are read, given as JSON."""
         wanted = list(ids)
-        missing = [i for i in wanted if i not in self._rows]
-        if len(self._rows) + len(missing) > MOST_ROWS:
+        if len(self._rows) + len(wanted) > MOST_ROWS:
             self._rows.clear()
-            missing = wanted
-        if missing:
+        if missing := [i for i in wanted if i not in self._rows]:
             self._rows.update(dict.fromkeys(missing))
             self._rows.update(self._read(json.dumps(missing)))
         return {i: row for i in wanted if (row := self._rows[i]) is not None}
@@ -73,12 +70,10 @@ class RowCache(Generic[Row]):
 
 
 class VectorBlock(NamedTuple):
-    """The vectors of one space by rising id: ids (n,), int8 vectors (n, dimensions), bit codes (dimensions / 64, n).
-
-    `state` is when the index was built, and its generation.
-    """
+    """The vectors of one space by rising id: ids (n,), int8 vectors (n, dimensions), bit codes (dimensions / 64, n)."""
 
     state: tuple[int, int]
+    """When the index was built, and its generation."""
     ids: "Int64s"
     vectors: "npt.NDArray[np.int8]"
     codes: "npt.NDArray[np.uint64]"
@@ -93,9 +88,9 @@ class VectorCache:
         self._blocks: dict[int, VectorBlock] = {}
 
     def nearest(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]] | None:
-        """(embedding id, cosine) of the nearest vectors: the best `limit` of the `pool` nearest by bit code.
+        """(embedding id, cosine) of the best `limit` of the `pool` nearest by bit code, and those level with the last.
 
-        With all that come level with the last, of either. None where nothing is held: then SQLite is to scan.
+        None where nothing is held: then SQLite is to scan.
         """
         self._asked += 1
         block = self._current(space) if self._asked >= QUESTIONS_TO_EARN else None
@@ -107,33 +102,17 @@ class VectorCache:
         for word, of_query in zip(block.codes, _codes(np.frombuffer(vector, np.int8)[None, :])[:, 0], strict=True):
             distance += np.bitwise_count(word ^ of_query)
         rows = np.flatnonzero(distance <= np.searchsorted(np.bincount(distance).cumsum(), pool))
-        cosines = _cosines(block.vectors[rows], vector)
-        rows, cosines = rows[some := block.vectors[rows].any(axis=1)], cosines[some]
-        if len(rows) > limit:
-            rows, cosines = rows[best := cosines >= np.partition(cosines, -limit)[-limit]], cosines[best]
-        order = np.argsort(-cosines, kind="stable")
-        return list(zip(block.ids[rows[order]].tolist(), cosines[order].tolist(), strict=True))
-
-    def cosines(self, space: Space, ids: Sequence[int], vector: bytes) -> list[float] | None:
-        """The cosine of each of these embeddings, 0 for one that is all zero; None where they are not all held."""
-        block = self._blocks.get(space.id)
-        if block is None or block.state != self._state() or not len(block.ids):
-            return None
-        import numpy as np
-
-        wanted = np.array(ids, np.int64)
-        rows = np.minimum(np.searchsorted(block.ids, wanted), len(block.ids) - 1)
-        found = _cosines(block.vectors[rows], vector) if (block.ids[rows] == wanted).all() else None
-        return None if found is None else found.tolist()
-
-    def _state(self) -> tuple[int, int]:
-        return int(self._view.meta("built") or 0), self._view.generation
+        rows = rows[block.vectors[rows].any(axis=1)]
+        # Sums of whole numbers this small are exact.
+        vectors, query = block.vectors[rows].astype(np.float64), np.frombuffer(vector, np.int8).astype(np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors) * (query @ query))
+        return _best(block.ids[rows], (vectors @ query) / np.maximum(lengths, 1e-9), limit)
 
     def _current(self, space: Space) -> VectorBlock:
         """The block as it is now, empty where the space is not worth it."""
         import numpy as np
 
-        before, state = self._blocks.get(space.id), self._state()
+        before, state = self._blocks.get(space.id), (int(self._view.meta("built") or 0), self._view.generation)
         if before and before.state == state:
             return before
         of_space = (_BUILTIN_IDS,) if space.is_builtin else (_PLACED_IDS, space.id)
@@ -169,14 +148,15 @@ def _codes(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":
     return np.packbits(vectors > 0, axis=1, bitorder="little").view(np.uint64).T.copy()
 
 
-def _cosines(vectors: "npt.NDArray[np.int8]", vector: bytes) -> "npt.NDArray[np.float64]":
-    """The cosine of each row to a vector, 0 where one is zero: (n,)."""
+def _best(ids: "Int64s", scores: "Float64s", limit: int) -> list[tuple[int, float]]:
+    """(id, score) of the best `limit`, and of all that come level with the last of them, best first."""
     import numpy as np
 
-    rows, query = vectors.astype(np.float64), np.frombuffer(vector, np.int8).astype(np.float64)  # sums are exact
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows) * (query @ query))
-    found: npt.NDArray[np.float64] = (rows @ query) / np.maximum(lengths, 1e-9)
-    return found
+    if len(ids) > limit:
+        kept = scores >= np.partition(scores, -limit)[-limit]
+        ids, scores = ids[kept], scores[kept]
+    order = np.argsort(-scores, kind="stable")
+    return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
 
 
 class TermCache:
@@ -187,21 +167,18 @@ class TermCache:
         self.clear()
 
     def clear(self) -> None:
-        self._asked, self._entries, self._passages = 0, 0, -1
-        self._lists: dict[str, tuple[Int64s, npt.NDArray[np.float64]]] = {}
-        self._lengths: tuple[Int64s, npt.NDArray[np.float64]] | None = None
+        self._asked, self._passages = 0, -1
+        self._lists: dict[str, tuple[Int64s, Float64s]] = {}
+        self._lengths: tuple[Int64s, Float64s] | None = None
         """The ids of all passages, and what the length of each against the average adds to a count."""
 
     def best(self, stems: Sequence[str], limit: int) -> list[tuple[int, float]] | None:
-        """(passage id, BM25 score) of the best passages that hold any of these stems, and of those level with the last.
-
-        None: ask FTS5.
-        """
+        """(passage id, BM25) of the best passages with any of these stems, and those level; None: ask FTS5."""
         self._asked += 1
         if self._passages < 0:
             self._passages = int(self._view.one("SELECT count(*) FROM passage"))
-        is_earned = self._asked * PASSAGES_EARNED > self._passages
-        if not is_earned or not LEAST_HELD <= self._passages <= MOST_TERM_PASSAGES:
+        most = min(MOST_TERM_PASSAGES, self._asked * PASSAGES_EARNED - 1)
+        if not LEAST_HELD <= self._passages <= most:
             return None
         import numpy as np
 
@@ -217,17 +194,12 @@ class TermCache:
             if stem not in self._lists:
                 self._view.connection.execute(_INSTANCES)  # each time: it goes with the transaction it was made in
                 found, times = np.unique(_numbers(self._view.one(_OF_TERM, stem)), return_counts=True)
-                if self._entries + len(found) > MOST_ENTRIES:
+                if sum(len(rows) for rows, _ in self._lists.values()) > MOST_ENTRIES:
                     self._lists.clear()
-                    self._entries = 0
                 self._lists[stem] = np.searchsorted(ids, found), times.astype(np.float64)
-                self._entries += len(found)
             rows, counts = self._lists[stem]  # the rows of the passages that hold it, and how often each does
             rarity = math.log((self._passages - len(rows) + 0.5) / (len(rows) + 0.5)) if len(rows) else 0.0
             # The order of these steps is FTS5's, so that scores are equal to the last bit.
             scores[rows] += (rarity if rarity > 0 else 1e-6) * ((counts * (K1 + 1.0)) / (counts + norms[rows]))
         found = np.flatnonzero(scores)
-        if len(found) > limit:
-            found = found[scores[found] >= np.partition(scores[found], -limit)[-limit]]
-        kept = found[np.argsort(-scores[found], kind="stable")]
-        return list(zip(ids[kept].tolist(), scores[kept].tolist(), strict=True))
+        return _best(ids[found], scores[found], limit)

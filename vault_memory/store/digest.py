@@ -6,8 +6,6 @@ Beside it stands what is searched: words and vectors may be missing from an inde
 
 import hashlib
 
-from vault_memory.errors import BusyError
-from vault_memory.store import schema
 from vault_memory.store.view import Store
 
 _QUERIES = (
@@ -59,16 +57,11 @@ def search_digest(store: Store) -> str:
 
 
 def damage(store: Store) -> str:
-    """What SQLite, FTS5 and this program find wrong in an index, or ""; raises BusyError while another one writes."""
-    try:
-        verdict = str(store.one("PRAGMA integrity_check"))
-        for table in ("passage_fts", "note_fts"):
-            store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
-        return "; ".join(gaps(store)) if verdict == "ok" else verdict
-    except schema.BUSY as error:
-        raise BusyError("Another program is writing this index.", "Try again in a moment.") from error
-    except schema.UNREADABLE as error:
-        return str(error)
+    """What SQLite, FTS5 and this program find wrong in an index, or ""; what cannot be read at all is raised."""
+    verdict = str(store.one("PRAGMA integrity_check"))
+    for table in ("passage_fts", "note_fts"):
+        store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
+    return "; ".join(gaps(store)) if verdict == "ok" else verdict
 
 
 _GAPS = (

@@ -7,14 +7,17 @@ A text that an embedder has no usable vector for gets the zero vector, until a r
 asks for it again and again, and it keeps nobody waiting.
 """
 
+import importlib.machinery
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
 import apsw
 
+from vault_memory.errors import IndexUnusableError
 from vault_memory.store.vectors import bit_code, has_numpy, total
 from vault_memory.store.view import FACTS, KINDS, IndexConnection, Store, View, text_hash
 from vault_memory.text import terms
@@ -90,6 +93,35 @@ def count_placed(store: View, space: Space) -> tuple[int, int]:
         )
     )
     return int(store.one("SELECT count(*) FROM placed WHERE embedder = ?", space.id)) - without, without
+
+
+def vector_version() -> str:
+    """The versions of sqlite-vec and SQLite; raises IndexUnusableError where they do not work together."""
+    try:
+        with closing(apsw.Connection(":memory:")) as connection:
+            load_vector_functions(IndexConnection(connection))
+            return f"{connection.execute('SELECT vec_version()').get} in SQLite {apsw.sqlite_lib_version()}"
+    except apsw.Error as error:
+        raise IndexUnusableError(str(error)) from error
+
+
+def load_vector_functions(store: IndexConnection) -> None:
+    """Load sqlite-vec, which compares vectors; raises IndexUnusableError when it is not installed.
+
+    The package's own import pulls in numpy (150 ms), so its library is found by path and loaded directly.
+    """
+    spec = importlib.machinery.PathFinder.find_spec("sqlite_vec")
+    if spec is None or not spec.submodule_search_locations:
+        raise IndexUnusableError(
+            "sqlite-vec is not installed.", "Reinstall vault-memory: pip install --force-reinstall vault-memory"
+        )
+    store.connection.enable_load_extension(True)
+    try:
+        store.connection.load_extension(str(Path(spec.submodule_search_locations[0]) / "vec0"))
+    except apsw.Error as error:
+        raise IndexUnusableError(str(error)) from error
+    finally:
+        store.connection.enable_load_extension(False)
 
 
 # --- texts ---------------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day, coalesce
   p.start_line, coalesce(p.origin, n.origin)
 FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1
   JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id
-WHERE coalesce(n.day, '') <= ? AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))
+WHERE coalesce(n.day, '') <= ?
 """
 _NAMED_FACTS = """
 SELECT p.id, f.block_id, n.day, f.occurred_from, n.path, p.start_line, coalesce(p.origin, n.origin)
@@ -87,7 +87,7 @@ WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
 _MENTIONED_IN = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
 _NOTES_OF_SIZE = """
 SELECT path, first, count FROM note
-WHERE abs(size - ?1) <= ?2 AND (?3 = '[]' OR scope IN (SELECT value FROM json_each(?3))) ORDER BY path
+WHERE abs(size - ?1) <= ?2 ORDER BY path
 """
 _FROM_THE_END = "SELECT text FROM passage WHERE id BETWEEN ?1 AND ?1 + ?2 - 1 ORDER BY id DESC"
 _FACTS_ABOUT = """
@@ -174,10 +174,9 @@ def claimed_slots(store: View, ids: Iterable[int]) -> list[tuple[str, str]]:
     return list(store.rows(_SLOTS, json.dumps(list(ids))))
 
 
-def claims_about(store: View, pairs: Iterable[tuple[str, str]], last: date, scopes: Iterable[str]) -> list[ClaimRow]:
-    """The claims with these (slot, subject) that were written by a day, in these scopes (all for none)."""
-    allowed = json.dumps(list(scopes))
-    return list(store.rows(_CLAIMS, json.dumps(sorted(pairs)), last.isoformat(), allowed, allowed))
+def claims_about(store: View, pairs: Iterable[tuple[str, str]], last: date) -> list[ClaimRow]:
+    """The claims with these (slot, subject) that were written by a day."""
+    return list(store.rows(_CLAIMS, json.dumps(sorted(pairs)), last.isoformat()))
 
 
 def facts_with_block_ids(store: View, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
@@ -208,9 +207,9 @@ def mentioned_in(store: View, passage: int) -> list[str]:
     return [row[0] for row in store.rows(_MENTIONED_IN, passage)]
 
 
-def notes_of_size(store: View, size: int, within: int, scopes: Iterable[str]) -> Iterator[tuple[str, Iterator[str]]]:
-    """The notes in these scopes (all for none) of so many bytes, more or less; the text of each from its end."""
-    for path, *passages in list(store.rows(_NOTES_OF_SIZE, size, within, json.dumps(list(scopes)))):
+def notes_of_size(store: View, size: int, within: int) -> Iterator[tuple[str, Iterator[str]]]:
+    """The notes of so many bytes, more or less; the text of each from its end."""
+    for path, *passages in list(store.rows(_NOTES_OF_SIZE, size, within)):
         yield path, (row[0] for row in store.rows(_FROM_THE_END, *passages))
 
 

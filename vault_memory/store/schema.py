@@ -1,14 +1,13 @@
 """The index file: tables, opening, pragmas, and the swap of a rebuilt index for the old one (DESIGN.md §6 and §10)."""
 
 import contextlib
-import importlib.machinery
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
 
-from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError
 from vault_memory.vault.safe_files import close_folder, close_to_others
 
 VERSIONS = {"schema": 14, "notes": 16, "chunks": 6, "terms": 4}
@@ -105,33 +104,25 @@ END;
 
 
 DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
-"""What is raised when the file is damaged (text that is not UTF-8 was never written); the caller rebuilds."""
-
-UNREADABLE = (apsw.Error, UnicodeDecodeError)
-"""Whatever is raised by an index that cannot be read, or not by this program."""
-
-NOT_AN_INDEX = apsw.SQLError
+"""What SQLite raises when the file is damaged; text that is not UTF-8 was never written."""
 
 BUSY = (apsw.BusyError, apsw.LockedError)
-"""What is raised while another program writes."""
-
-UNWRITABLE = (apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
-"""What is raised where an index can be read and not written."""
-
-_FAILED = (apsw.CantOpenError, apsw.FullError, apsw.IOError, apsw.PermissionsError, apsw.ReadOnlyError, apsw.AuthError)
 
 
 @contextlib.contextmanager
 def mapped_errors(index: Path) -> Iterator[None]:
-    """Turn what SQLite raises for reasons outside this program into errors a person can act on."""
+    """Turn whatever SQLite raises into BusyError, IndexDamagedError or IndexUnusableError."""
     try:
         yield
     except BUSY as error:
         raise BusyError("Another program is writing this index.", "Try again in a moment.") from error
-    except _FAILED as error:
+    except DAMAGED as error:
+        raise IndexDamagedError(str(error), "Run `memory index --rebuild`.") from error
+    except apsw.Error as error:
         raise IndexUnusableError(
             f"The index {index} cannot be used: {error}.",
             "Check free space and permissions there; the index is derived and may be deleted.",
+            str(error),
         ) from error
 
 
@@ -164,7 +155,7 @@ def refuse_foreign(path: Path, named: Path | None) -> None:
         uri = f"file:{quote(os.fsencode(path))}?immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         with (
-            contextlib.suppress(*UNREADABLE),
+            contextlib.suppress(apsw.Error, UnicodeDecodeError),
             contextlib.closing(apsw.Connection(uri, flags=flags)) as connection,
         ):
             tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -211,35 +202,6 @@ def create(path: Path) -> apsw.Connection:
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     connection.execute(TABLES)
     return connection
-
-
-def vector_version() -> str:
-    """The versions of sqlite-vec and SQLite; raises IndexUnusableError where they do not work together."""
-    try:
-        with contextlib.closing(apsw.Connection(":memory:")) as connection:
-            load_vector_functions(connection)
-            return f"{connection.execute('SELECT vec_version()').get} in SQLite {apsw.sqlite_lib_version()}"
-    except apsw.Error as error:
-        raise IndexUnusableError(str(error)) from error
-
-
-def load_vector_functions(connection: apsw.Connection) -> None:
-    """Load sqlite-vec into this connection; raises IndexUnusableError when it is not installed.
-
-    The package's own import pulls in numpy (150 ms), so its library is found by path and loaded directly.
-    """
-    spec = importlib.machinery.PathFinder.find_spec("sqlite_vec")
-    if spec is None or not spec.submodule_search_locations:
-        raise IndexUnusableError(
-            "sqlite-vec is not installed.", "Reinstall vault-memory: pip install --force-reinstall vault-memory"
-        )
-    connection.enable_load_extension(True)
-    try:
-        connection.load_extension(str(Path(spec.submodule_search_locations[0]) / "vec0"))
-    except apsw.Error as error:
-        raise IndexUnusableError(str(error)) from error
-    finally:
-        connection.enable_load_extension(False)
 
 
 CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"

@@ -24,7 +24,7 @@ from vault_memory.text import terms
 from vault_memory.text.spans import Span
 from vault_memory.text.terms import STOP_WORDS, quoted
 
-_FILTERS = ("since", "until", "as_of", "kinds", "scopes", "tags", "slugs", "match", "forms")
+_FILTERS = ("since", "until", "as_of", "kinds", "tags", "slugs", "match", "forms")
 _ALLOWED = f"""
 INSERT INTO temp.allowed
 SELECT p.id FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id
@@ -32,7 +32,6 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
   AND (:until IS NULL OR coalesce(f.occurred_from, n.day) <= :until)
   AND (:as_of IS NULL OR n.day IS NULL OR n.day <= :as_of)
   AND (:kinds IS NULL OR p.kind IN (SELECT value FROM json_each(:kinds)))
-  AND (:scopes IS NULL OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(:scopes)))
   AND (:tags IS NULL OR EXISTS (
     SELECT 1 FROM tag t, json_each(:tags) w WHERE t.note_id = n.id
       AND (t.line = 0 OR t.line BETWEEN p.start_line AND p.end_line)
@@ -161,7 +160,8 @@ class Search:
     def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
         """Work out which passages the filters allow: no lane finds another until `release`. Returns how many.
 
-        `slugs` and `forms` are the names of the entities asked for: it is also where its name stands in plain text.
+        Scopes are the view's. `slugs` and `forms` are the names of the entities asked for: one is also where its name
+        stands in plain text.
         """
         self.release()
         connection = self._view.connection
@@ -176,7 +176,7 @@ class Search:
         days = (day and day.isoformat() for day in (filters.since, filters.until, filters.as_of))
         kinds = [KINDS.index(kind) for kind in filters.kinds]
         tags = [tag.lstrip("#").strip("/") for tag in filters.tags]
-        lists = (values and json.dumps(values) for values in (kinds, filters.scopes, tags))
+        lists = (values and json.dumps(values) for values in (kinds, tags))
         named = json.dumps(list(slugs)) if filters.entities else None
         folded = json.dumps([form.casefold() for form in forms])
         connection.execute("SAVEPOINT filtered")
@@ -309,9 +309,6 @@ class Search:
         else:
             sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
             embeddings = dict(self._view.rows(sql, json.dumps(list(ids))))
-        held = self._vectors.cosines(space, list(embeddings.values()), vector)
-        if held is not None:
-            return dict(zip(embeddings, held, strict=True))
         sql = (
             "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
             " CROSS JOIN embedding e ON e.id = j.value"

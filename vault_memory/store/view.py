@@ -18,14 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import apsw
 
 from vault_memory.store import schema
 
-ALL: tuple[str, ...] = ()
-"""The scopes of who sees everything."""
+ALL: Final[tuple[str, ...]] = ("every scope",)
+"""The scopes of who sees everything: this very object, which no text can name. No scopes at all open nothing."""
 
 State = tuple[object, ...]
 """How an index stood: equal as long as nothing in it has changed, but for counts of use by the same connection."""
@@ -147,7 +147,7 @@ class View(IndexConnection):
     def __init__(self, connection: apsw.Connection, scopes: Sequence[str], outdated: Sequence[str] = ()) -> None:
         super().__init__(connection)
         self._limits = (json.dumps(list(scopes)), json.dumps(list(outdated)))
-        self.is_narrowed = bool(scopes) and bool(connection.execute(_HIDES, self._limits).get)
+        self.is_narrowed = scopes is not ALL and bool(connection.execute(_HIDES, self._limits).get)
         """Whether it hides anything."""
 
     def rows(self, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
@@ -207,8 +207,20 @@ class Store(IndexConnection):
 
     @classmethod
     def open(cls, path: Path) -> "Store":
-        """Open an existing index; raises apsw errors when it is damaged or absent."""
+        """Open an existing index; what goes wrong is to be mapped (schema.mapped_errors)."""
         return cls(schema.connect(path))
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls, path: Path) -> Iterator["Store"]:
+        """An existing index, open for a while; whatever is wrong raises as `schema.mapped_errors` says."""
+        with schema.mapped_errors(path), contextlib.closing(cls.open(path)) as store:
+            yield store
+
+    @classmethod
+    def create(cls, path: Path) -> "Store":
+        """A new and empty index for bulk loading, open."""
+        return cls(schema.create(path))
 
     def close(self, keep_log: bool = False) -> None:
         """Close it; with `keep_log` without tidying up the write-ahead log, which may be another index's by now."""
@@ -217,14 +229,19 @@ class Store(IndexConnection):
         self.connection.close()
 
     def view(self, scopes: Sequence[str]) -> View:
-        """What is seen with these scopes: ask it within one transaction."""
+        """What is seen with these scopes, nothing with none: ask it within one transaction."""
         return View(self.connection, scopes, self.outdated)
 
-    def check_words(self) -> None:
-        """Raise CorruptError where FTS5's own settings are damaged: it reports that as a mistake in the SQL."""
-        found = [version for (version,) in self.rows(_WORD_VERSIONS)]
+    def is_index(self) -> bool:
+        """Whether the tables of an index are there; what FTS5 cannot work with counts as damaged."""
+        try:
+            # FTS5 itself reports these, where they are damaged, as a mistake in the SQL.
+            found = [version for (version,) in self.rows(_WORD_VERSIONS)]
+        except apsw.SQLError:
+            return False
         if len(found) != 2 or not all(version in (4, 5) for version in found):
             raise apsw.CorruptError("the tables of words have no version")
+        return True
 
     @contextlib.contextmanager
     def writing(self, together_seconds: float = 0.0) -> Iterator[None]:

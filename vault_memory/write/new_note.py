@@ -112,7 +112,7 @@ def find_same(store: View, vault: Vault, filing: NewNote, scopes: Sequence[str])
     wanted = parse("x.md", f"\n{filing.text}".encode("utf-8", "replace"))
     said, letters = folded_lines(wanted.lines, wanted.states), _letters(filing.text)
     size, trusted = len(filing.text.encode("utf-8", "replace")), provenance.is_trusted(filing.by or provenance.PERSON)
-    for path, texts in note_queries.notes_of_size(store, size, _HEAD_BYTES + size // 2, scopes):
+    for path, texts in note_queries.notes_of_size(store, size, _HEAD_BYTES + size // 2):
         if letters not in "".join(reversed([_letters(text) for text in texts])):
             continue  # as far as the index goes: a vault has thousands of one size, too many to read
         with suppress(OSError):

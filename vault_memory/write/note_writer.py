@@ -4,7 +4,7 @@ How a note is edited stands in retain.py, forget.py, edit.py and new_note.py.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
@@ -67,7 +67,7 @@ class NoteWriter:
             raise ConflictError(f"There are {MAX_NOTES_OF_ONE_NAME} notes like {path}.", "Choose another title.")
 
     def _find(self, question: Callable[[View], str | None], scopes: tuple[str, ...]) -> str | None:
-        return None if self._index.unusable() else self._index.read(lambda view, _: question(view), scopes=scopes)
+        return None if self._index.unusable() else self._index.read(lambda view, _: question(view), scopes)
 
     def retain(self, bullet: Bullet, day: date) -> RetainResult:
         """Append a fact to a day's note and make it searchable."""
@@ -221,7 +221,7 @@ class NoteWriter:
 
     def _asked(self, question: Callable[[Store], T], otherwise: T) -> T:
         """The answer of the index as it is, or what is said without one that can be read."""
-        with suppress(*schema.UNREADABLE), closing(Store.open(self._index.path)) as store:
+        with suppress(VaultMemoryError), Store.opened(self._index.path) as store:
             return question(store)
         return otherwise
 
@@ -231,7 +231,7 @@ class NoteWriter:
             return
         try:
             self._index_own(done.path)
-            with closing(Store.open(self._index.path)) as store:
+            with Store.opened(self._index.path) as store:
                 others = [
                     f"{path}#L{line}" for _, path, line, *_ in note_queries.same_words(store.view(ALL), done.wording)
                 ]
@@ -242,7 +242,7 @@ class NoteWriter:
                 yield f"The same words still stand at {', '.join(others)}."
             if links:
                 yield f"Links to ^{done.block_id} lead nowhere now: {', '.join(links)}."
-        except (VaultMemoryError, *schema.UNREADABLE) as error:
+        except VaultMemoryError as error:
             yield f"It is out of the note, but the index does not know yet: {error}"
 
     def _findable(self, path: str) -> str:
@@ -252,18 +252,14 @@ class NoteWriter:
         """
         try:
             own = self._index_own(path)
-        except (VaultMemoryError, *schema.UNREADABLE) as error:
+        except VaultMemoryError as error:
             return f"It is written, but not searchable yet: {error}"
         return "" if own else f"{path} is left out of the index by the settings: it cannot be recalled."
 
     def _index_own(self, path: str) -> bool:
         """Index a note this program wrote, and remember its hash; returns whether the settings let it be indexed."""
         self._index.update([path])
-        with (
-            schema.mapped_errors(self._index.path),
-            closing(Store.open(self._index.path)) as store,
-            store.writing(),
-        ):
+        with Store.opened(self._index.path) as store, store.writing():
             own = note_queries.note_hash(store.view(ALL), path)
             if own:
                 store.set_meta(f"own:{path}", own.hex())
