@@ -472,22 +472,6 @@ def test_a_core_of_headings_alone_is_none(tmp_path: Path) -> None:
     assert make(of, "stove").core == () and "# Core" not in make(of, "stove").text
 
 
-@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
-def test_notes_of_the_core_that_do_not_fit_are_named(tmp_path: Path, form: str) -> None:
-    notes = {"memory.md": f"# Core\n\n{'I like the colour of the sea. ' * 60}\n", "a.md": "The stove is hot.\n"}
-    notes |= {f"stove {number}.md": f"Stove {number} is in the garden, beside the well.\n" for number in range(30)}
-    of = memory(fill(tmp_path / "vault", notes))
-    for budget in (280, 290, 300):
-        found = make(of, "Where is the stove?", budget, format=form)
-        assert "memory.md" in found.text and "colour" not in found.text
-        assert {"markdown": "(1 more line of this note left out: L3)", "json": '"left_out": {"lines": 1, "at": "3"}',
-                "xml": '<left-out lines="1" at="3"/>'}[form] in found.text  # fmt: skip
-        assert frame.stripped(found.text).strip() == "" and tokens.count(found.text) <= found.tokens <= budget
-        assert found.core == () and "Stove" in found.text
-    assert "memory.md" not in make(of, "Where is the stove?", 300, format=form, core=False).text
-    assert make(of, "", 120, format=form).text == ""  # a name alone is nothing to hand over
-
-
 def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: Path) -> None:
     vault = fill(tmp_path / "v", {"a.md": "The heron is here.\n"})
     work = fill(tmp_path / "w", {"b.md": "The heron is there.\n"})
@@ -514,12 +498,3 @@ def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:
     shown = frozenset(cited.key for cited in once.shown)
     again = told("what does Peter prefer?", shown)
     assert again.text == "" and again.omitted["below_floor"] >= once.omitted["below_floor"]
-
-
-def test_where_a_heading_takes_the_room_a_line_of_the_core_is_told_without_it(tmp_path: Path) -> None:
-    lines = "".join(f"- Fact {number}: I like the colour of the sea at noon.\n" for number in range(12))
-    of = memory(fill(tmp_path / "vault", {"memory.md": f"# Core\n\n## What I like\n\n{lines}"}))
-    found = make(of, "", 105)
-    assert "Fact 0" in found.text and "What I like" not in found.text and "L6-L16" in found.text
-    assert found.omitted == {"core_lines": 14 - found.text.count("- Fact")}
-    assert "What I like" in make(of, "", 200).text

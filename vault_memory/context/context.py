@@ -47,10 +47,7 @@ CORE_SHARE = {True: 0.5, False: 0.75}
 SUMMARY_SHARE = 0.3
 """The most of the budget that summaries take, and never more than half of what the core has left."""
 
-MENTION_PART = 4
-"""Naming the core notes that are left out whole costs no more than this part of what passages may have."""
-
-AMPLE = 400
+LEAST_RESULT_TOKENS = 400
 """Results are asked for as if so many tokens were left: the answer counts without the sheet's format, and one that
 takes all of the room there would leave the sheet empty."""
 
@@ -232,7 +229,6 @@ class _BundleMaker:
         self._shown: list[journal.CitedPassage] = []
         self._texts: list[str] = []
         self._core: list[str] = []
-        self._left_out_core: list[CoreNote] = []
         self._omitted: dict[str, int] = {}
         self._degraded: list[tuple[str, str]] = []
         self._is_relevant = True
@@ -257,9 +253,6 @@ class _BundleMaker:
             self._take_passages()
         if options.recent_days > 0:
             self._take_recent()
-        for core in self._left_out_core if self._sheet.sections else ():  # they are named at least, beside what is told
-            more = LeftOut(_height(core.pieces), core.pieces[0].start_line, core.pieces[-1].end_line)
-            self._sheet.mention("core", core.pieces[0], core.name_tokens, more)
         return self._bundle(index_state(self._store.view(options.scopes), freshness, options.scopes))
 
     def _bundle(self, found: IndexState | None = None) -> Bundle:
@@ -288,15 +281,8 @@ class _BundleMaker:
             self._leave_out({"shown_before": len(core.pieces) - len(pieces)})
             core = core._replace(pieces=pieces)
             taken = self._take_from_top("core", core, reserved)
-            below = [piece for piece in core.pieces if not HEADING.match(piece.text)]
-            if not taken and len(below) < len(core.pieces):  # a line says more than what stands above it
-                self._leave_out({"core_lines": len(core.pieces) - len(below)})
-                core = core._replace(pieces=below)
-                taken = self._take_from_top("core", core, reserved)
             if taken:
                 self._core.append(core.path)
-            elif core.pieces:
-                self._left_out_core.append(core)
             self._leave_out({"core_lines": _height(core.pieces[taken:])})
 
     def _take_summaries(self) -> None:
@@ -339,15 +325,9 @@ class _BundleMaker:
         if not left:
             self._leave_out({"over_budget": 1})
             return
-        # Room to name the notes of the core that are left out whole, where that is little of what is left.
-        cores = [(core.pieces[0], core.name_tokens) for core in self._left_out_core]
-        kept = sum(self._sheet.cost("core", *each, with_text=False) for each in cores)
-        kept = kept if kept <= left // MENTION_PART else 0
-        room = left - kept
-        answers = self._answers(max(room, AMPLE))
+        answers = self._answers(max(left, LEAST_RESULT_TOKENS))
         if not all(answer.fresh for answer in answers):  # another root's index
             self._sheet.say_behind()
-            left = self._sheet.left
         omitted: dict[str, int] = {}
         for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
             omitted[name] = max(omitted.get(name, 0), count)  # most of it is left out of each
@@ -356,14 +336,8 @@ class _BundleMaker:
         self._leave_out({"near_duplicates": repeats})
         for problem in dict.fromkeys(problem for answer in answers for problem in answer.degraded):
             what, why = problem  # what stands around the results takes some of the budget: say what was left for them
-            self._degraded.append((what, f"{why}; {room} are left for it" if what == "budget" else why))
-        best = 0
-        if results:
-            first = results[0][1]
-            best = self._sheet.cost("passages", piece_of(first), first.header_tokens)
-        self._leave_out({"over_budget": self._put(results, kept)})
-        if best > left - kept:
-            self._degraded.append(("budget", f"the best result needs {best} tokens; {left - kept} are left for it"))
+            self._degraded.append((what, f"{why}; {left} are left for it" if what == "budget" else why))
+        self._leave_out({"over_budget": self._put(results)})
 
     def _answers(self, room: int) -> list[Answer]:
         """What the notes say to each prompt, and other roots where they are asked; where nobody asked, no guesses."""
@@ -392,13 +366,13 @@ class _BundleMaker:
             answers.append(answer)
         return answers
 
-    def _put(self, results: Sequence[tuple[int, Result]], keep: int) -> int:
+    def _put(self, results: Sequence[tuple[int, Result]]) -> int:
         """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""
         over = 0
         least: dict[int, float] = {}
         for answer, result in results:
             is_weak = result.score < least.get(answer, result.score)
-            if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens, keep):
+            if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens):
                 over += 1
                 if result.score > 0:
                     least[answer] = max(least.get(answer, 0.0), FILL_SHARE * result.score)

@@ -126,27 +126,15 @@ class Sheet:
 
     def add(self, section: str, piece: Piece, name_tokens: int, keep: int = 0) -> bool:
         """Put a piece into a section if it fits and `keep` tokens are left; `name_tokens`: its note's header."""
-        cost = self.cost(section, piece, name_tokens)
+        notes = self.sections.get(section, {})
+        cost = piece_tokens(self._form, piece) + (0 if notes else SECTION_TOKENS)
+        cost += 0 if piece.path in notes else note_tokens(self._form, piece, name_tokens)
         if cost + keep > self.left:
             return False
         self.tokens += cost
-        notes = self.sections.setdefault(section, {})
+        notes = self.sections.setdefault(section, notes)
         notes.setdefault(piece.path, SheetNote(piece.path, piece.day, [])).pieces.append(piece)
         return True
-
-    def cost(self, section: str, piece: Piece, name_tokens: int, with_text: bool = True) -> int:
-        """The most that putting a piece into a section costs as the sheet is now, or only naming its note."""
-        notes = self.sections.get(section, {})
-        cost = 0 if notes else SECTION_TOKENS
-        cost += 0 if piece.path in notes else note_tokens(self._form, piece, name_tokens)
-        return cost + (piece_tokens(self._form, piece) if with_text else MORE_TOKENS)
-
-    def mention(self, section: str, piece: Piece, name_tokens: int, more: LeftOut) -> None:
-        """Name the note of a piece, none of which is told, if that fits."""
-        cost = self.cost(section, piece, name_tokens, with_text=False)
-        if cost <= self.left:
-            self.tokens += cost
-            self.sections.setdefault(section, {})[piece.path] = SheetNote(piece.path, piece.day, [], more)
 
     def end(self, section: str, path: str, more: LeftOut) -> None:
         """Say what is left out at the end of a note; MORE_TOKENS must have been kept for it."""
