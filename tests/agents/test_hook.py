@@ -117,25 +117,25 @@ def test_after_a_compaction_the_summaries_come_again(tmp_path: Path, data: Path)
 def test_what_stands_in_a_system_prompt_outlasts_a_compaction(data: Path) -> None:
     session, core, passage = ShownSession("a", "s", os.environ), "a" * 16, "b" * 16
     session.clear()
-    session.beside([core])
-    session.turn([passage])
+    session.add_beside([core])
+    session.add_turn([passage])
     for _ in range(2):
         session.clear_turns()
-        assert session.recent() == {core}
+        assert session.recent_keys() == {core}
     session.clear()
-    assert session.recent() == frozenset()
+    assert session.recent_keys() == frozenset()
 
 
 def test_a_session_without_an_id_remembers_nothing(data: Path) -> None:
     session = ShownSession("a", "", os.environ)
-    session.turn(["0" * 16])
-    assert session.recent() == frozenset() and not data.exists()
+    session.add_turn(["0" * 16])
+    assert session.recent_keys() == frozenset() and not data.exists()
 
 
 def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
     session = ShownSession("a", "s", os.environ)
-    session.turn([], f"{'x' * 380} AKIAQYLPMN5HFIQR7XYA is the key")
-    session.beside([], "my password is hunter2, keep it in mind")
+    session.add_turn([], f"{'x' * 380} AKIAQYLPMN5HFIQR7XYA is the key")
+    session.add_beside([], "my password is hunter2, keep it in mind")
     assert session.file and b"AKIA" not in session.file.read_bytes() and b"hunter2" not in session.file.read_bytes()
     assert session.prompts()[0] == "my password is [redacted: password], keep it in mind"
 
@@ -143,9 +143,9 @@ def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
 def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     session = ShownSession("a", "s", os.environ)
     for number in range(3000):
-        session.turn([f"{number:016x}"], "long " * 100)
+        session.add_turn([f"{number:016x}"], "long " * 100)
     assert session.file and session.file.stat().st_size < hook.MAX_SESSION_BYTES + 1000
-    assert session.recent() == {f"{number:016x}" for number in range(3000 - TURNS, 3000)}
+    assert session.recent_keys() == {f"{number:016x}" for number in range(3000 - TURNS, 3000)}
     assert stat.S_IMODE(session.file.stat().st_mode) == 0o600
     old = time.time() - (hook.KEPT_DAYS + 1) * 86_400
     os.utime(session.file, (old, old))

@@ -119,9 +119,9 @@ def test_settings_that_cannot_be_read_are_no_obstacle(home: Home) -> None:
     assert told(home) == []
 
 
-def failed(home: Home, why: str, vault: str = "", is_failure: bool = True) -> None:
+def failed(home: Home, why: str, vault: str = "", how: str = hook_log.FAILED) -> None:
     call = Call("claude-code", "UserPromptSubmit", vault or str(home.vault))
-    Log(call, time.monotonic(), home.environ).write(why, is_failure)
+    Log(call, time.monotonic(), home.environ).write(why, how)
 
 
 def test_hooks_that_fell_silent_are_told(home: Home) -> None:
@@ -131,7 +131,7 @@ def test_hooks_that_fell_silent_are_told(home: Home) -> None:
     (check,) = told(home, "hooks")
     assert check["level"] == "warning" and check["message"].endswith(", 2 times in 7 days: The disk is full.")
     assert check["message"].startswith("claude-code UserPromptSubmit last failed on 2") and "hook.log" in check["mend"]
-    failed(home, f"{hook_log.TOO_LATE} 2 s.")
+    failed(home, "Not done within 2 s.", how=hook_log.TOO_LATE)
     assert "`memory service install`" in told(home, "hooks")[0]["mend"]
-    failed(home, "The prompt names nothing to look for.", is_failure=False)
+    failed(home, "The prompt names nothing to look for.", how=hook_log.NOTHING_GIVEN)
     assert told(home, "hooks") == []

@@ -51,14 +51,12 @@ Document = dict[str, Any]
 _KEY = re.compile(r"[0-9a-f]{16}")
 """A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
 
-MAX_SESSION_BYTES, MAX_KEYS = 1 << 19, 1000
-"""Eight turns of so many passages have a place in half of the file."""
+MAX_SESSION_BYTES = 1 << 19
 
 KEPT_DAYS = 7
 MAX_SESSIONS = 500
 
 _MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP, hook_events.PAUSED, hook_events.ENDED)
-_MAX_CUTS = 4
 
 
 class ShownSession:
@@ -72,7 +70,7 @@ class ShownSession:
         name = hashlib.sha256(f"{agent}\n{session}\n{vault}".encode("utf-8", "replace")).hexdigest()[:24]
         self.file = self.folder / f"{name}.jsonl" if session else None
 
-    def recent(self, turns: int | None = TURNS) -> frozenset[str]:
+    def recent_keys(self, turns: int | None = TURNS) -> frozenset[str]:
         """The keys of the passages shown since the last compaction, in so many turns, in all of them where None."""
         found: set[str] = set()
         seen = 0
@@ -88,11 +86,11 @@ class ShownSession:
         found = dict.fromkeys(line["prompt"] for line in self._newest_first(past_clear=True) if line["prompt"])
         return list(found)[:MAX_PROMPTS]
 
-    def turn(self, keys: Iterable[str], prompt: str = "") -> None:
+    def add_turn(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note a turn, what was shown in it, and what was asked."""
         self._append("turn", keys, prompt)
 
-    def beside(self, keys: Iterable[str], prompt: str = "") -> None:
+    def add_beside(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note what was shown outside a turn, or what is to be kept in mind."""
         self._append("beside", keys, prompt)
 
@@ -102,11 +100,11 @@ class ShownSession:
 
     def clear_turns(self) -> None:
         """Forget what was shown in turns alone: what was shown beside them stands in the system prompt."""
-        beside = [key for line in self._newest_first() if line["what"] == "beside" for key in line["keys"]]
+        keys = [key for line in self._newest_first() if line["what"] == "beside" for key in line["keys"]]
         self.clear()
-        self.beside(beside)
+        self.add_beside(keys)
 
-    def forget(self) -> None:
+    def delete(self) -> None:
         """The session is over."""
         if self.file:
             with contextlib.suppress(OSError):
@@ -130,8 +128,8 @@ class ShownSession:
             try:
                 line = json.loads(raw)
                 what, prompt = line["what"], hook_events.text_field(line, "prompt")
-                keys = {key for key in line.get("keys", ()) if isinstance(key, str) and _KEY.fullmatch(key)}
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                keys = set(filter(_KEY.fullmatch, line["keys"]))
+            except (ValueError, KeyError, TypeError, RecursionError):
                 continue  # cut off, or damaged
             if what == "clear" and not past_clear:
                 return
@@ -144,7 +142,7 @@ class ShownSession:
             from vault_memory.sessions.redact import redacted  # its patterns take some milliseconds to compile
 
             prompt = hook_events.shorten(redacted(prompt), LONGEST_PROMPT)
-        line = {"what": what, "keys": list(keys)[:MAX_KEYS], "prompt": prompt}
+        line = {"what": what, "keys": list(keys), "prompt": prompt}
         with contextlib.suppress(OSError):
             safe_files.append(self.file, json.dumps(line).encode("ascii"), MAX_SESSION_BYTES)
 
@@ -161,8 +159,8 @@ def run(call: Call) -> NoReturn:
     work = HookRun(call)
     threading.Thread(target=work.run, daemon=True).start()
     if not work.wait() and not work.output:
-        why = f"{hook_log.TOO_LATE} {work.seconds:g} s, while {work.doing}; see `hooks.seconds`."
-        writing = threading.Thread(target=work.log.write, args=(why, True), daemon=True)
+        why = f"Not done within {work.seconds:g} s, while {work.doing}; see `hooks.seconds`."
+        writing = threading.Thread(target=work.log.write, args=(why, hook_log.TOO_LATE), daemon=True)
         writing.start()
         writing.join(0.05)  # the disk may hang, too
     with contextlib.suppress(OSError):
@@ -194,7 +192,7 @@ class HookRun:
         try:
             self._answer()
         except BaseException as error:  # the edge: an agent's prompt is never in the way of a mistake of ours
-            self.log.write(hook_log.explain(error), failed=True)
+            self.log.write(hook_log.explain(error), hook_log.FAILED)
         finally:
             self._done.set()
 
@@ -211,7 +209,7 @@ class HookRun:
         event = agent.read(self.call.event, given or {})
         session = ShownSession(self.call.agent, event.session, self.environ, self.call.vault)
         self.doing = "its session's file was read or written"
-        self._note(event, session)
+        self._update_session(event, session)
         requests = _requests(event, session)
         if not requests:
             if event.what == hook_events.ASKED and given is not None:
@@ -222,11 +220,11 @@ class HookRun:
         self.output = agent.answer(self.call.event, document["text"]).encode("ascii")
         if event.what == hook_events.ASKED:
             # What the notes have nothing to do with would after a compaction stand in the way of what they do.
-            session.turn(keys, document["about"])
+            session.add_turn(keys, document["about"])
         elif event.what != hook_events.SUMMED_UP:
-            session.beside(keys)
+            session.add_beside(keys)
 
-    def _note(self, event: HookEvent, session: ShownSession) -> None:
+    def _update_session(self, event: HookEvent, session: ShownSession) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
         from vault_memory.sessions.ledger import mark
 
@@ -237,11 +235,11 @@ class HookRun:
         if event.what == hook_events.SUMMED_UP:
             session.clear_turns()
         if event.what == hook_events.COMPACTING and event.prompt:
-            session.beside((), event.prompt)
+            session.add_beside((), event.prompt)
         if event.what == hook_events.STARTED:
             session.sweep()
         if event.what == hook_events.GONE:
-            session.forget()
+            session.delete()
 
     # --- what is put before the model ----------------------------------------------------------------------------
 
@@ -256,26 +254,22 @@ class HookRun:
         self.seconds = config.hooks_seconds
         scopes = open_scopes(Asker(self.call.agent, folder), config, self.environ)
         for params in requests:
-            document = self._fitting(config, params | {"scope": list(scopes)}, longest)
-            if document is None:
-                self.log.write(f"What was found is longer than the {longest} characters that {self.call.agent} takes.")
+            document = self._bundle_within(longest, config, params | {"scope": list(scopes)})
+            if document["text"] or document["has_footing"]:
                 break
-            if document["text"] or document["has_footing"] or params is requests[-1]:
-                if not document["text"]:
-                    self.log.write(_explain_silence(document))
-                return document | {"about": params["prompt"] if document["has_footing"] else ""}
-        return {"text": "", "shown": [], "about": ""}
+        if not document["text"]:
+            self.log.write(_explain_silence(document))
+        return document | {"about": params["prompt"] if document["has_footing"] else ""}
 
-    def _fitting(self, config: "Config", params: Params, longest: int) -> Document | None:
+    def _bundle_within(self, longest: int, config: "Config", params: Params) -> Document:
         """What is wanted, within the budget and so long that the agent takes all of it."""
         budget = config.hooks_budget
-        for _ in range(_MAX_CUTS):
+        while True:
             document = self._bundle(config, params | {"budget": budget})
             size = len(document["text"].encode("utf-16-le")) // 2
             if size <= longest:
                 return document
             budget = max(1, int(budget * longest / size * 0.95))
-        return None
 
     def _bundle(self, config: "Config", params: Params) -> Document:
         """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
@@ -300,25 +294,26 @@ class HookRun:
 
 
 def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
-    """What is to be asked of the vault on an occasion, each where the notes have nothing to do with the one before;
-    empty for nothing."""
+    """What an event asks of the vault, each where the notes have nothing to do with the one before."""
     if event.what == hook_events.STARTED:
-        return [_params([], core=True)]
+        return [_context_params([], core=True)]
     if event.what == hook_events.RESUMED:  # the conversation still holds what was said in it, however long ago
-        return [_params([], session.recent(turns=None), core=True)]
+        return [_context_params([], session.recent_keys(turns=None), core=True)]
     if event.what in (hook_events.COMPACTED, hook_events.SUMMED_UP):
-        return [_params(session.prompts(), core=True, summaries=True)]
+        return [_context_params(session.prompts(), core=True, summaries=True)]
     if event.what != hook_events.ASKED:
         return []
-    asks = hook_events.find_questions(event.prompt)
-    if not asks:
-        session.turn(())
+    questions = hook_events.find_questions(event.prompt)
+    if not questions:
+        session.add_turn(())
         return []
-    shown = session.recent()
-    return [_params([prompt], shown) for prompt in asks]
+    shown = session.recent_keys()
+    return [_context_params([prompt], shown) for prompt in questions]
 
 
-def _params(prompts: Sequence[str], without: Iterable[str] = (), core: bool = False, summaries: bool = False) -> Params:
+def _context_params(
+    prompts: Sequence[str], without: Iterable[str] = (), core: bool = False, summaries: bool = False
+) -> Params:
     """What is to be put before the model: passages for prompts, with `core` what is always there, and summaries."""
     return {
         "prompt": prompts[0] if prompts else "", "also": prompts[1:], "without": sorted(without),

@@ -15,7 +15,7 @@ from vault_memory.integrations.install import FileState
 from vault_memory.integrations.settings_edit import PLAIN
 from vault_memory.sessions import projects
 
-FAILED_DAYS = 7
+FAILURE_DAYS = 7
 """Failures longer ago are not mentioned."""
 
 
@@ -49,12 +49,12 @@ def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator
             same = [other for other in looked_at if other.agent == found.agent]
             amiss = [*_target_checks(found, config.vault), *_settings_checks(found, same)]
             yield from amiss or [Check("agents", "ok", f"{found.name} uses this vault")]
-    since = datetime.now(UTC) - timedelta(days=FAILED_DAYS)
+    since = datetime.now(UTC) - timedelta(days=FAILURE_DAYS)
     failed = [line for line in hook_log.last_failures(str(config.vault), environ) if line.at >= since]
     if failed:
-        at, who, why = failed[-1]
-        times = f", {len(failed)} times in {FAILED_DAYS} days" if len(failed) > 1 else ""
-        faster = "`memory service install` makes hooks faster. " if why.startswith(hook_log.TOO_LATE) else ""
+        at, who, how, why = failed[-1]
+        times = f", {len(failed)} times in {FAILURE_DAYS} days" if len(failed) > 1 else ""
+        faster = "`memory service install` makes hooks faster. " if how == hook_log.TOO_LATE else ""
         log = hook_log.folder(environ) / hook_log.NAME
         what = f"{who} last failed on {at.astimezone():%Y-%m-%d %H:%M}{times}: {why}"
         yield Check("hooks", "warning", what, f"{faster}See {log} for more.")
@@ -105,9 +105,6 @@ def _settings_checks(found: Installation, same: Sequence[Installation]) -> Itera
         verb = "is" if len(missing) == 1 else "are"
         what = f"{found.name} is only partly installed: {', '.join(missing)} {verb} missing"
         fix = f"{found.command('install')} adds what is missing, {found.command('uninstall')} removes the rest."
-        closed = [f"{one.file} cannot be edited: {one.problem}" for one in found.files if one.missing and one.problem]
-        if closed:
-            what, fix = f"{what}, and {_in_a_line(' and '.join(closed))}", f"{PLAIN}; then {fix}"
         yield Check("agents", "warning", what, fix)
 
 

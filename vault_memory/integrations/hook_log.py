@@ -22,11 +22,12 @@ LONGEST_VAULT = 200
 
 NAME = "hook.log"
 
-TOO_LATE = "Not done within"
-"""What a line begins with that tells of a deadline."""
+FAILED, TOO_LATE, NOTHING_GIVEN = "failed", "too late", "nothing given"
+"""How a hook ended that gave nothing: the last is as it should be."""
 
 _LINE = re.compile(
-    r"(?P<at>\S+) (?P<who>\S+ \S+) \((?P<vault>.*?)\): (?P<how>failed|nothing given) after [\d.]+ s\. (?P<why>.*)"
+    r"(?P<at>\S+) (?P<who>\S+ \S+) \((?P<vault>.*?)\): (?P<how>failed|too late|nothing given) after [\d.]+ s\. "
+    r"(?P<why>.*)"
 )
 
 
@@ -45,12 +46,11 @@ class Log(NamedTuple):
     begun: float
     environ: Mapping[str, str]
 
-    def write(self, why: str, failed: bool = False) -> None:
-        """Append a line: when, who asked for what, how long it took, why nothing was given, as it should or not."""
+    def write(self, why: str, how: str = NOTHING_GIVEN) -> None:
+        """Append a line: when, who asked for what, how it ended and after how long, and why."""
         agent, event, vault = self.call
         who = f"{agent[:40]} {event[:40]}{vault and f' ({vault[:LONGEST_VAULT]})'}"
         took = time.monotonic() - self.begun
-        how = "failed" if failed else "nothing given"
         words = " ".join(f"{who}: {how} after {took:.2f} s. {why[:LONGEST_REASON]}".split())
         with contextlib.suppress(OSError):
             now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -62,6 +62,7 @@ class Failure(NamedTuple):
 
     at: datetime
     who: str
+    how: str
     why: str
 
 
@@ -76,10 +77,10 @@ def last_failures(vault: str, environ: Mapping[str, str]) -> list[Failure]:
     for line in reversed(text.split("\n")):
         match = _LINE.fullmatch(line)
         if match and match["vault"] == mine:
-            if match["how"] != "failed":
+            if match["how"] == NOTHING_GIVEN:
                 break
             with contextlib.suppress(ValueError):
-                failures.append(Failure(datetime.fromisoformat(match["at"]), match["who"], match["why"]))
+                failures.append(Failure(datetime.fromisoformat(match["at"]), *match.group("who", "how", "why")))
     return failures[::-1]
 
 
