@@ -241,17 +241,23 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     vault = Path(named).expanduser().absolute()
     vault_file = vault / ".memory" / "config.toml"
     vaults = reader.read(vault_file) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
-    values = reader.checked(vaults, vault_file, in_vault=True) | reader.checked(users, user_file)
-    own, of_vault = (reader.folders(_SCOPES_TABLE, *each) for each in ((users, user_file), (vaults, vault_file)))
-    values["folder_scopes"], refused = _joined_folders(own, of_vault)
-    what = "is ignored: a vault opens no folder, nor one that you have a scope for"
-    reader.ignored += [f"{vault_file}: `{_SCOPES_TABLE}{name}` {what}" for name in refused]
-    values["projects"] = reader.folders(_PROJECTS_TABLE, users, user_file)
+    values: dict[str, Any] = {}
+    if vaults:
+        values |= reader.checked(vaults, vault_file, in_vault=True)
+    if users:
+        values |= reader.checked(users, user_file)
+        values["projects"] = reader.folders(_PROJECTS_TABLE, users, user_file)
+    if users or vaults:
+        own, of_vault = (reader.folders(_SCOPES_TABLE, *each) for each in ((users, user_file), (vaults, vault_file)))
+        values["folder_scopes"], refused = _joined_folders(own, of_vault)
+        what = "is ignored: a vault opens no folder, nor one that you have a scope for"
+        reader.ignored += [f"{vault_file}: `{_SCOPES_TABLE}{name}` {what}" for name in refused]
     for variable, key in VARIABLES.items():
         if text := environ.get(variable, ""):  # an empty variable counts as unset
             with reader.collecting(_ENVIRONMENT, f"${variable}"):
                 values[SETTINGS[key].name] = _of_text(SETTINGS[key].metadata["check"], text)
-    reader.problems += _at_odds(values, environ)
+    if values:
+        reader.problems += _at_odds(values, environ)
     if reader.problems:
         raise UsageError(_listed(reader.problems), "Fix this where it is named, and run again.")
     sources = tuple(str(file) for file, found in ((user_file, users), (vault_file, vaults)) if found)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from vault_memory.text import dates
 from vault_memory.text.daily_notes import name_day
-from vault_memory.text.spans import Span, parse_t
+from vault_memory.text.date_grammar import parse_t
+from vault_memory.text.spans import Span
 
 TODAY = date(2025, 12, 3)  # a Wednesday
 MENTIONED = date(2025, 11, 27)  # a Thursday

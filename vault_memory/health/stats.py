@@ -21,8 +21,9 @@ from vault_memory.reflect.periods import period_of
 from vault_memory.reflect.plan_run import RunPlanner
 from vault_memory.search.entity_profile import listing
 from vault_memory.store import note_queries, schema
+from vault_memory.text.date_grammar import parse_t
 from vault_memory.text.scope_syntax import GLOBAL
-from vault_memory.text.spans import parse_t, plus
+from vault_memory.text.spans import plus
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress

@@ -17,8 +17,9 @@ from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.links import block_id
 from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem
 from vault_memory.text import dates
+from vault_memory.text.date_grammar import parse_t
 from vault_memory.text.scope_syntax import is_scope, no_scope, normal_scope
-from vault_memory.text.spans import Span, parse_t
+from vault_memory.text.spans import Span
 
 KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
 """The letter of a fact and its kind in answers."""

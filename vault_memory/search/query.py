@@ -183,7 +183,7 @@ def _phrases(words: list[str]) -> tuple[str, ...]:
 
 
 def _has_inner_symbol(word: str) -> bool:
-    word = terms.without_marks(word)
+    word = word if word.isascii() else terms.without_marks(word)
     return re.search(r"\w[^\w\s'’]+\w|\w_\w|\w[+#]+$|^[-/.#]+\w", word) is not None
 
 

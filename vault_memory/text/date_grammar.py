@@ -16,17 +16,18 @@ from vault_memory.text.spans import (
     SEASONS,
     UNITS,
     WEEKDAYS,
-    CalendarPart,
     Span,
-    days_of,
-    parse_t,
+    day_of,
+    month_end,
     plus,
-    readings,
-    resolve,
     shift,
     unit_of,
 )
 
+_ISO = (
+    r"([0-9]{4})(?:-W([0-9]{2})|-([0-9]{2})(?:-([0-9]{2})"
+    r"(?:[T ][0-9]{2}:[0-9]{2}[0-9:.,]*(?: ?Z| ?[+-][0-9:]{2,5})?)?)?)?"
+)
 # Patterns stay text here: `re` compiles and keeps them on first use, which most questions never reach.
 # What is glued to other signs (1.10, 10.0.0.1, 3/4, v2024, 1,500) must end up in `junk`, never in `num`.
 _TOKEN = (
@@ -95,6 +96,95 @@ _LINKS = frozenset(
     in is it my of on only onward onwards or our please she so that the their then there they though till to until was
     we were what when where which while who why with you your""".split()  # noqa: SIM905 - long
 )
+
+
+class CalendarPart(NamedTuple):
+    """`months` whole months from `month`, or one `day` of it; without a year until something resolves it."""
+
+    year: int | None
+    month: int
+    months: int = 1
+    day: int | None = None
+
+
+def parse_t(text: str) -> Span | None:
+    """The value of the Retain key `t=`: an ISO date, week, month or year, or two of them as `from/to`."""
+    start, slash, end = text.strip().partition("/")
+    first = _iso(start)
+    last = _iso(end) if slash else first
+    if first is None or last is None or first.start > last.end:
+        return None
+    return Span(first.start, last.end)
+
+
+def readings(text: str) -> list[CalendarPart]:
+    """The days that a date in numbers may be: with dots the day comes first, with slashes or dashes day or month."""
+    if text.isdigit() and len(text) == 8:
+        text = f"{text[:4]}/{text[4:6]}/{text[6:]}"
+    numbers = [int(number) for number in re.split("[./-]", text) if number.isdecimal()]
+    if len(numbers) != 3:
+        return []
+    first, second, year = numbers
+    if first > 999:
+        found = {CalendarPart(first, second, 1, year)}
+    elif "." in text:
+        found = {CalendarPart(year, second, 1, first)}
+    else:
+        found = {CalendarPart(year, second, 1, first), CalendarPart(year, first, 1, second)}
+    return sorted(part for part in found if part.year and days_of(part, part.year))
+
+
+def _iso(text: str) -> Span | None:
+    match = re.fullmatch(_ISO, text.strip())
+    if match is None:
+        return None
+    year, week, month, day = (int(group) if group else None for group in match.groups())
+    if year is None:
+        return None
+    if week is not None:
+        try:
+            return unit_of(date.fromisocalendar(year, week, 1), "week")
+        except ValueError:
+            return None
+    if month is None:
+        return days_of(CalendarPart(year, 1, 12), year)
+    return None if day == 0 else days_of(CalendarPart(year, month, 1, day), year)
+
+
+def days_of(part: CalendarPart, year: int) -> Span | None:
+    """The days of `part` in `year`, or None when there are none."""
+    start = day_of(year, part.month, part.day or 1)
+    if start is None:
+        return None
+    if part.day:
+        return Span(start, start)
+    over, month = divmod(part.month + part.months - 2, 12)
+    return Span(start, month_end(year + over, month + 1) if year + over <= 9999 else date.max)
+
+
+def resolve(what: CalendarPart | Span, anchor: date, mode: str) -> Span | None:
+    """Days of `what`; a missing year is sought around `anchor`.
+
+    The last that has begun ("before") or will within a week ("past"), the next not yet over ("ahead"), the nearest
+    ("near"; of two the earlier), or as people say it: "last", "this", "next".
+    """
+    if isinstance(what, Span):
+        return what
+    if what.year is not None:
+        return days_of(what, what.year)
+    if mode == "this":
+        return days_of(what, anchor.year)
+    # 29 February may be eight years away; anything else, and a winter that began last year, is within two.
+    reach = 8 if (what.month, what.day) == (2, 29) else 2
+    years = range(anchor.year - reach, anchor.year + reach + 1)
+    spans = [span for year in years if (span := days_of(what, year))]
+    if mode == "near":
+        return min(spans, key=lambda s: max((s.start - anchor).days, (anchor - s.end).days, 0), default=None)
+    if mode in ("next", "ahead"):
+        return next((s for s in spans if (s.start > anchor if mode == "next" else s.end >= anchor)), None)
+    # In "past", a few days ahead is meant as ahead, not as last year's.
+    latest = plus(anchor, 7) if mode == "past" else anchor
+    return next((s for s in reversed(spans) if (s.end < anchor if mode == "last" else s.start <= latest)), None)
 
 
 class DateExpression(NamedTuple):

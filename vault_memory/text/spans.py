@@ -7,10 +7,6 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-_ISO = (
-    r"([0-9]{4})(?:-W([0-9]{2})|-([0-9]{2})(?:-([0-9]{2})"
-    r"(?:[T ][0-9]{2}:[0-9]{2}[0-9:.,]*(?: ?Z| ?[+-][0-9:]{2,5})?)?)?)?"
-)
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 
@@ -34,59 +30,6 @@ class Span(NamedTuple):
         return f"{self.start.isoformat()}/{self.end.isoformat()}"
 
 
-class CalendarPart(NamedTuple):
-    """`months` whole months from `month`, or one `day` of it; without a year until something resolves it."""
-
-    year: int | None
-    month: int
-    months: int = 1
-    day: int | None = None
-
-
-def parse_t(text: str) -> Span | None:
-    """The value of the Retain key `t=`: an ISO date, week, month or year, or two of them as `from/to`."""
-    start, slash, end = text.strip().partition("/")
-    first = _iso(start)
-    last = _iso(end) if slash else first
-    if first is None or last is None or first.start > last.end:
-        return None
-    return Span(first.start, last.end)
-
-
-def readings(text: str) -> list[CalendarPart]:
-    """The days that a date in numbers may be: with dots the day comes first, with slashes or dashes day or month."""
-    if text.isdigit() and len(text) == 8:
-        text = f"{text[:4]}/{text[4:6]}/{text[6:]}"
-    numbers = [int(number) for number in re.split("[./-]", text) if number.isdecimal()]
-    if len(numbers) != 3:
-        return []
-    first, second, year = numbers
-    if first > 999:
-        found = {CalendarPart(first, second, 1, year)}
-    elif "." in text:
-        found = {CalendarPart(year, second, 1, first)}
-    else:
-        found = {CalendarPart(year, second, 1, first), CalendarPart(year, first, 1, second)}
-    return sorted(part for part in found if part.year and days_of(part, part.year))
-
-
-def _iso(text: str) -> Span | None:
-    match = re.fullmatch(_ISO, text.strip())
-    if match is None:
-        return None
-    year, week, month, day = (int(group) if group else None for group in match.groups())
-    if year is None:
-        return None
-    if week is not None:
-        try:
-            return unit_of(date.fromisocalendar(year, week, 1), "week")
-        except ValueError:
-            return None
-    if month is None:
-        return days_of(CalendarPart(year, 1, 12), year)
-    return None if day == 0 else days_of(CalendarPart(year, month, 1, day), year)
-
-
 def day_of(year: int, month: int, day: int) -> date | None:
     """The date, or None when the calendar has no such day."""
     try:
@@ -108,7 +51,7 @@ def shift(day: date, unit: str, count: int) -> date:
     year, month = divmod(months, 12)
     if not 1 <= year <= 9999:
         return date.min if year < 1 else date.max
-    return min(plus(date(year, month + 1, 1), day.day - 1), _month_end(year, month + 1))
+    return min(plus(date(year, month + 1, 1), day.day - 1), month_end(year, month + 1))
 
 
 def unit_of(day: date, unit: str) -> Span:
@@ -120,48 +63,13 @@ def unit_of(day: date, unit: str) -> Span:
         return Span(monday, plus(monday, 6))
     months = _MONTHS_IN[unit]
     first = (day.month - 1) // months * months + 1
-    return Span(date(day.year, first, 1), _month_end(day.year, first + months - 1))
+    return Span(date(day.year, first, 1), month_end(day.year, first + months - 1))
 
 
-def days_of(part: CalendarPart, year: int) -> Span | None:
-    """The days of `part` in `year`, or None when there are none."""
-    start = day_of(year, part.month, part.day or 1)
-    if start is None:
-        return None
-    if part.day:
-        return Span(start, start)
-    over, month = divmod(part.month + part.months - 2, 12)
-    return Span(start, _month_end(year + over, month + 1) if year + over <= 9999 else date.max)
-
-
-def _month_end(year: int, month: int) -> date:
+def month_end(year: int, month: int) -> date:
+    """The last day of a month."""
     leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return date(year, month, _MONTH_DAYS[month - 1] + leap)
-
-
-def resolve(what: CalendarPart | Span, anchor: date, mode: str) -> Span | None:
-    """Days of `what`; a missing year is sought around `anchor`.
-
-    The last that has begun ("before") or will within a week ("past"), the next not yet over ("ahead"), the nearest
-    ("near"; of two the earlier), or as people say it: "last", "this", "next".
-    """
-    if isinstance(what, Span):
-        return what
-    if what.year is not None:
-        return days_of(what, what.year)
-    if mode == "this":
-        return days_of(what, anchor.year)
-    # 29 February may be eight years away; anything else, and a winter that began last year, is within two.
-    reach = 8 if (what.month, what.day) == (2, 29) else 2
-    years = range(anchor.year - reach, anchor.year + reach + 1)
-    spans = [span for year in years if (span := days_of(what, year))]
-    if mode == "near":
-        return min(spans, key=lambda s: max((s.start - anchor).days, (anchor - s.end).days, 0), default=None)
-    if mode in ("next", "ahead"):
-        return next((s for s in spans if (s.start > anchor if mode == "next" else s.end >= anchor)), None)
-    # In "past", a few days ahead is meant as ahead, not as last year's.
-    latest = plus(anchor, 7) if mode == "past" else anchor
-    return next((s for s in reversed(spans) if (s.end < anchor if mode == "last" else s.start <= latest)), None)
 
 
 # --- the words of time ---------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def _is_mark(character: str) -> bool:
 
 def without_marks(text: str) -> str:
     """`text` without combining marks, which regular expressions do not count as part of a word."""
-    return text if text.isascii() else "".join(c for c in text if not _is_mark(c))
+    return "".join(c for c in text if not _is_mark(c))
 
 
 def starts_no_cluster(text: str, at: int) -> bool:
