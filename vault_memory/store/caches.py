@@ -58,9 +58,11 @@ class RowCache(Generic[Row]):
     def get(self, ids: Iterable[int]) -> dict[int, Row]:
         """The row of each of these ids that has one; only those that are not at hand are read, given as JSON."""
         wanted = list(ids)
-        if len(self._rows) + len(wanted) > MOST_ROWS:
+        missing = [i for i in wanted if i not in self._rows]
+        if len(self._rows) + len(missing) > MOST_ROWS:
             self._rows.clear()
-        if missing := [i for i in wanted if i not in self._rows]:
+            missing = wanted
+        if missing:
             self._rows.update(dict.fromkeys(missing))
             self._rows.update(self._read(json.dumps(missing)))
         return {i: row for i in wanted if (row := self._rows[i]) is not None}
