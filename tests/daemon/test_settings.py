@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory.config import Config
+from vault_memory.config import Config, load
 from vault_memory.daemon.settings import LiveSettings
 
 
@@ -40,6 +40,20 @@ def test_a_file_that_broke_since_is_not_the_daemons_to_answer_for(root: Path) ->
     (root / ".memory/config.toml").write_text("")
     live.current()
     assert live.are_those_of(environ)
+
+
+def test_a_file_is_read_when_its_save_is_complete(root: Path) -> None:
+    """An editor that saves in place leaves the file empty for a moment, and that would be valid."""
+    file = root / ".memory/config.toml"
+    file.write_text("[recall]\nk = 3\n")
+
+    def complete_save() -> None:
+        if not file.stat().st_size:
+            file.write_text("[recall]\nk = 5\n")
+
+    live = LiveSettings(load(str(root)), pause=complete_save)
+    file.write_text("")
+    assert live.current().recall_k == 5
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes in a folder there")

@@ -6,6 +6,7 @@ Obsidian's own settings of the vault count as well: they say what is left out an
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,12 @@ from vault_memory.vault.vault import Vault
 
 log = logging.getLogger(__name__)
 
+SAVE_SECONDS = 0.05
+"""How long files of settings must have stood as they are."""
+
+MAX_READS = 20
+"""So often files that keep changing are read; then they are taken as they are."""
+
 _Stamp = tuple[int, int]
 """When a file was last changed (ns) and its bytes."""
 
@@ -24,12 +31,17 @@ _OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
 
 
 class LiveSettings:
-    """The settings of one vault, for several threads. A mistake in a file leaves what was read before in force."""
+    """The settings of one vault, for several threads. A mistake in a file leaves what was read before in force.
 
-    def __init__(self, config: Config, changed: Callable[[], None] = lambda: None) -> None:
-        self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._current = config
-        self._changed = changed
+    `pause` lets an editor finish a save: a file that is cut short or empty in between may be valid, too.
+    """
+
+    def __init__(
+        self, config: Config, changed: Callable[[], None] = lambda: None,
+        pause: Callable[[], None] = lambda: time.sleep(SAVE_SECONDS),
+    ) -> None:  # fmt: skip
+        self._lock = threading.Lock()
+        self._current, self._changed, self._pause = config, changed, pause
         folder = Vault(config).settings_folder
         self._files = [
             Path(startup.user_folder("config", os.environ), "config.toml"), config.vault / ".memory" / "config.toml",
@@ -42,24 +54,29 @@ class LiveSettings:
     def current(self) -> Config:
         """The settings, after a look at the times of their files; another object when they were read again."""
         with self._lock:
-            stamps = self._file_stamps()
-            if stamps == self._stamps:
-                return self._current
-            self._stamps = stamps
-        return self.read_again()
+            return self._current if self._file_stamps() == self._stamps else self._read()
 
     def read_again(self) -> Config:
         """The settings as the files have them now."""
-        with self._reading:  # of two readings the later one is to stay
+        with self._lock:
+            return self._read()
+
+    def _read(self) -> Config:
+        for _ in range(MAX_READS):
+            self._stamps = self._file_stamps()
+            self._pause()
             try:
-                found = self._current = load(str(self._current.vault))
+                found, self.trouble = load(str(self._current.vault)), ""
             except VaultMemoryError as error:
-                self.trouble = f"{str(error).rstrip('.')}. {error.next_step}"
-                log.warning("the settings stay as they were: %s", self.trouble)
-                return self._current
-            self.trouble = ""
+                found, self.trouble = self._current, f"{str(error).rstrip('.')}. {error.next_step}"
+            if self._file_stamps() == self._stamps:
+                break
+        if self.trouble:
+            log.warning("the settings stay as they were: %s", self.trouble)
+        else:
             log.info("the settings were read again")
-        self._changed()
+            self._current = found
+            self._changed()
         return found
 
     def are_those_of(self, environ: Mapping[str, str]) -> bool:
