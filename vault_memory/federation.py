@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import Config
 from vault_memory.errors import RefusedError, VaultMemoryError
@@ -40,15 +40,22 @@ SESSIONS_OFF = "no session transcripts are indexed: `sessions.tools` in the user
 DEADLINE_SECONDS = 0.5
 """So long further vaults are waited for where nothing may be waited for: a quarter of what a hook has."""
 
+_UPDATE_HINT = "`memory index` brings it up to date"
+
 _OF_ONE_SOURCE = ("lexical", "entity", "temporal")
 """What a source says of these is that it holds nothing of the question; another may."""
 
 
-SourceAnswer = tuple[str, Answer | str]
-"""A source that was asked: its name, and its answer with results as they are cited outside, or why it has none."""
+class NoAnswer(NamedTuple):
+    """Why a source gives no answer; `is_stale` where `memory index` helps, `is_off` where the settings want it so."""
 
-_asking: dict[Path, threading.Thread] = {}
-"""Who asks further vaults against the clock, by the vault it asks for."""
+    why: str
+    is_stale: bool = False
+    is_off: bool = False
+
+
+SourceAnswer = tuple[str, Answer | NoAnswer]
+"""A source that was asked: its name, and its answer with results as they are cited outside."""
 
 
 class FurtherVault(NamedTuple):
@@ -79,6 +86,8 @@ class Federation(Memory):
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
         self._opened: dict[str, Memory] = {}
+        self._asking: threading.Thread | None = None
+        """Asks the further vaults where nothing may be waited for."""
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -104,7 +113,7 @@ class Federation(Memory):
             if request.source != SESSIONS and (self.config.roots or self.config.roots_under):
                 given += self._ask_against_the_clock(request)
             if request.source != NOTES:
-                given.append((SESSIONS, "sessions are not asked where nothing may be waited for"))
+                given.append((SESSIONS, NoAnswer("sessions are not asked where nothing may be waited for")))
         return _merge(request, given, self.vault.root.name)
 
     def _get(
@@ -157,8 +166,6 @@ class Federation(Memory):
         if not (config.roots or config.roots_under):
             return []  # nearly everybody: nothing is imported for it
         from vault_memory.markdown import entities
-        from vault_memory.sessions import projects
-        from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
 
         found: list[FurtherVault] = []
         known, names = {os.path.realpath(config.vault)}, Counter((NOTES, SESSIONS))  # names that are taken
@@ -168,16 +175,10 @@ class Federation(Memory):
                 continue
             known.add(real)
             owner = path.parent.parent if path.parts[-2:] == PROJECT_MEMORY else path
-            if scope:
-                scope = normal_scope(scope)
-            elif owner == path:
-                scope = projects.find_project(owner, config, os.environ) or GLOBAL
-            else:  # a project's own memory without a repository around it is nobody else's, either
-                scope = projects.find_project(owner, config, os.environ)
-                scope = scope or projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE
             name = entities.slug(owner.name) or "root"
             names[name] += 1
-            found.append(FurtherVault(name if names[name] == 1 else f"{name}-{names[name]}", path, scope))
+            named = name if names[name] == 1 else f"{name}-{names[name]}"
+            found.append(FurtherVault(named, path, _scope_of(owner, scope, config, is_memory=owner != path)))
         return found
 
     def memory_of(self, root: FurtherVault) -> Memory:
@@ -212,25 +213,30 @@ class Federation(Memory):
         """
         if not self.config.sessions_tools:
             return None
-        from vault_memory.sessions import ledger, session_root
         from vault_memory.sessions.sync import sync_transcripts
 
         swept = sync_transcripts(self.config, os.environ, progress)
         try:
-            if session_root.has_texts(self.config, os.environ):
-                try:
-                    self.sessions.index()
-                except RefusedError:
-                    # Most are gone: that is believed only where the ledger knows that they were deleted (law 7).
-                    if ledger.list_missing(self.config, os.environ):
-                        raise
-                    if self.sessions.vault.walk().files:
-                        self.sessions.index(rebuild=True)
-                    else:
-                        session_root.forget_index(self.sessions.vault.root, self.sessions.index_file.path)
+            self._index_sessions()
         except VaultMemoryError as error:
             swept.problems.append(f"the sessions' index: {error}")
         return swept
+
+    def _index_sessions(self) -> None:
+        from vault_memory.sessions import ledger, session_root
+
+        if not session_root.has_texts(self.config, os.environ):
+            return
+        try:
+            self.sessions.index()
+        except RefusedError:
+            # Most are gone: that is believed only where the ledger knows that they were deleted (law 7).
+            if ledger.list_missing(self.config, os.environ):
+                raise
+            if self.sessions.vault.walk().files:
+                self.sessions.index(rebuild=True)
+            else:
+                session_root.forget_index(self.sessions.vault.root, self.sessions.index_file.path)
 
     def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
         """The sessions in these scopes that `sessions` or a folder in it holds, as they are cited."""
@@ -252,53 +258,31 @@ class Federation(Memory):
         given += self._ask_others(request, progress)
         answer = _merge(request, given, self.vault.root.name)
         if keep and self.config.journal and request.is_noted:
-            # A further vault is only read.
             answered = {name for name, each in given if isinstance(each, Answer)}
-            for source, name in ((NOTES, ""), (SESSIONS, SESSIONS)):
-                if source in answered:
-                    memory = self.sessions if name else self
-                    cited = [
-                        journal.CitedPassage(each.source, each.key) for each in answer.results if each.root == name
-                    ]
-                    journal.note_recall(memory.vault.root, request.query, datetime.now(UTC), cited)
+            if NOTES in answered:
+                _note_recall(self, answer, root="")
+            if SESSIONS in answered:
+                _note_recall(self.sessions, answer, root=SESSIONS)
         return answer._replace(seconds=time.perf_counter() - started)
 
-    def _ask_others(
-        self, request: Request, progress: "Progress | None" = None, may_wait: bool = True
-    ) -> Iterator[SourceAnswer]:
+    def _ask_others(self, request: Request, progress: "Progress | None" = None) -> Iterator[SourceAnswer]:
         """What the sources besides the vault say that the question means and its scopes open, one after the other."""
-        if request.source != SESSIONS:
-            for root in self.further_vaults:
-                if root.is_open(request.filters.scopes):
-                    yield root.name, self._ask_vault(root, request._replace(source=NOTES), progress, may_wait)
-        if request.source != NOTES and may_wait:
+        for root in self._vaults_for(request):
+            try:
+                (answer,) = self.memory_of(root).answers([request._replace(source=NOTES)], progress, keep=False)
+                yield root.name, _cited_outside(root, answer)
+            except VaultMemoryError as error:
+                yield root.name, NoAnswer(str(error))
+        if request.source != NOTES:
             try:
                 yield SESSIONS, self._ask_sessions(request, progress)
             except VaultMemoryError as error:
-                yield SESSIONS, str(error)
+                yield SESSIONS, NoAnswer(str(error))
 
-    def _ask_vault(
-        self, root: FurtherVault, request: Request, progress: "Progress | None", may_wait: bool
-    ) -> Answer | str:
-        """What a further vault answers; where nothing may be waited for, from the index it has and without a model."""
-        try:
-            if may_wait:
-                (answer,) = self.memory_of(root).answers([request], progress, keep=False)
-                return _cited_outside(root, answer)
-            config = replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off")
-            memory = Memory(config)
-            if why := memory.index_file.unusable():
-                return _no_results(
-                    request, fresh=False, degraded=[_stale(f"{root.name} has no index that can be used ({why})")]
-                )
-            with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
-                answer = memory.search.engine(store).answer(request)
-        except VaultMemoryError as error:
-            return str(error) if may_wait else f"{root.name}: {error}"
-        if not freshness.fresh:
-            behind = _stale(f"{root.name} has changed since it was indexed")
-            answer = answer._replace(fresh=False, pending=freshness.pending, degraded=[*answer.degraded, behind])
-        return _cited_outside(root, answer)
+    def _vaults_for(self, request: Request) -> list[FurtherVault]:
+        """The further vaults that a question means and its scopes open."""
+        vaults = self.further_vaults if request.source != SESSIONS else []
+        return [root for root in vaults if root.is_open(request.filters.scopes)]
 
     def _ask_against_the_clock(self, request: Request) -> list[SourceAnswer]:
         """What the further vaults say within `DEADLINE_SECONDS`.
@@ -306,91 +290,96 @@ class Federation(Memory):
         A folder on a drive that hangs must not cost the vault's own answer: the thread is left behind when the time is
         over, and not joined by another while it hangs.
         """
-        root = self.vault.root
-        if (before := _asking.get(root)) and before.is_alive():
-            return [("roots", "the other vaults have not answered an earlier question yet")]
+        if self._asking and self._asking.is_alive():
+            return [("roots", NoAnswer("the other vaults have not answered an earlier question yet"))]
         given: list[SourceAnswer] = []
 
         def ask() -> None:
             try:
-                for each in self._ask_others(request, may_wait=False):
-                    given.append(each)
+                for root in self._vaults_for(request):
+                    given.append((root.name, self._ask_at_once(root, request._replace(source=NOTES))))
             except Exception as error:  # the edge: what is wrong elsewhere never costs the vault's own answer
-                given.append(("roots", str(error)))
+                given.append(("roots", NoAnswer(str(error))))
 
-        asking = _asking[root] = threading.Thread(target=ask, daemon=True)
+        self._asking = asking = threading.Thread(target=ask, daemon=True)
         asking.start()
         asking.join(DEADLINE_SECONDS)
-        late = [("roots", f"not every other vault answered in {DEADLINE_SECONDS:g} s")] if asking.is_alive() else []
-        return [*given, *late]
+        answered = list(given)
+        if asking.is_alive():
+            answered.append(("roots", NoAnswer(f"not every other vault answered in {DEADLINE_SECONDS:g} s")))
+        return answered
 
-    def _ask_sessions(self, request: Request, progress: "Progress | None") -> Answer | str:
+    def _ask_at_once(self, root: FurtherVault, request: Request) -> Answer | NoAnswer:
+        """What a further vault answers from the index it has, without a model."""
+        config = replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off")
+        try:
+            memory = Memory(config)
+            if why := memory.index_file.unusable():
+                return NoAnswer(f"{root.name} has no index that can be used ({why}): {_UPDATE_HINT}", is_stale=True)
+            with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
+                answer = memory.search.engine(store).answer(request)
+        except VaultMemoryError as error:
+            return NoAnswer(f"{root.name}: {error}")
+        if not freshness.fresh:
+            behind = (STALE_SOURCE, f"{root.name} has changed since it was indexed: {_UPDATE_HINT}")
+            answer = answer._replace(fresh=False, pending=freshness.pending, degraded=[*answer.degraded, behind])
+        return _cited_outside(root, answer)
+
+    def _ask_sessions(self, request: Request, progress: "Progress | None") -> Answer | NoAnswer:
         config = self.config
         if not config.sessions_tools:
-            return SESSIONS_OFF
+            return NoAnswer(SESSIONS_OFF, is_off=True)
         from vault_memory.sessions import session_root
 
         if not session_root.has_texts(config, os.environ):
-            return "no session transcripts are indexed yet: `memory index` reads them"
+            return NoAnswer("no session transcripts are indexed yet: `memory index` reads them")
         wanted = session_root.sessions_request(request)
         if wanted is None:
-            return "sessions hold none of these kinds"
+            return NoAnswer("sessions hold none of these kinds")
         behind = session_root.catch_up(config, os.environ)
         (answer,) = self.sessions.answers([wanted._replace(source=NOTES)], progress, keep=False)
         results = [session_root.outside_result(result) for result in answer.results]
         return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
 
 
-def _stale(why: str) -> tuple[str, str]:
-    return STALE_SOURCE, f"{why}: `memory index` brings it up to date"
+def _note_recall(memory: Memory, answer: Answer, root: str) -> None:
+    """Note what was recalled of one source in the journal of its own; that of a further vault is never written."""
+    cited = [journal.CitedPassage(each.source, each.key) for each in answer.results if each.root == root]
+    journal.note_recall(memory.vault.root, answer.request.query, datetime.now(UTC), cited)
 
 
-def _no_results(request: Request, **state: Any) -> Answer:  # noqa: ANN401
-    lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
-    return Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {}, **state)
+# --- one answer of several -------------------------------------------------------------------------------------------
 
 
 def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answer:
-    """One answer of several: without the guesses of a source that has nothing to do with an unasked question."""
+    """One answer of several: their results in turn, packed into the one budget."""
     from vault_memory.context.context import in_turn
 
     if request.source == NOTES and len(given) == 1 and isinstance(given[0][1], Answer):
         return given[0][1]
-    found = [(name, each) for name, each in given if isinstance(each, Answer)]
-    missing = [RootStatus(name, why_not=each) for name, each in given if isinstance(each, str)]
-    answers = [answer if answer.is_relevant else without_results(answer) for _, answer in found]
-    first = answers[0] if answers else _no_results(request)
+    # A source that has nothing to do with the question gives no guesses.
+    found = [
+        (name, each if each.is_relevant else without_results(each)) for name, each in given if isinstance(each, Answer)
+    ]
+    missing = [(name, each) for name, each in given if isinstance(each, NoAnswer)]
+    answers = [answer for _, answer in found] or [_empty_answer(request)]
     # Who knows most words of the question comes first in each turn; the notes where all know the same.
-    order = sorted(range(len(answers)), key=lambda number: -len(answers[number].words))
-    turns, repeats = in_turn([answers[number] for number in order])
-    ranked = [(order[number], result) for number, result in turns]
-    taken, left_out, tokens, rendered = _pack(request, ranked)
-    omitted = Counter(left_out | {"near_duplicates": repeats})
+    turns, repeats = in_turn(sorted(answers, key=lambda answer: -len(answer.words)))
+    taken, omitted, rendered_tokens = _pack(request, [result for _, result in turns])
+    omitted["near_duplicates"] += repeats
     for answer in answers:
         omitted.update(answer.omitted)
-    # What is switched off is no part of all there is; that a word is not known counts where no source knows it.
-    degraded = [
-        ("source", each.why_not) for each in missing if each.why_not != SESSIONS_OFF or request.source == SESSIONS
-    ]
-    said = [{what if what == "lexical" else why for what, why in answer.degraded} for answer in answers]
-    for what, why in (problem for answer in answers for problem in answer.degraded):
-        key = what if what == "lexical" else why  # which says of the results of one source what they are
-        if what not in _OF_ONE_SOURCE or all(key in problems for problems in said):
-            degraded.append((what, why))
-    counts = Counter(number for number, _ in taken)
-    status = [
-        RootStatus(name, answer.notes, counts[number], answer.fresh, answer.pending)
-        for number, (name, answer) in enumerate(found)
-    ]
+    counts = Counter(result.root or NOTES for result in taken)
+    first, degraded = answers[0], _problems(request, answers, [each for _, each in missing])
     unknown = [word for word in first.understood.unknown if all(word in a.understood.unknown for a in answers)]
     return first._replace(
         request=request,
-        results=[result._replace(rank=rank) for rank, (_, result) in enumerate(taken, 1)],
+        results=[result._replace(rank=rank) for rank, result in enumerate(taken, 1)],
         lanes={lane: sum(answer.lanes.get(lane, 0) for answer in answers) for lane in first.lanes},
-        tokens=tokens,
-        rendered_tokens=rendered,
+        tokens=sum(result.tokens for result in taken),
+        rendered_tokens=rendered_tokens,
         omitted=omitted,
-        degraded=list(dict.fromkeys(degraded)),
+        degraded=degraded,
         fresh=all(answer.fresh for answer in answers),
         pending=sum(answer.pending for answer in answers),
         notes=sum(answer.notes for answer in answers),
@@ -399,20 +388,46 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         is_relevant=any(answer.is_relevant for answer in answers),
         is_guess=any(answer.is_guess for answer in answers) and any(what == "lexical" for what, _ in degraded),
         vault=vault,
-        roots=[*status, *missing],
+        roots=[
+            *(RootStatus(name, each.notes, counts[name], each.fresh, each.pending) for name, each in found),
+            *(RootStatus(name, why_not=each.why) for name, each in missing),
+        ],
         understood=first.understood._replace(unknown=tuple(unknown)),
     )
 
 
-def _pack(
-    request: Request, ranked: Iterable[tuple[int, Result]]
-) -> tuple[list[tuple[int, Result]], dict[str, int], int, int]:
-    """What fits the limits, best first, why the rest was left out, and what it costs without and with citations."""
-    taken: list[tuple[int, Result]] = []
-    left_out = {"over_budget": 0, "over_k": 0}
+def _empty_answer(request: Request) -> Answer:
+    lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
+    return Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})
+
+
+def _problems(request: Request, answers: Sequence[Answer], missing: Iterable[NoAnswer]) -> list[tuple[str, str]]:
+    """What the whole answer is not; that a source holds nothing of the question counts where all of them say so."""
+    # What is switched off is no part of all there is.
+    found = [
+        (STALE_SOURCE if each.is_stale else "source", each.why)
+        for each in missing
+        if not each.is_off or request.source == SESSIONS
+    ]
+    said = [{_reason(*problem) for problem in answer.degraded} for answer in answers]
+    for what, why in (problem for answer in answers for problem in answer.degraded):
+        if what not in _OF_ONE_SOURCE or all(_reason(what, why) in reasons for reasons in said):
+            found.append((what, why))
+    return list(dict.fromkeys(found))
+
+
+def _reason(what: str, why: str) -> tuple[str, str]:
+    """A problem without what a source adds: of the words it only says that no note has them, and then what it gives."""
+    return what, "" if what == "lexical" else why
+
+
+def _pack(request: Request, ranked: Iterable[Result]) -> tuple[list[Result], Counter[str], int]:
+    """What fits the limits, best first; why the rest was left out; and the tokens with citations."""
+    taken: list[Result] = []
+    left_out = Counter({"over_budget": 0, "over_k": 0})
     named: set[str] = set()
     tokens = rendered = 0
-    for number, result in ranked:
+    for result in ranked:
         cost = result.tokens + result.citation_tokens + (0 if result.path in named else result.header_tokens)
         used = rendered + cost if request.rendered else tokens + result.tokens
         if request.k is not None and len(taken) >= request.k:
@@ -421,9 +436,27 @@ def _pack(
             left_out["over_budget"] += 1
         else:
             named.add(result.path)
-            taken.append((number, result))
+            taken.append(result)
             tokens, rendered = tokens + result.tokens, rendered + cost
-    return taken, left_out, tokens, rendered
+    return taken, left_out, rendered
+
+
+# --- where further vaults are ----------------------------------------------------------------------------------------
+
+
+def _scope_of(owner: Path, scope: str, config: Config, *, is_memory: bool) -> str:
+    """The scope of a further vault: its own, else its project's; without one `global`.
+
+    A project's own memory without a repository around it is nobody else's, either.
+    """
+    from vault_memory.sessions import projects
+    from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
+
+    if scope:
+        return normal_scope(scope)
+    if project := projects.find_project(owner, config, os.environ):
+        return project
+    return projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE if is_memory else GLOBAL
 
 
 def _project_memories(parents: Sequence[Path]) -> Iterator[Path]:

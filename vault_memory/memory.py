@@ -229,7 +229,8 @@ class Memory:
 
     def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
         """The vault's own answer with what other sources have to say; a vault alone has none."""
-        assert own, "a question to the notes alone has their answer"
+        _of_notes(request)
+        assert own, "the notes answer every question to them"
         return own
 
     # --- writing -----------------------------------------------------------------------------------------------------
@@ -270,7 +271,7 @@ class Memory:
         `kind` is a letter or a word (W world, B experience, O opinion, S observation), `confidence` 0..1. Raises
         UsageError unless the fact would be read back as it is stated, ConflictError where the note keeps changing.
         """
-        from vault_memory.write.retain import RetainResult, parse_bullet, parse_day
+        from vault_memory.write.retain import RetainResult, daily_path, parse_bullet, parse_day
 
         _text(text=text, kind=kind, scope=scope)
         is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
@@ -278,7 +279,7 @@ class Memory:
             raise UsageError(f"`confidence` is {confidence}: it must be a number from 0 to 1.", "For example 0.8.")
         bullet, day = parse_bullet(text, kind, _texts(entities=entities), confidence, scope), parse_day(date)
         if dry_run:
-            return RetainResult(self._writer.daily_path(day), 0, str(bullet), created=False)
+            return RetainResult(daily_path(self.vault, day), 0, str(bullet), created=False)
         with self._lock:
             return self._writer.retain(bullet, day)
 

@@ -18,7 +18,6 @@ from vault_memory.markdown.parse import parse
 from vault_memory.search.get import OpenScopes
 from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.view import ALL, Store, View
-from vault_memory.text.daily_notes import note_path
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import RestoredNote, UndoHistory
 from vault_memory.vault.vault import content_hash
@@ -264,10 +263,6 @@ class NoteWriter:
             if own:
                 store.set_meta(f"own:{path}", own.hex())
         return bool(own)
-
-    def daily_path(self, day: date) -> str:
-        """The path of that day's note."""
-        return note_path(day, self.vault.daily.folder, self.vault.daily.format)
 
     def _rewriter(self, keep: Callable[[str, bytes | None, bytes], None] | None = None) -> Rewriter:
         return Rewriter(

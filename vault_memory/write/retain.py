@@ -105,7 +105,7 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
     """
     check(bullet)
     vault = rewriter.vault
-    path = daily_notes.note_path(day, vault.daily.folder, vault.daily.format)
+    path = daily_path(vault, day)
 
     def compose(before: bytes | None) -> tuple[bytes, RetainResult]:
         start = before if before is not None else _from_template(vault, template, day, path)
@@ -115,6 +115,11 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
         return data, RetainResult(path, line, text, created=before is None)
 
     return rewriter.rewrite(path, compose)
+
+
+def daily_path(vault: Vault, day: date) -> str:
+    """The path of that day's note."""
+    return daily_notes.note_path(day, vault.daily.folder, vault.daily.format)
 
 
 def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
