@@ -69,7 +69,7 @@ def test_while_another_process_reads_the_answer_says_how_far_it_is_behind(
     with locations.writer_lock(tmp_data / "sessions" / ledger.STATE / "sweep", 0):
         found = answered(config, "quill1", "all")
     assert (found.fresh, found.pending) == (False, 3)
-    assert "The index is 3 sessions behind; `memory index` updates it." in recall_notes(found)
+    assert "The index is 3 sessions behind; `memory index` updates it." in recall_notes(found)[1]
     assert not recall_document(found)["index"]["fresh"]
 
 
