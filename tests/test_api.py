@@ -206,6 +206,7 @@ WRONG: dict[str, Callable[[Memory], object]] = {
     "a day that is none": lambda memory: memory.retain("Sings.", date="some day"),
     "lines to forget the wrong way round": lambda memory: memory.plan_forget("memory.md", 5, 2),
     "a page to reflect that is none": lambda memory: memory.reflect(only=["pages"]),
+    "a source that one vault has not": lambda memory: memory.context("bicycle", source="sessions"),
     "a run that is no text": lambda memory: memory.undo(5),  # type: ignore[arg-type]
 }
 

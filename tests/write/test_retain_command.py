@@ -19,7 +19,7 @@ from vault_memory.markdown import facts as grammar
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
 from vault_memory.write.note_writer import NoteWriter
-from vault_memory.write.retain import Bullet, RetainResult, insert, retain_bullet
+from vault_memory.write.retain import Bullet, RetainResult, daily_path, insert, retain_bullet
 from vault_memory.write.rewrite import Rewriter
 
 DAY = date(2025, 11, 27)
@@ -56,7 +56,7 @@ def test_a_new_day_comes_from_the_vaults_own_template_where_obsidian_puts_it(tmp
     fill(tmp_path, {".obsidian/daily-notes.json": settings, "Meta/Day.md": own})
     mine = memory(tmp_path)
     done = NoteWriter(mine.index_file).retain(FACT, DAY)
-    assert done.path == "Journal/2025/11/27 Thursday.md" == NoteWriter(mine.index_file).daily_path(DAY)
+    assert done.path == "Journal/2025/11/27 Thursday.md" == daily_path(mine.vault, DAY)
     assert (tmp_path / done.path).read_bytes().decode() == (
         f"# 27 Thursday\r\n27 November 2025 27 Thursday {{{{other}}}}\r\n\r\n### retain\r\n{LINE}\r\n\r\n## Notes\r\n"
     )
