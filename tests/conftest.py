@@ -48,6 +48,13 @@ def _no_project_known() -> None:
 
 
 @pytest.fixture
+def tmp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a test's own user data."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data" / "vault-memory"
+
+
+@pytest.fixture
 def short_folder() -> Iterator[Path]:
     """A private folder for sockets: with `tmp_path` their paths may be longer than the system takes."""
     with tempfile.TemporaryDirectory(dir="/tmp" if os.path.isdir("/tmp") else None) as folder:

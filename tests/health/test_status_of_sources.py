@@ -20,12 +20,6 @@ from vault_memory.vault import locations
 
 
 @pytest.fixture
-def tmp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return tmp_path / "data" / "vault-memory"
-
-
-@pytest.fixture
 def config(tmp_path: Path, tmp_data: Path) -> Config:
     make.claude(tmp_path / "claude", "one", make.talk(1))
     make.openclaw(tmp_path / "openclaw", "two", make.talk(2))

@@ -20,12 +20,6 @@ from vault_memory.vault import locations
 
 
 @pytest.fixture
-def tmp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return tmp_path / "data" / "vault-memory"
-
-
-@pytest.fixture
 def config(tmp_path: Path, tmp_data: Path) -> Config:
     (tmp_path / "claude").mkdir()
     vault = fill(tmp_path / "Notes", {"memory/2026-03-01.md": "# Day\n\n## Retain\n- W @Ann: Deploys with quill7.\n"})

@@ -29,12 +29,6 @@ MAKERS: dict[str, Callable[..., object]] = {
 
 
 @pytest.fixture
-def tmp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return tmp_path / "data" / "vault-memory"
-
-
-@pytest.fixture
 def config(tmp_path: Path, tmp_data: Path) -> Config:
     for folder in ("claude", "openclaw"):
         (tmp_path / folder).mkdir(parents=True)
