@@ -252,31 +252,30 @@ class Walker:
 
     def _is_note(self, entry: "os.DirEntry[str]", path: str) -> bool:
         """Whether an entry is a note; a folder and a link are kept for later, and what is passed over is told."""
-        is_note = path[-3:].lower() == ".md"
         if entry.name.startswith("."):
             return False
         if entry.is_symlink():
-            if is_note or os.path.isdir(self._root / path):  # DirEntry.is_dir raises for a link in a loop
-                self._links.append(path)
-            elif not os.path.exists(self._root / path):
-                self._skip(path, "a link that leads nowhere")
-        elif entry.is_dir(follow_symlinks=False):
+            self._links.append(path)
+            return False
+        if entry.is_dir(follow_symlinks=False):
             if not self._leave_out(f"{path}/"):
                 self._folders.append(path)
-        elif is_note and not self._leave_out(path):
-            if not is_encodable(path):
-                self._skip(path, "the file's name is not UTF-8: rename it to index it", "warning")
-            elif not entry.is_file(follow_symlinks=False):
-                self._skip(path, "not a regular file (pipe, socket or device)")
-            elif _CONFLICT_COPY.search(entry.name):
-                self._skip(path, "a sync conflict copy: left out; merge and delete it", "warning")
-            else:
-                return True
+            return False
+        if not _is_markdown(path) or self._leave_out(path):
+            return False
+        if not is_encodable(path):
+            self._skip(path, "the file's name is not UTF-8: rename it to index it", "warning")
+        elif not entry.is_file(follow_symlinks=False):
+            self._skip(path, "not a regular file (pipe, socket or device)")
+        elif _CONFLICT_COPY.search(entry.name):
+            self._skip(path, "a sync conflict copy: left out; merge and delete it", "warning")
+        else:
+            return True
         return False
 
     def _look_at_link(self, path: str) -> None:
         """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
-        if path[-3:].lower() == ".md":
+        if _is_markdown(path):
             self._found.links |= {path}
         try:
             target = (self._root / path).resolve(strict=True)
@@ -284,6 +283,8 @@ class Walker:
         except (OSError, RuntimeError):  # the latter for a loop, before Python 3.13
             self._skip(path, "a link that leads nowhere")
             return
+        if not _is_markdown(path) and not stat.S_ISDIR(status.st_mode):
+            return  # to a picture, say
         if not target.is_relative_to(self._root):
             self._skip(path, "a link out of the vault: not followed")
         elif not stat.S_ISREG(status.st_mode):
@@ -308,6 +309,10 @@ def is_hidden(path: str) -> bool:
 def printable(path: str) -> str:
     """A path that can be printed: bytes that are not UTF-8 as \\xNN."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _is_markdown(path: str) -> bool:
+    return path[-3:].lower() == ".md"
 
 
 def _joined(folder: str, name: str) -> str:
