@@ -10,10 +10,9 @@ from vaults import fill, memory
 from vault_memory.memory import Memory
 
 NOTES = {
-    "memory/2025-01-05.md": "## Retain\n- W @Lea: Lea works at Siemens.\n- O(c=0.9) @Lea: Likes Thai food.\n"
+    "memory/2025-01-05.md": "## Retain\n- W @Lea: Lea works at Siemens.\n- O(c=0.9) @Lea: Prefers Thai food.\n"
     "- O(c=0.6) @Lea: Likes trains.\n",
-    "memory/2025-03-05.md": "## Retain\n- W @Lea: Lea works at Bosch.\n"
-    "- O(c=0.9) @Lea: Does not like Thai food any more.\n",
+    "memory/2025-03-05.md": "## Retain\n- W @Lea: Lea works at Bosch.\n- O(c=0.9) @Lea: No longer prefers Thai food.\n",
     "memory/2025-03-06.md": "## Retain\n- W @Lea: Lea lives in Lund.\n- W @Lea: Lea moved to Bern.\n",
 }
 JOB, FOOD = "memory/2025-03-05.md#L2", "memory/2025-03-05.md#L3"
@@ -34,28 +33,28 @@ def test_an_entity_tells_what_was_superseded_last(vault: Memory) -> None:
     text = call("--vault", str(vault.vault.root), "entity", "Lea").out
     assert "- Lea works at Siemens.  (memory/2025-01-05.md#L2) ← superseded by memory/2025-03-05.md L2\n" in text
     assert "- Lea lives in Lund.  (memory/2025-03-06.md#L2) ← superseded by L3\n" in text
-    assert text.index("Does not like Thai") < text.index("Likes trains") < text.index("Likes Thai")
+    assert text.index("No longer prefers Thai") < text.index("Likes trains") < text.index("Prefers Thai")
     document = json.loads(call("--vault", str(vault.vault.root), "entity", "Lea", "--json").out)
     assert {fact["text"]: fact["superseded_by"] for fact in document["opinions"]} == {
-        "Likes Thai food.": FOOD, "Likes trains.": None, "Does not like Thai food any more.": None,
+        "Prefers Thai food.": FOOD, "Likes trains.": None, "No longer prefers Thai food.": None,
     }  # fmt: skip
 
 
 def test_opinions_that_hold_no_longer_come_last(vault: Memory) -> None:
     assert [(o.statement, o.superseded_by) for o in vault.opinions()] == [
-        ("Does not like Thai food any more.", None), ("Likes trains.", None), ("Likes Thai food.", FOOD),
+        ("No longer prefers Thai food.", None), ("Likes trains.", None), ("Prefers Thai food.", FOOD),
     ]  # fmt: skip
     root = str(vault.vault.root)
     last, _, why = call("--vault", root, "opinions").out.splitlines()[-3:]
-    assert last.endswith("Lea: Likes Thai food  (memory/2025-01-05.md#L3) ← superseded by memory/2025-03-05.md L3")
-    assert why.endswith("against: Does not like Thai food any more  (memory/2025-03-05.md#L3)")
+    assert last.endswith("Lea: Prefers Thai food  (memory/2025-01-05.md#L3) ← superseded by memory/2025-03-05.md L3")
+    assert why.endswith("against: No longer prefers Thai food  (memory/2025-03-05.md#L3)")
     document = json.loads(call("--vault", root, "opinions", "--json").out)
     assert document["opinions"][-1]["superseded_by"] == FOOD
     assert document["opinions"][-1]["evidence"][0]["superseded_by"] == FOOD
 
 
 def test_an_opinion_held_again_is_held(vault: Memory) -> None:
-    fill(vault.vault.root, {"memory/2025-05-01.md": "## Retain\n- O(c=0.8) @Lea: Likes Thai food.\n"})
+    fill(vault.vault.root, {"memory/2025-05-01.md": "## Retain\n- O(c=0.8) @Lea: Prefers Thai food.\n"})
     found = {o.statement: o.superseded_by for o in vault.opinions()}
-    assert found["Likes Thai food."] is None
-    assert found["Does not like Thai food any more."] == "memory/2025-05-01.md#L2"
+    assert found["Prefers Thai food."] is None
+    assert found["No longer prefers Thai food."] == "memory/2025-05-01.md#L2"

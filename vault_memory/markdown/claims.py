@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.markdown.supersede import ANY, CHANGES, COUNTRIES, ENDS, REPLACES, STATES, Claim
+from vault_memory.markdown.supersede import ANY, CHANGES, COUNTRIES, ENDS, STATES, Claim
 from vault_memory.text import dates
 from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES
 
@@ -69,14 +69,6 @@ _AT_TIMES = re.compile(
 _LEAD = re.compile(r"^(?:(?:now|nowadays|currently|these days|today|from now on),? )+", re.I)
 _PRONOUNS = frozenset("he she they it i we".split())  # noqa: SIM905
 _ARTICLES = frozenset("a an the his her their its my our your of".split())  # noqa: SIM905
-_NO_PLACES = frozenset(
-    """slack google github gitlab postgres postgresql sqlite mysql linux windows macos mac android iphone notion
-    obsidian teams zoom discord signal whatsapp telegram marketing sales engineering finance product design support
-    research operations hr legal it management python rust go java aws azure kubernetes docker helix emacs
-    vim""".split()  # noqa: SIM905
-)
-"""What one moves to without moving house."""
-
 _BESIDE_PLACE = r",| (?:with|near|at|on|above|into|since|together|close)\b"
 """Begins what is no part of a place: "Lund, into the flat above the shop" is Lund."""
 
@@ -88,20 +80,17 @@ def _shape(pattern: str) -> re.Pattern[str]:
     return re.compile(_WHO + pattern, re.I)
 
 
-# `lives in Bern`, `moved (from Zurich) to Bern`, `works at Google`, `left Google`, `prefers tea (to coffee) (for
-# breakfast)`, `uses vim`, `switched from vim to Helix`.
+# `lives in Bern`, `moved to Bern`, `works at Google`, `left Google`, `prefers tea (to coffee) (for breakfast)`,
+# `uses vim`, `switched from vim to Helix`, `moved from Zurich to Bern`, which may be two programs as well.
 _LIVES = _shape(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>.+)")
-_MOVED = _shape(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:from (?P<old>.+?) )?(?:back )?to (?P<new>.+)")
+_MOVED = _shape(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:back )?to (?P<new>.+)")
 _WORKS = _shape(rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>.+?)(?: as .+)?")
 _LEFT = _shape(r"(?:has |have )?(?:left|quit) (?P<old>[\w&. -]+)")
 _PREFERS = _shape(
     rf"{_ADVERBS}prefers? (?P<new>.+?)(?:,? (?:over|to|instead of|rather than) (?P<old>.+?))?"
     r"(?P<context> (?:for|when|as) .+)?"
 )
-_USES = _shape(
-    rf"{_ADVERBS}(?P<verb>likes?|loves?|enjoys?|uses?|drinks?|eats?|drives?|owns?|plays?|takes?|wears?|rents?)"
-    r" (?P<new>.+)"
-)
+_USES = _shape(rf"{_ADVERBS}uses? (?P<new>.+)")
 _SWITCHED = _shape(
     rf"{_ADVERBS}(?:switch|chang|migrat|mov|convert|relocat)\w*(?: (?:over|back|away))? from (?P<old>.+?)"
     r" to (?P<new>.+)"
@@ -119,9 +108,7 @@ class _Clause(NamedTuple):
     how: str
 
     def claim(self, slot: str, value: str, how: str = "") -> Claim:
-        """A claim of this clause; "now … instead" is a change of everything but of a preference."""
-        how = how or (CHANGES if self.how == REPLACES and slot != "prefer" else self.how)
-        return Claim(slot, value, how, self.is_whole)
+        return Claim(slot, value, how or self.how, self.is_whole)
 
 
 def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None = None) -> list[Claim]:
@@ -132,7 +119,7 @@ def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None 
         return []
     is_whole = len(sentences) == 1 and not _MORE.search(text)
     text = re.split(r"[;:]\s", text, maxsplit=1)[0]
-    how = REPLACES if text.endswith("instead") else CHANGES if _CHANGE.search(text) else STATES
+    how = CHANGES if _CHANGE.search(text) else STATES
     timeless, start = _timeless(_trimmed(text), day)
     if not timeless:
         return []
@@ -219,16 +206,14 @@ def _plain(clause: _Clause) -> Iterator[Claim]:
             yield clause._replace(is_whole=False).claim("prefer", f"{_value(match['old'])}|{context}", ENDS)
     if (match := _USES.fullmatch(text)) and _who(clause, match) == "":
         # It stands beside others, and only "switched from vim" or "no longer uses vim" ends it.
-        verb = match["verb"].casefold().removesuffix("s")
-        yield clause.claim("like" if verb in ("like", "love", "enjoy") else f"do {verb}", _value(match["new"]))
+        yield clause.claim("use", _value(match["new"]))
     if (match := _SWITCHED.fullmatch(text)) and _who(clause, match) == "":
-        # Vim is over, whatever was said to be done with it.
         condition = re.search(r" (?:for|when|as) .+", match["new"])
         yield clause.claim(ANY, _value(match["old"] + (condition[0] if condition else "")), ENDS)
 
 
 def _ended(clause: _Clause) -> Iterator[Claim]:
-    """`no longer lives in Zurich`, `does not eat meat any more`: what a plain statement of it claims, as over."""
+    """`no longer lives in Zurich`, `does not use vim any more`: what a plain statement of it claims, as over."""
     match = _NO_LONGER.fullmatch(clause.text)
     if not match and clause.how != STATES:
         match = _NOT_ANY_MORE.fullmatch(clause.text)
@@ -240,5 +225,4 @@ def _ended(clause: _Clause) -> Iterator[Claim]:
 def _is_place(text: str) -> bool:
     """Whether a text names a town or country: a capitalised name; "the Old Town" may be a part of another town."""
     place = _value(re.split(_BESIDE_PLACE, text, maxsplit=1)[0])
-    named = re.match(r"[^\W\d_a-z]", text) or (text.startswith("the ") and place in COUNTRIES)
-    return bool(named) and place not in _NO_PLACES
+    return bool(re.match(r"[^\W\d_a-z]", text)) or (text.startswith("the ") and place in COUNTRIES)

@@ -5,12 +5,12 @@ hold only one way at a time.
 """
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from datetime import date
 from typing import NamedTuple
 
-STATES, CHANGES, REPLACES, ENDS = "states", "changes", "replaces", "ends"
-"""How a claim is made: plainly, with a word of change ("now"), "now … instead" of the only one, or as over."""
+STATES, CHANGES, ENDS = "states", "changes", "ends"
+"""How a claim is made: plainly, with a word of change ("now"), or as over."""
 
 ANY = "any"
 """The slot of "switched from X": ends X whatever was said to be done with it."""
@@ -63,8 +63,7 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     if not older.whole:
         return False
     if newer.slot == ANY:
-        # What is used no more may be liked as before.
-        return older.how != ENDS and older.slot != "like" and older.value.removesuffix("|") == newer.value
+        return older.how != ENDS and older.value.removesuffix("|") == newer.value
     if newer.slot != older.slot:
         return False
     if ENDS in (newer.how, older.how):
@@ -102,7 +101,7 @@ def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | N
         for older in group if asked is None else [one for one in group if one.key in asked]:
             known = [t for t in every if t.key != older.key and (t.since is None or t.since <= today)]
             later = (t for t in known if _is_newer(t, older))
-            rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, every)]
+            rivals = (t for t in later if supersedes(t.claim, older.claim))
             newest = max(rivals, key=lambda t: (t.day or 0, t.note, t.line), default=None)
             again = (t for t in known if t.claim.repeats(older.claim))
             if newest and not any(_is_newer(t, newest, or_plain=True) for t in again):
@@ -113,21 +112,13 @@ def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | N
 def _is_newer(one: DatedClaim, other: DatedClaim, or_plain: bool = False) -> bool:
     """Whether one was told after the other; `or_plain` where no word of change is needed to know it: it repeats."""
     if other.day is None:
-        changes = or_plain or one.claim.how in (CHANGES, REPLACES, ENDS)
+        changes = or_plain or one.claim.how != STATES
         return changes and (one.day is not None or (one.note == other.note and one.line > other.line))
     since, before = one.since or one.day or 0, other.since or other.day
     if one.day is None or since < before:
         return False
     lines = one.note == other.note and (since, one.line) > (before, other.line)
     return one.day > other.day or (one.day == other.day and lines)
-
-
-def _replaces_only(newer: DatedClaim, older: DatedClaim, group: Sequence[DatedClaim]) -> bool:
-    """`now prefers Y instead`: ends the only preference there was; of several nobody knows which."""
-    if newer.claim.how != REPLACES or older.claim.slot != "prefer" or not older.claim.whole:
-        return False
-    before = {t.claim.value for t in group if t.claim.slot == "prefer" and t.claim.how != ENDS and _is_newer(newer, t)}
-    return before == {older.claim.value} != {newer.claim.value}
 
 
 def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[int, float]:
