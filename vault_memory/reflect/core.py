@@ -16,13 +16,13 @@ from vault_memory.write.rewrite import utf8
 PATHS = ("memory.md", "MEMORY.md")
 
 TOKENS = 2000
-"""The core is handed to agents whole: it is one screen, or two."""
+"""The core is handed to agents whole."""
 
 HEADING = "## Learnt"
-"""Where ticked additions go, unless the page has that heading elsewhere."""
+"""Where ticked additions go."""
 
 START = b"# Memory\n"
-"""How a core begins that is not there yet."""
+"""A core that is not there yet."""
 
 ADD, CHANGE, REMOVE = "add", "change", "remove"
 
@@ -43,14 +43,12 @@ class Item(NamedTuple):
 class CoreChange(NamedTuple):
     """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition).
 
-    A removal with a text is that of a line said twice: it is to stand there still. One that a person ticked as it was
-    asked (`is_as_asked`) is done where the line is gone already; where they changed what it quotes, they are told.
+    A removal with a text is that of a line said twice: it is to stand there still.
     """
 
     what: str
     text: str
     old: str = ""
-    is_as_asked: bool = True
 
 
 def list_items(path: str, data: bytes) -> list[Item]:
@@ -74,8 +72,7 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
     found = next((item for item in reversed(there) if item.text == change.old), None)
     at = 2 * (found.line - 1) if found else 0
     if change.what == REMOVE:
-        is_done = found is None and change.is_as_asked
-        is_done = is_done or (change.text != "" and sum(item.text == change.old for item in there) == 1)
+        is_done = found is None or (change.text != "" and sum(item.text == change.old for item in there) == 1)
     else:
         is_done = found is None and any(item.text == change.text for item in there)
     if is_done:
@@ -106,7 +103,7 @@ def has_room(data: bytes, text: str) -> bool:
 
 
 def _added(parts: list[str], text: str) -> str:
-    """The text with an item at the end of the section for what was learnt, which is made where there is none."""
+    """The text with an item at the end of the section `HEADING`, which is made where there is none."""
     lines, newline = parts[::2], next(iter(parts[1::2]), "\n")
     at = next((i for i, line in enumerate(lines) if line.strip() == HEADING), None)
     if at is None:

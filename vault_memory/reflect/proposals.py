@@ -37,13 +37,13 @@ PATH, BLOCK = PROPOSALS, "proposals"
 NOTHING = (Line("Nothing open.", slot="nothing"),)
 
 MOST_OPEN = 5
-"""So many additions are open at a time, and so many removals: a long list is read by nobody."""
+"""Of additions, and of removals: a long list is read by nobody."""
 
 SURE, SURE_DAYS = 0.85, 2
 """An opinion is proposed when it is this sure, and was told or borne out on so many days."""
 
-WEIGHTY = 0.85
-"""A standing fact is proposed when it is in the core tier, or so important by its own `i=` or by being told again."""
+IMPORTANT = 0.85
+"""A standing fact is proposed when it is in the core tier or so important."""
 
 SAME_WORDS = 0.6
 """A fact and a line of the core say the same when one has this share of the other's words."""
@@ -62,7 +62,7 @@ TICKED = ("x", "X")
 
 
 class Proposal(NamedTuple):
-    """One change of the core that reflect would make, why, the facts it rests on, and the name it is known by."""
+    """One change of the core that reflect would make, why, and the name it is known by."""
 
     change: CoreChange
     because: str
@@ -73,7 +73,7 @@ class Proposal(NamedTuple):
 
 
 class PassedOver(NamedTuple):
-    """How many candidates were weighed and are not proposed, by the reason."""
+    """How many candidates are not proposed, by the reason."""
 
     unsure: int = 0
     once: int = 0
@@ -88,7 +88,7 @@ class PassedOver(NamedTuple):
 
 
 class ProposalCounts(NamedTuple):
-    """How many proposals for the core are open, how many of them it has no room for, and why no more are made."""
+    """How many proposals are open, how many of them the core has no room for, and why no more are made."""
 
     open: int
     full: int
@@ -106,7 +106,6 @@ def name_for(change: CoreChange, fact: Fact | None) -> str:
 
 
 def page_lines(proposals: Sequence[Proposal], context: PageContext) -> tuple[Line, ...]:
-    """The lines of the page's block."""
     if not proposals:
         return NOTHING
     intro = "Tick what should be done (`[x]`), mark what should not (`[-]`); it happens at the next `memory reflect`."
@@ -114,7 +113,7 @@ def page_lines(proposals: Sequence[Proposal], context: PageContext) -> tuple[Lin
 
 
 def _line(proposal: Proposal, context: PageContext) -> Line:
-    what, text, old, _ = proposal.change
+    what, text, old = proposal.change
     quoted = {ADD: text, CHANGE: f"{old}{_TO}{text}", REMOVE: old}[what]
     because = proposal.because
     tellers = {provenance.teller(fact.by) for fact in (*proposal.evidence, *proposal.restated)}
@@ -140,9 +139,8 @@ class ProposalLine(NamedTuple):
         if self.what == CHANGE:
             old = written if written and written.what == CHANGE else self
             return CoreChange(CHANGE, self.quoted.partition(_TO)[2].strip(), old.quoted.partition(_TO)[0])
-        once, twice = CoreChange(REMOVE, "", self.quoted), CoreChange(REMOVE, self.quoted, self.quoted)
-        known = {name_for(change, None): change for change in (once, twice)}
-        return known.get(self.name, once._replace(is_as_asked=False))
+        twice = CoreChange(REMOVE, self.quoted, self.quoted)
+        return twice if self.name == name_for(twice, None) else twice._replace(text="")
 
 
 def parse_line(line: str) -> ProposalLine | None:
@@ -156,13 +154,11 @@ def parse_line(line: str) -> ProposalLine | None:
 
 
 def name_of(line: str) -> str:
-    """The name of the proposal that a line of the page states, or ""."""
     match = _LINE.match(line)
     return match["name"] if match else ""
 
 
 def names_of(lines: Iterable[Line]) -> set[str]:
-    """The names of all proposals that some lines of the page state."""
     return {name_of(line.text) for line in lines} - {""}
 
 
@@ -178,12 +174,12 @@ class Answers:
     settled: set[str] = field(default_factory=set)
     """What was ticked, refused or dropped, and goes from the page."""
     dropped: int = 0
-    """How many that were ticked or reworded rest on what no note holds any more: they are not done."""
+    """How many that were ticked or reworded rest on what no note holds any more."""
     facts: dict[str, Fact] = field(default_factory=dict)
     """What the ticked and the reworded ones rest on."""
 
     def notes(self) -> Iterator[FeedbackNote]:
-        """What the journal is to note of the ticks: for which facts the lines are there that they put there."""
+        """The ticks for the journal, with the facts that their lines stand for."""
         for name, change in self.ticked.items():
             fact = self.facts.get(name)
             about = f"{journal.digits(fact.key)} {text_name(change.text)}" if fact else ""
@@ -193,7 +189,7 @@ class Answers:
 def read_answers(
     block: Block | None, last: Sequence[Line] | None, facts: Iterable[Fact], feedback: Feedback, *, only_ticks: bool
 ) -> Answers:
-    """What was ticked and, if not `only_ticks`, refused (`feedback` takes that in) on the page; `last` was written."""
+    """What was answered on the page that was `last` written; `feedback` takes refusals in, if not `only_ticks`."""
     found = Answers()
     if block is None:
         return found
@@ -238,7 +234,7 @@ def read_answers(
 
 @dataclass(frozen=True)
 class Grounds:
-    """What proposals are made from; `slugs` gives the entities that a line of the core mentions or calls by name."""
+    """What proposals are made from; `slugs` gives the entities that a line of the core names."""
 
     facts: Sequence[Fact]
     opinions: Sequence[HeldOpinion]
@@ -252,10 +248,9 @@ class Grounds:
     is_forgotten: Callable[[str], bool]
     """Whether a line was put into the core for a fact that was forgotten since."""
     refused: frozenset[str] = frozenset()
+    """Names of proposals, as in `done` (ticked) and `open` (on the page)."""
     done: frozenset[str] = frozenset()
-    """The names of those that were ticked: they are not asked again either."""
     open: frozenset[str] = frozenset()
-    """The names of those that stand on the page."""
 
 
 def propose(grounds: Grounds) -> tuple[list[Proposal], PassedOver]:
@@ -280,7 +275,7 @@ def propose(grounds: Grounds) -> tuple[list[Proposal], PassedOver]:
 
 
 def _unanswered(found: Iterable[Proposal], grounds: Grounds, passed: Counter[str]) -> Iterator[Proposal]:
-    """Those that nobody has answered yet, by the name that they have on the page; the others are counted."""
+    """Those that nobody has answered yet, by the name that they have on the page; counts the others."""
     for one in found:
         # It may have been known by another fact that states the same before it was stated anew.
         names = [name_for(one.change, fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
@@ -344,7 +339,7 @@ _CITED = re.compile(
 
 
 def _gone(text: str, exists: Callable[[str], bool]) -> str:
-    """The last day that a line cites, where no note is there that it cites; "" where one is, or it cites none."""
+    """The last day that a line cites, where all notes that it cites are gone; else ""."""
     cited = _CITED.findall(text)
     return "" if any(exists(name) for name, _ in cited) else next((day for _, day in reversed(cited)), "")
 
@@ -397,7 +392,7 @@ def _additions(grounds: Grounds, passed: Counter[str]) -> Iterator[Proposal]:
             yield Proposal(change, because, evidence, opinion.statements)
     # What has a day of its own will be over: that is for the calendar.
     lasting = (f for f in grounds.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
-    weighty = [f for f in lasting if (f.tier == "core" or f.importance >= WEIGHTY) and f.key not in opinion_keys]
+    weighty = [f for f in lasting if (f.tier == "core" or f.importance >= IMPORTANT) and f.key not in opinion_keys]
     for fact in sorted(weighty, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
         because = "it was needed again and again" if fact.tier == "core" else "it is important"
         yield Proposal(CoreChange(ADD, _quotable(fact, grounds)), because, (fact,))

@@ -1,6 +1,6 @@
-"""Hears what people said to the pages that reflect wrote: lines and pages they deleted, confidences they gave by hand.
+"""Reads what people answered to the pages that reflect wrote: lines and pages deleted, confidences set by hand.
 
-The journal remembers it, with the proposals they ticked or refused (proposals.py); here it is read from there.
+The journal remembers it, with the proposals they ticked or refused (proposals.py).
 """
 
 import re
@@ -25,7 +25,7 @@ _IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
 
 
 class FeedbackNote(NamedTuple):
-    """What the journal is to note: what was said, of which line, proposal or opinion, of what page, and a value."""
+    """One answer for the journal; `name` is that of a line, proposal or opinion, `about` the page or fact."""
 
     what: str
     name: str
@@ -36,7 +36,7 @@ class FeedbackNote(NamedTuple):
 
 @dataclass
 class Feedback:
-    """All that was said, by earlier runs and on the pages now; `new` is what the journal does not know yet."""
+    """All answers, of earlier runs and on the pages now; `new` is what the journal does not know yet."""
 
     deleted: Mapping[str, frozenset[str]]
     refused: set[str]
@@ -44,25 +44,23 @@ class Feedback:
     given: dict[str, ConfidenceByHand]
     today: date
     removed: set[str] = field(default_factory=set)
-    """The pages that a person removed."""
-    rests: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Pages."""
+    facts_behind: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By the names of lines of the core that were ticked, the facts they were put there for."""
     forgotten: frozenset[str] = frozenset()
-    """The facts that were forgotten."""
     done: set[str] = field(default_factory=set)
-    """Names of proposals that were ticked: they are not asked again either, unless one stands open on the page."""
+    """Names of proposals that were ticked: not asked again either, unless one stands open on the page."""
     new: list[FeedbackNote] = field(default_factory=list)
-    """What the journal is to note."""
     odd: list[PageLine] = field(default_factory=list)
     """Lines with a confidence that is none."""
 
     def hidden(self, path: str) -> frozenset[str]:
-        """The names of lines that were deleted from a page."""
+        """The names of lines deleted from a page."""
         return self.deleted.get(path, frozenset())
 
     def is_forgotten(self, text: str) -> bool:
         """Whether a line of the core was put there for facts that were all forgotten since."""
-        facts = self.rests.get(text_name(text), frozenset())
+        facts = self.facts_behind.get(text_name(text), frozenset())
         return bool(facts) and facts <= self.forgotten
 
 
@@ -72,9 +70,9 @@ def read(store: View, today: date) -> Feedback:
     for page, name, *_ in journal.verdicts(store, "deleted"):
         deleted.setdefault(page, set()).add(name)
     ticked = journal.verdicts(store, "ticked")
-    rests: dict[str, set[str]] = defaultdict(set)
+    facts_behind: dict[str, set[str]] = defaultdict(set)
     for fact, _, line in (about.partition(" ") for about, *_ in ticked if " " in about):
-        rests[line].add(fact)
+        facts_behind[line].add(fact)
     return Feedback(
         deleted={path: frozenset(names) for path, names in deleted.items()},
         refused={name for _, name, *_ in journal.verdicts(store, "refused")} | deleted.get(PROPOSALS, set()),
@@ -85,7 +83,7 @@ def read(store: View, today: date) -> Feedback:
         },
         today=today,
         removed={page for page, _, value, _ in journal.verdicts(store, "removed") if value},
-        rests={line: frozenset(facts) for line, facts in rests.items()},
+        facts_behind={line: frozenset(facts) for line, facts in facts_behind.items()},
         forgotten=frozenset(map(journal.digits, journal.forgotten(store))),
     )
 
@@ -95,9 +93,9 @@ def refuse_lost(stood: Iterable[str], gone: Iterable[str]) -> None:
     counts, lost = (Counter(path.rpartition("/")[0] or "the vault" for path in paths) for paths in (stood, gone))
     much = [folder for folder in sorted(lost) if LOST_PAGES <= lost[folder] >= LOST_SHARE * counts[folder]]
     if much:
-        told = " and ".join(f"{lost[folder]:,} of {counts[folder]:,} pages of {folder}" for folder in much)
+        gone_pages = " and ".join(f"{lost[folder]:,} of {counts[folder]:,} pages of {folder}" for folder in much)
         raise RefusedError(
-            f"{told} are gone since the last run: nothing was written.",
+            f"{gone_pages} are gone since the last run: nothing was written.",
             "Check that everything is synced and mounted; `memory reflect --force` makes them anew from the notes.",
         )
 
@@ -122,6 +120,6 @@ def hear_opinions(feedback: Feedback, path: str, block: Block | None, last: Sequ
 
 
 def note(root: Path, feedback: Feedback, now: datetime) -> None:
-    """Have the journal remember what it does not know yet; raises RefusedError or VaultError."""
+    """Write what the journal does not know yet; raises RefusedError or VaultError."""
     for new in feedback.new:
         journal.note_verdicts(root, new.what, [new.name], now, new.about, new.value, new.day)
