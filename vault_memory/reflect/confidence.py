@@ -17,7 +17,7 @@ PRIOR_MASS = 9.0
 """How many pieces of evidence the prior is worth."""
 
 LASTING, HALF_LIFE_DAYS = 0.3, 180.0
-"""What of a piece's weight stays for ever, and how soon the rest of it is halved."""
+"""What of a piece's weight stays for ever, and how soon the rest is halved."""
 
 CONTRADICTION_MASS, AGREED_MASS = 1.5, 3.0
 """What a contradiction is worth beside a support, alone and once those of another day agree with it."""
@@ -28,8 +28,8 @@ LOWEST, HIGHEST = 0.02, 0.98
 STEADY = 0.02
 """A smaller change is no trend."""
 
-RECENT = 3
-"""Over so many days with evidence a trend is seen."""
+TREND_DAYS = 3
+"""Days with evidence."""
 
 MARKS, MAX_MARKS = "▁▂▃▄▅▆▇█", 12
 
@@ -86,7 +86,7 @@ def weigh_evidence(prior: float, evidence: Iterable[Evidence], known_until: int 
     marks = "".join(MARKS[min(int(value * len(MARKS)), len(MARKS) - 1)] for value in course[-MAX_MARKS:])
     trend = "new"
     if course:
-        change = course[-1] - course[max(len(course) - 1 - RECENT, 0)]
+        change = course[-1] - course[max(len(course) - 1 - TREND_DAYS, 0)]
         trend = "rising" if change > STEADY else "falling" if change < -STEADY else "steady"
     return Belief(prior, value, round_confidence(value), tuple(history.items()), trend, marks)
 

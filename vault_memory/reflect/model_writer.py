@@ -1,8 +1,7 @@
 """Asks a configured model for sentences about numbered facts, within its time, and takes only what passes the checks.
 
-A model gets facts with numbers, as data, and gives back sentences that name the facts they rest on: taken whole or not
-at all. The checks hold in any language: they know no words, only numbers, names (words with a capital, in German every
-noun) and how much of a sentence its facts say. They cannot see that true words were joined to a false sentence.
+The checks hold in any language: they know only numbers, names (words with a capital, in German every noun) and how
+much of a sentence its facts say. They cannot see that true words were joined to a false sentence.
 """
 
 import json
@@ -56,7 +55,7 @@ class CitedSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class About:
-    """What is to be summed up besides its name: the kind of page for the model, other names, how much at most."""
+    """What is to be summed up besides its name, and how much at most."""
 
     what: str = "what is known of the subject"
     aliases: tuple[str, ...] = ()
@@ -87,9 +86,9 @@ If `corrections` are there, an earlier answer was refused for these reasons: do 
 
 
 def fact_line(fact: Fact, names: Sequence[str] = ()) -> str:
-    """A fact as a model is to read it: its day, when it happened if that is another, whom it is about, its words.
+    """A fact as a model is to read it: its days, the names of whom it is about, its words.
 
-    `names` are for a page with facts about several. Marks of Markdown are left out: a model would copy them.
+    Marks of Markdown are left out: a model would copy them.
     """
     text = re.sub(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]", r"\1", one_line(fact.text))
     text = re.sub(r"!?\[([^\[\]]*)\]\([^()\s]*\)", r"\1", text)
@@ -107,7 +106,7 @@ def number_facts(facts: Sequence[str]) -> dict[int, str]:
     room = float(FACTS_TOKENS)
     for number, fact in enumerate(facts, 1):
         text = fact[:FACT_CHARACTERS]
-        # Three letters of ASCII a token, one of any other script, and what stands around them.
+        # Three letters of ASCII a token, one of any other script, and 8 around them.
         room -= 8 + sum(1 / 3 if character.isascii() else 1 for character in text)
         if room < 0:
             break
@@ -129,7 +128,7 @@ def messages(subject: str, given: Mapping[int, str], about: About, wrong: Sequen
 
 
 def parse_answer(reply: str) -> tuple[CitedSentence, ...]:
-    """The sentences of an answer, fenced or with words around it; raises RemoteError for what is not of `FORM`."""
+    """The sentences of an answer; raises RemoteError for what is not of `FORM`."""
     try:
         found = [(row["text"], tuple(row["facts"])) for row in read_object(reply)["sentences"]]
         is_form = all(isinstance(text, str) and all(type(n) is int for n in facts) for text, facts in found)
@@ -144,7 +143,7 @@ def parse_answer(reply: str) -> tuple[CitedSentence, ...]:
 
 
 def problems(sentences: Sequence[CitedSentence], given: Mapping[int, str], subject: str, about: About) -> list[str]:
-    """Why sentences may not stand on a page, a short text each; none: they may."""
+    """Why sentences may not stand on a page, a short text each."""
     if not sentences:
         return ["there is no sentence"]
     if len(sentences) > about.sentences:
@@ -172,11 +171,10 @@ _MARKS = re.compile(
 def _wrong_in_one(
     sentence: CitedSentence, given: Mapping[int, str], names: Sequence[str], characters: int
 ) -> Sequence[str]:
-    """What is wrong with one sentence: its form first, for a text that is none is not worth reading."""
     text, facts = sentence
     if len(text) > characters:
         return [f"it has {len(text)} characters, over {characters}"]
-    # The control characters of Unicode hide what is there, or turn the line round.
+    # Control characters hide what is there, or turn the line round.
     if not text.strip() or any(unicodedata.category(char).startswith(("C", "Zl", "Zp")) for char in text):
         return ["it is not one line of plain text"]
     if _MARKS.match(text):
@@ -230,7 +228,7 @@ def ungrounded(text: str, sources: Sequence[str], all_facts: Iterable[str] = ())
 
 
 def _folded(word: str) -> str:
-    """A word in one form of its letters, without the ending of a genitive; a number without its thousands' commas."""
+    """A word without the ending of a genitive, a number without its thousands' commas."""
     word = unicodedata.normalize("NFKC", word).casefold().replace("’", "'").removesuffix("'s").removesuffix("'")
     return word.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word) else word
 
@@ -266,14 +264,13 @@ class ModelWriter:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time of the run is over, or too many pages failed."""
+        """Whether the model is not asked any more."""
         return self._over() is not None
 
     def write(self, subject: str, facts: Sequence[str], about: About | None = None) -> tuple[CitedSentence, ...]:
-        """Sentences that cite `facts` by their numbers from 1; none for no facts.
+        """Sentences that cite `facts`, as many of them as it reads, by their numbers from 1; none for no facts.
 
-        Of very many facts the first are shown to the model, as many as it reads. Raises RemoteError: "unusable" where
-        what it wrote did not pass the checks twice.
+        Raises RemoteError: "unusable" where what it wrote did not pass the checks twice.
         """
         given = number_facts(facts)
         if not given:
@@ -306,13 +303,13 @@ class ModelWriter:
             return self._reply(server, messages, form, until)
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         if self._server is not None:
             self._server.close()
             self._server = None
 
     def _over(self) -> RemoteError | None:
-        """Why nobody is to be asked any more; None: go on."""
+        """Why the model is not asked any more; None: go on."""
         if len(self._failures) >= FAILED_PAGES:
             last = self._failures[-1]
             said = f"{last} ({FAILED_PAGES} pages on end, so it is not asked again in this run)"
@@ -323,9 +320,9 @@ class ModelWriter:
 
     @contextmanager
     def _turn(self, kept_seconds: float = 0.0) -> "Iterator[tuple[ModelServer, float]]":
-        """The server, connected, and when it must be done, by the clock; how it went counts for whether it is asked.
+        """The server, connected, and when it must be done, by the clock.
 
-        Raises RemoteError where nobody is to be asked any more, or no more than some seconds of the run are left.
+        Raises RemoteError where it is not to be asked any more, or only the `kept_seconds` of the run are left.
         """
         if over := self._over():
             raise over
@@ -345,7 +342,6 @@ class ModelWriter:
         self._failures.clear()
 
     def _reply(self, server: "ModelServer", asked: Messages, form: Mapping[str, Any], until: float) -> str:
-        """What the model says; raises RemoteError, "unusable" for more than anybody should read."""
         from vault_memory.embedding.model_clients import retry, within
 
         def ask() -> str:
@@ -362,7 +358,7 @@ def configured_writer(
     config: Config, environ: Mapping[str, str] | None = None, clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> ModelWriter | None:  # fmt: skip
-    """The writer that the settings name, for one run; None where they name none."""
+    """The writer that the settings name, if any, for one run."""
     environ = os.environ if environ is None else environ
     to = reflect_endpoint(config, environ)
     if to is None:

@@ -1,7 +1,6 @@
-"""Opinions as a person or a program asks for them: the beliefs of reflect's page, with all that they rest on.
+"""Opinions as a person or a program asks for them: those of reflect's page, with all that they rest on.
 
-They are worked out by reflect's own look at the index (reflect/beliefs.py), never by rules of this module. Nothing is
-written, and no page need be there.
+Nothing is written, and no page need be there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Opinion:
-    """A belief as `opinions@1` has it: lists of facts newest first, confidences rounded to .05, `history` oldest first.
+    """An opinion as `opinions@1` has it: facts newest first, confidences rounded to .05, `history` oldest first.
 
     `evidence` is every place it was written. One that is private to a scope is weighed with what that scope sees.
     """
@@ -56,10 +55,7 @@ class Opinion:
 
 
 def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
-    """The opinions held (those about one entity), surest first; behind them those that hold no longer.
-
-    They are read as for their page, that page included: the numbers on it may be the user's.
-    """
+    """The opinions held (those about one entity), surest first; behind them those that hold no longer."""
     names, public = Names(jobs.store), Names(jobs.store, with_private=False)
     by_all, by_some = (each.canonical(entity) if entity else None for each in (public, names))
     # What stands, or has no room, on the page that is for everybody; and what is stated in some scope.
@@ -74,7 +70,7 @@ def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
 
 
 def _private(jobs: PageJobs, about: str | None) -> Iterator[tuple[HeldOpinion, str]]:
-    """What is stated in some scope, each weighed by the facts that all may see and by those of that scope."""
+    """What is stated in some scope, weighed by the facts that this scope sees."""
     scopes = note_queries.scopes_of_opinions(jobs.store)
     if not scopes:
         return
@@ -82,19 +78,16 @@ def _private(jobs: PageJobs, about: str | None) -> Iterator[tuple[HeldOpinion, s
     for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
-        open_to_it = (fact for fact in everything if fact.scope in (GLOBAL, scope))
-        told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
-        for opinion in beliefs.find_opinions(told, jobs.opinion_inputs, about):
+        visible = (fact for fact in everything if fact.scope in (GLOBAL, scope))
+        bearing = [fact for fact in visible if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
+        for opinion in beliefs.find_opinions(bearing, jobs.opinion_inputs, about):
             if any(fact.scope == scope for fact in opinion.statements):
                 yield opinion, scope
 
 
-# --- as it is told ---------------------------------------------------------------------------------------------------
-
-
-def _lines(jobs: PageJobs, told: Iterable[Fact]) -> dict[tuple[str, int], FactLine]:
+def _lines(jobs: PageJobs, facts: Iterable[Fact]) -> dict[tuple[str, int], FactLine]:
     """These facts as they stand in their notes, by place; each with what took its place."""
-    known = {(fact.path, fact.line): fact for fact in told}
+    known = {(fact.path, fact.line): fact for fact in facts}
     bullets = [_line(fact) for fact in known.values() if not fact.is_inferred]
     inferred = [_line(fact) for fact in known.values() if fact.is_inferred]  # what nobody wrote down claims nothing
     every = [*marked(jobs.store, bullets, jobs.options.today), *inferred]

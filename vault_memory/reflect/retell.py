@@ -1,8 +1,7 @@
 """Puts the paragraph of a configured model at the head of a page: its citations, its room, how long it stays.
 
-Law 6: what the model wrote was checked by its writer; what fails leaves the page as it would be without a model. A page
-keeps its paragraph while its facts are the same: it is found again in the ledger of what was written, so a new index
-or a hand edit costs no new text. It knows no server.
+What fails leaves the page as it would be without a model. A page keeps its paragraph while its facts are the same: it
+is found again in the ledger of what was written, so a new index or a hand edit costs no new text.
 """
 
 import hashlib
@@ -24,11 +23,8 @@ MIN_FACTS = 4
 PARAGRAPH_SHARE = 1 / 3
 """The most of a page's tokens that its paragraph takes."""
 
-SENTENCE_TOKENS = 50
-"""What a sentence with its citations comes to, to know how many to ask for; what is too many is dropped."""
-
-CITED_TOKENS, TOKEN_CHARACTERS = 20, 4
-"""What of that the citations are, and the characters of a token of plain prose."""
+SENTENCE_TOKENS, CITATION_TOKENS, TOKEN_CHARACTERS = 50, 20, 4
+"""About what a sentence with its citations comes to, what these are of it, and the characters of a token."""
 
 OPENING = "opening"
 
@@ -57,8 +53,8 @@ class Subject:
 
     @property
     def about(self) -> About:
-        """What the model is told of it: about as many sentences as have room, and none that has none by itself."""
-        sentences, characters = self.room // SENTENCE_TOKENS, TOKEN_CHARACTERS * (self.room - CITED_TOKENS)
+        """What the model is told of it: as many sentences as have room, and none that has none by itself."""
+        sentences, characters = self.room // SENTENCE_TOKENS, TOKEN_CHARACTERS * (self.room - CITATION_TOKENS)
         return About(self.what, self.aliases, min(sentences, MAX_SENTENCES), min(characters, SENTENCE_CHARACTERS))
 
     @property
@@ -68,7 +64,7 @@ class Subject:
 
 
 class ModelUse(NamedTuple):
-    """What came of asking the model in a run: pages it wrote for, pages it failed, and why the first of these."""
+    """What came of asking the model in a run; `why` the first of the `failed` pages failed."""
 
     method: str
     pages: int = 0
@@ -88,11 +84,11 @@ class Retelling:
 
     @property
     def ask(self) -> stance.Ask | None:
-        """Asks the model what a fact means for an opinion; None in a dry run."""
+        """Asks the model a question; None in a dry run."""
         return self._writer.ask if self._asks else None
 
     def signature(self, signature: bytes, has_failed: bool = False) -> bytes:
-        """The signature of a page with nothing left to ask for: told, or the model made nothing that could stand."""
+        """The signature of a page with nothing left to ask for: written, or the model made nothing that could stand."""
         method = self._writer.method.encode("utf-8", "replace")
         return hashlib.blake2b(b"tried" * has_failed + signature + method, digest_size=16).digest()
 
@@ -110,22 +106,23 @@ class Retelling:
         """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
         done = self.signature(signature)
         # Tiers and opinions move from day to day, and need no new text.
-        said = repr((self._writer.method, sorted((fact.key, fact.path) for fact in subject.own)))
-        mark = Line("", slot=f"{_MARK} {hashlib.blake2b(said.encode('utf-8', 'replace'), digest_size=16).hexdigest()}")
+        basis = repr((self._writer.method, sorted((fact.key, fact.path) for fact in subject.own)))
+        digest = hashlib.blake2b(basis.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        mark = Line("", slot=f"{_MARK} {digest}")
         kept = self._find_paragraph(mark, subject, present)
         if kept is not None:
             return self._place(draft, [mark, *kept], subject) or draft, done
-        # Nothing but what the draft tells leaves for the model; nor does what came from outside: it may hold words for
-        # the model, and would lose its mark.
+        # The model gets only what the draft tells, and nothing from outside: that may hold words for the model, and
+        # would lose its mark.
         keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
-        told = [subject.facts[key] for key in keys if key in subject.facts and subject.facts[key].is_trusted]
-        if len(told) < MIN_FACTS or subject.about.sentences < 1:
+        facts = [subject.facts[key] for key in keys if key in subject.facts and subject.facts[key].is_trusted]
+        if len(facts) < MIN_FACTS or subject.about.sentences < 1:
             return draft, done
         if not self._asks:
             return draft, signature
         is_over = self._writer.is_over
         try:
-            found = self._ask_model(draft, mark, told, subject)
+            found = self._ask_model(draft, mark, facts, subject)
         except RemoteError as error:
             self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
             # What is of no use today is so tomorrow: asked again with each run it would leave no turn to the others.
@@ -135,7 +132,7 @@ class Retelling:
         return found, done
 
     def _find_paragraph(self, mark: Line, subject: Subject, present: Block | None) -> list[Line] | None:
-        """The paragraph that stands on the page, if it is of the same facts, citing their lines as they are now."""
+        """The paragraph that stands on the page, if of the same facts, citing their lines as they are now."""
         last = self._last(present.sha) if present else None
         if present is None or last is None or mark not in last:
             return None
@@ -148,18 +145,18 @@ class Retelling:
                 found += [_line(text, [known[one] for one in cited], subject.context.cite)] if dash else []
         return found
 
-    def _ask_model(self, draft: Draft, mark: Line, told: Sequence[Fact], subject: Subject) -> Draft:
+    def _ask_model(self, draft: Draft, mark: Line, facts: Sequence[Fact], subject: Subject) -> Draft:
         """The draft with what the model writes of it now; raises RemoteError where that comes to nothing."""
-        shown = [fact_line(fact, subject.names(fact)) for fact in told]
-        sentences = self._writer.write(subject.name, shown, subject.about)
+        given = [fact_line(fact, subject.names(fact)) for fact in facts]
+        sentences = self._writer.write(subject.name, given, subject.about)
         lines = [
-            _line(one.text.rstrip(".").rstrip(), [told[number - 1] for number in one.facts], subject.context.cite)
+            _line(one.text.rstrip(".").rstrip(), [facts[number - 1] for number in one.facts], subject.context.cite)
             for one in sentences
         ]
         placed = self._place(draft, [mark, *lines], subject)
         if placed is None:
-            said = f"what {self._writer.method} wrote has no room on its page"
-            raise RemoteError(said, "If this goes on, use another model.", "unusable")
+            what = f"what {self._writer.method} wrote has no room on its page"
+            raise RemoteError(what, "If this goes on, use another model.", "unusable")
         return placed
 
     def _place(self, draft: Draft, lines: Sequence[Line], subject: Subject) -> Draft | None:
@@ -184,10 +181,7 @@ class Retelling:
 
 
 def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
-    """A sentence with its citations: `[[2025-11-27]] L14, L20, [[2025-12-01#^id]]`, the notes in the order given.
-
-    It rests on facts that stand below too: deleting it must not take these away.
-    """
+    """A sentence with its citations. It has no keys: its facts stand below too, and deleting it leaves them there."""
     notes: dict[str, dict[int, Fact]] = {}
     for fact in facts:
         notes.setdefault(f"{fact.path}#{fact.block_id or ''}", {})[fact.line] = fact

@@ -1,7 +1,7 @@
 """What one statement says of another, as far as that is certain in any language; a configured model may say more. Pure.
 
-The same words bear a statement out, and the same words denied contradict it. Words that are merely alike may mean
-anything ("Mag das neue Büro", "Hasst das neue Büro"): they are related, and move nothing.
+The same words support a statement, and the same words denied contradict it. Words that are merely alike may mean
+anything ("Mag das neue Büro", "Hasst das neue Büro").
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _NEGATIONS = frozenset(
 _WITH_NEGATION = frozenset(
     "do does did longer more any anymore mehr plus más mais più mai meer längre lenger længere больше".split()  # noqa: SIM905 - reads as prose
 )
-"""What comes and goes with a negation: "does not like", "mag nicht mehr", "n'aime plus"."""
+"""What comes with a negation: "does not like", "mag nicht mehr", "n'aime plus"."""
 
 _MARKUP = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|[@*_`]")
 _SHORT_FORMS = (
@@ -48,7 +48,7 @@ class Sentence(NamedTuple):
 
 @lru_cache(1 << 14)
 def sentence(text: str, names: tuple[str, ...] = ()) -> Sentence:
-    """The words of a statement about somebody of these names, which play no part where it begins with one."""
+    """The words of a statement about somebody of these names, without the one that it begins with."""
     words = _words(text)
     for name in sorted((_words(name) for name in names), key=len, reverse=True):
         if name and words[: len(name)] == name:
@@ -88,7 +88,7 @@ VERSION = 4
 
 
 def object_form(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - what JSON schema has for each
-    """The JSON schema of an object with just these properties: plain enough for every server's dialect of it."""
+    """The JSON schema of an object with just these properties, in every server's dialect."""
     return {
         "type": "object", "properties": properties, "required": [*properties], "additionalProperties": False,
     }  # fmt: skip
@@ -114,15 +114,15 @@ fact that decide it, copied exactly. A fact about something else, or one that le
 
 
 def verdict_key(text: str, names: Iterable[str]) -> int:
-    """What verdicts about a statement are kept under: a hash of its words, signed, 64 bits."""
+    """What verdicts about a statement are kept under: a hash, signed, 64 bits."""
     said = "\0".join((str(VERSION), without_evidence(text), *names)).encode("utf-8", "replace")
     return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
 
 
 def verdict(ask: Ask, opinion: str, fact: str) -> str:
-    """What a model says that a fact means for an opinion; RELATED for neither, and where its quotation is none.
+    """What a model says that a fact means for an opinion; RELATED for neither, and where its quote is none.
 
-    Raises RemoteError where the model does not answer.
+    Raises RemoteError.
     """
     data = json.dumps({"opinion": without_evidence(opinion), "fact": fact}, ensure_ascii=False)
     reply = ask([{"role": "system", "content": _INSTRUCTIONS}, {"role": "user", "content": data}], FORM)
