@@ -1,10 +1,9 @@
 """The opinions that the facts hold: which statements are one opinion, what bears on it, how sure it makes. Pure.
 
 An opinion is what O facts state in the same words about the same entities. Its confidence is computed afresh
-(confidence.py) from the number it was given first, or by hand, and from every other fact about its subjects. For or
-against it speaks only what is certain in any language: the same words or their negation, a claim that takes its place,
-a source that it cites. What merely shares words is related to it. A number that somebody wrote down holds all that was
-known then: facts up to that day, and the evidence it cites, are listed and do not move it once more.
+(confidence.py) from the number it was given first, or by hand, and from what is certain in any language: the same words
+or their negation, a claim that takes its place, a source that it cites. A number that somebody wrote down holds all
+that was known then: facts up to that day, and the evidence it cites, are listed and do not move it once more.
 """
 
 import re
@@ -41,7 +40,7 @@ LEAST_SHARED, LEAST_SHARE = 2, 0.5
 MAX_RELATED = 12
 """So many related facts are listed, and asked about where a model is configured: the nearest, then the newest."""
 
-LOOKED_AT = 200
+FACTS_OF_WORD = 200
 """So many of the newest facts about a subject that hold a word are looked at."""
 
 _LETTERS = re.compile(r"\w+")
@@ -135,29 +134,30 @@ def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None
     return tuple(sorted(found, key=lambda one: (-one.belief.rounded, one.statement.text, one.statement.key)))
 
 
-def _opinion(told: Sequence[Fact], subjects: Mapping[str, "_Subject"], inputs: OpinionInputs) -> HeldOpinion:
-    """What statements of one opinion, and the facts that bear on it, make of it."""
+def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_Subject"], inputs: OpinionInputs) -> HeldOpinion:
     # Its number is the one in the user's own list, else the oldest; its words are the newest that have a day.
-    first = next((fact for fact in told if fact.path == OPINIONS_NOTE), told[0])
-    newest = next((fact for fact in reversed(told) if fact.day), told[-1])
+    first = next((fact for fact in statements if fact.path == OPINIONS_NOTE), statements[0])
+    newest = next((fact for fact in reversed(statements) if fact.day), statements[-1])
     since = stated_on(first)
     about = [subjects[slug] for slug in newest.subjects or newest.about or (NOBODY,)]
-    found = _bearing(told, newest, since, about, inputs)
+    found = _find_evidence(statements, newest, since, about, inputs)
     supports, contradicts, related = (
         tuple(sorted((fact for said, fact in found if said == relation), key=in_order))
         for relation in (SUPPORTS, CONTRADICTS, RELATED)
     )
-    known = (inputs.by_hand.get(short(fact.key)) for fact in told)
+    known = (inputs.by_hand.get(short(fact.key)) for fact in statements)
     by_hand = max((one for one in known if one), key=lambda one: one.day, default=None)
     prior, since = (by_hand.confidence, by_hand.day) if by_hand else (_confidence(first), since)
     pieces = [
         *(_piece(fact, SUPPORTS, _confidence(fact) if fact.kind == OPINION else None) for fact in supports),
         *(_piece(fact, CONTRADICTS) for fact in contradicts),
-        *(_piece(fact, RESTATES, fact.confidence) for fact in told if fact is not first),
+        *(_piece(fact, RESTATES, fact.confidence) for fact in statements if fact is not first),
     ]
     # Where its day is not known, whatever bears on it may have come later.
     belief = weigh_evidence(prior, pieces, since.toordinal() if since else None)
-    return HeldOpinion(newest, tuple(told), prior, belief, supports, contradicts, related, since, by_hand is not None)
+    return HeldOpinion(
+        newest, tuple(statements), prior, belief, supports, contradicts, related, since, by_hand is not None
+    )
 
 
 def _subjects(fact: Fact) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ def _piece(fact: Fact, relation: str, number: float | None = None) -> Evidence:
 
 
 class _Subject:
-    """The facts about one subject, in the order of a timeline, as they are looked up."""
+    """The facts about one subject, in the order of a timeline."""
 
     def __init__(self, facts: Sequence[Fact], inputs: OpinionInputs) -> None:
         self.facts, self._inputs = facts, inputs
@@ -220,56 +220,65 @@ class _Subject:
 
     def nearest(self, stems: frozenset[str], least: float) -> Iterator[Fact]:
         """The facts that hold at least so many of these stems: those that hold most, of those the newest, first."""
-        shared = Counter(place for stem in stems for place in self._by_stem.get(stem, ())[-LOOKED_AT:])
+        shared = Counter(place for stem in stems for place in self._by_stem.get(stem, ())[-FACTS_OF_WORD:])
         for place in sorted(shared, key=lambda place: (-shared[place], -place)):
             if shared[place] >= least:
                 yield self.facts[place]
 
 
-def _bearing(
-    told: Sequence[Fact], newest: Fact, since: date | None, subjects: Sequence[_Subject], inputs: OpinionInputs
+def _find_evidence(
+    statements: Sequence[Fact], newest: Fact, since: date | None, subjects: Sequence[_Subject], inputs: OpinionInputs
 ) -> Iterable[tuple[str, Fact]]:
-    """What the facts about its subjects say of an opinion held since a day; what is noted of a fact first counts."""
-    own_keys = {fact.key for fact in told}
-    found: dict[tuple[str, int, int], tuple[str, Fact]] = {}
-
-    def note(fact: Fact, relation: str) -> None:
-        if fact.key in own_keys:
-            return
-        if relation == SUPPORTS and fact.kind == OPINION:
-            day = stated_on(fact)
-            if day is None or (since is not None and day <= since):
-                relation = RELATED  # each of two that say nearly the same would be the evidence of the other
-        found.setdefault((fact.path, fact.line, fact.key), (RELATED if is_doubt(fact) else relation, fact))
-
+    """What the facts about its subjects say of an opinion held since a day; each counts as it is found first."""
+    own_keys = {fact.key for fact in statements}
     names = _names(newest, inputs)
-    words, is_denied = sentence(newest.text, names)
     of_names = {stem for name in names for stem in inputs.stems(name)}
     every = inputs.stems(without_evidence(newest.text))
     stems = frozenset(stem for stem in every if stem not in inputs.idle and stem not in of_names)
-    cited = frozenset[EvidenceSource]().union(*(sources(fact.text) for fact in told))
-    newer = {fact.succeeded_by for fact in told} - {None}
-    for fact in (fact for subject in subjects if newer for fact in subject.facts if fact.key in newer):
-        note(fact, CONTRADICTS)
-    for subject in subjects:
-        for fact, other_is_denied in subject.by_words.get(words, ()) if words else ():
-            note(fact, SUPPORTS if other_is_denied == is_denied else CONTRADICTS)
-    for subject in subjects:
-        for source in cited:
-            for fact in subject.by_note.get(source.note, ()):
-                # A note that is cited as a whole says of it what shares a word with it.
-                is_it = fact.block_id == source.block_id
-                if is_it if source.block_id else not stems.isdisjoint(inputs.stems(fact.text)):
-                    note(fact, SUPPORTS)
+    found: dict[tuple[str, int, int], tuple[str, Fact]] = {}
+    for relation, fact in _certain(statements, newest, stems, subjects, inputs):
+        if fact.key not in own_keys:
+            found.setdefault((fact.path, fact.line, fact.key), (_counted_as(relation, fact, since), fact))
     least = max(min(LEAST_SHARED, len(stems)), LEAST_SHARE * len(stems))
     near: dict[int, Fact] = {}
     for subject in subjects:
         others = (fact for fact in subject.nearest(stems, least) if fact.key not in own_keys)
         near |= {fact.key: near.get(fact.key, fact) for fact in islice(others, MAX_RELATED)}
     for fact in near.values():
-        if (fact.path, fact.line, fact.key) not in found:
-            note(fact, _verdict(newest.text, names, fact, inputs))
+        place = (fact.path, fact.line, fact.key)
+        if place not in found:
+            found[place] = (_counted_as(_verdict(newest.text, names, fact, inputs), fact, since), fact)
     return found.values()
+
+
+def _certain(
+    statements: Sequence[Fact], newest: Fact, stems: frozenset[str], subjects: Sequence[_Subject], inputs: OpinionInputs
+) -> Iterator[tuple[str, Fact]]:
+    """What took the place of an opinion, has its words or their negation, or is cited by it."""
+    newer = {fact.succeeded_by for fact in statements} - {None}
+    for subject in subjects if newer else ():
+        yield from ((CONTRADICTS, fact) for fact in subject.facts if fact.key in newer)
+    words, is_denied = sentence(newest.text, _names(newest, inputs))
+    for subject in subjects if words else ():
+        for fact, other_is_denied in subject.by_words.get(words, ()):
+            yield SUPPORTS if other_is_denied == is_denied else CONTRADICTS, fact
+    cited = frozenset[EvidenceSource]().union(*(sources(fact.text) for fact in statements))
+    for subject in subjects:
+        for source in cited:
+            for fact in subject.by_note.get(source.note, ()):
+                # A note that is cited as a whole says of it what shares a word with it.
+                is_it = fact.block_id == source.block_id
+                if is_it if source.block_id else not stems.isdisjoint(inputs.stems(fact.text)):
+                    yield SUPPORTS, fact
+
+
+def _counted_as(relation: str, fact: Fact, since: date | None) -> str:
+    """What a relation counts as: each of two opinions that say nearly the same would be the evidence of the other."""
+    day = stated_on(fact)
+    is_older = day is None or (since is not None and day <= since)
+    if is_doubt(fact) or (relation == SUPPORTS and fact.kind == OPINION and is_older):
+        return RELATED
+    return relation
 
 
 def _verdict(text: str, names: Sequence[str], fact: Fact, inputs: OpinionInputs) -> str:

@@ -1,8 +1,8 @@
 """A fact as reflect works on it, with its day, place, tier and whom it is about, and how a page cites its line. Pure.
 
-A citation opens in Obsidian: `[[2025-11-27]] L12`, or `[[2025-11-27#^id]]` where the line has a block id (DESIGN.md
-§4). A name that two notes share is written with its path, and shown without: `[[memory/2025-11-27|2025-11-27]] L12`. A
-name that no wikilink can hold (`C# notes`) is a Markdown link with its path: `[C# notes](Work/C%23%20notes.md) L12`.
+A citation opens in Obsidian: `[[2025-11-27]] L12`, or `[[2025-11-27#^id]]` where the line has a block id. A name that
+two notes share is written with its path: `[[memory/2025-11-27|2025-11-27]] L12`. One that no wikilink can hold is a
+Markdown link: `[C# notes](Work/C%23%20notes.md) L12`.
 """
 
 import re

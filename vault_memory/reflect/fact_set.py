@@ -1,7 +1,6 @@
-"""Reads the facts for reflect out of the index: what people wrote in notes, never what a page of ours says.
+"""Reads the facts for reflect out of the index: Retain bullets, and what is said in a log that is a conversation.
 
-Retain bullets, and what is said in a log that is a conversation. Left out, with their number kept: what is
-private to some scope (a page is for everybody who opens it), and what was forgotten. Summaries and proposals hold none.
+Left out, and counted: what is private to some scope (a page is for everybody who opens it), and what was forgotten.
 """
 
 import re
@@ -68,7 +67,7 @@ class FactRow(NamedTuple):
 def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> FactSet:
     """The facts of all notes as they stand on a day; who is mentioned on `page_days` of them is to have a page.
 
-    What is private to some scope is read for a person who asks for it, never for a page.
+    Private facts are for a person who asks for them, never for a page.
     """
     names, left_out = Names(store, with_private), Counter[str]()
     forgotten = journal.forgotten(store)
@@ -83,19 +82,19 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
             withheld.update((row.key, *_before_private(row)))
         else:
             rows.append(row)
-    whom = _Whom(store, names, rows, page_days)
-    facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
+    finder = _EntityFinder(store, names, rows, page_days)
+    facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, finder, today), strict=True)}
     # What is private or forgotten retires nothing: a page would be silent where it cannot say why.
     after = superseded(store, names, facts, today, Filters(), by_each_other=True)
     for id_, newer in after.items():
         if id_ in facts and newer.id in facts:
             facts[id_] = facts[id_]._replace(succeeded_by=facts[newer.id].key)
-    told = tuple(sorted(facts.values(), key=lambda fact: (fact.day or date.min, fact.path, fact.line)))
-    return FactSet(told, dict(left_out), whom.called, frozenset(withheld.difference(fact.key for fact in told)))
+    ordered = tuple(sorted(facts.values(), key=lambda fact: (fact.day or date.min, fact.path, fact.line)))
+    return FactSet(ordered, dict(left_out), finder.called, frozenset(withheld.difference(fact.key for fact in ordered)))
 
 
 def _before_private(row: FactRow) -> Iterator[int]:
-    """What a bullet that is private by a key of its own was known by before it had that key."""
+    """What a bullet was known by before it had the key that makes it private."""
     if "scope" in row.whole and (keys := _KEYS.match(row.whole)):
         left = ",".join(part for part in keys[2].split(",") if part.partition("=")[0].strip() != "scope").strip()
         yield journal.passage_key(f"{keys[1]}({left}){keys[3]}" if left else keys[1] + keys[3])
@@ -104,8 +103,8 @@ def _before_private(row: FactRow) -> Iterator[int]:
 # --- whom a fact is about --------------------------------------------------------------------------------------------
 
 
-class _Whom:
-    """Whom facts are about, as canonical slugs."""
+class _EntityFinder:
+    """Finds whom facts are about, as canonical slugs."""
 
     def __init__(self, store: View, names: Names, rows: Sequence[FactRow], page_days: int) -> None:
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
@@ -182,10 +181,7 @@ class _Whom:
         yield from (slug for slug, of in days.items() if len(of) >= page_days)
 
 
-# --- how it stands ---------------------------------------------------------------------------------------------------
-
-
-def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Iterator[Fact]:
+def _aged(store: View, rows: Sequence[FactRow], finder: _EntityFinder, today: date) -> Iterator[Fact]:
     """The facts of these rows in the same order, with importance and tier as of a day."""
     # On how many days it was told, by its wording; from outside it counts for nothing.
     days = {(row.wording, row.day) for row in rows if row.wording and row.day and provenance.is_trusted(row.by)}
@@ -196,7 +192,7 @@ def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Ite
         importance = row.importance
         if importance is None:
             importance = decay.importance_of(kind, bool(row.decided), told.get(row.wording, 1))
-        about, subjects = whom.find(row)
+        about, subjects = finder.find(row)
         since, until = row.since, row.until or row.since
         occurred = Span(date.fromisoformat(since), date.fromisoformat(until)) if since and until else None
         sure = 1.0 if row.confidence is None else row.confidence
@@ -212,5 +208,5 @@ def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Ite
 
 
 def _words(row: FactRow) -> int:
-    """What the journal knows the passage of a fact by; what was inferred has a key of its own line."""
+    """What the journal knows the passage of a fact by."""
     return row.key if row.speaker is None else journal.passage_key(row.whole)

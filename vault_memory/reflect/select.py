@@ -4,9 +4,8 @@ Extractive selection as budgeted submodular maximisation (H. Lin and J. Bilmes, 
 Document Summarization", ACL 2011; the greedy rule with a scaled cost is of their NAACL 2010 paper). A fact covers
 concepts: the people and things it is about, the threads (stems that return in another of the facts), and the stretch of
 time it lies in. Coverage of a concept is worth `weight · (1 - 2^-n)`: the first fact about it takes half of that, the
-next a quarter, so that what is not told yet comes before what is told again. To that each fact brings what it is worth
-by itself: importance, a decision. Greedy by gain per cost^SCALE, and lazily, for a gain only ever falls: a fact whose
-gain of earlier is not the best any more needs no second look.
+next a quarter. To that each fact brings what it is worth by itself: importance, a decision. Greedy by gain per
+cost^SCALE, and lazily, for a gain only ever falls.
 
 Aside from the formula, of two facts in nearly the same words only one is taken, of two that tell how a thing stands in
 the same words with other numbers only the newer, and a superseded fact only after the one that took its place. No tier
@@ -35,7 +34,7 @@ Concept = str | tuple[str, str]
 """What a fact covers: a stem as it is, or one of the two kinds with a slug or with the name of the days."""
 
 LATELY = timedelta(days=14)
-"""What was written in so many days before the newest of some facts is told lately: how things stand by now."""
+"""What was written in so many days before the newest of some facts is how things stand by now."""
 
 WEEKS_FROM, MONTHS_FROM = 14, 100
 """From so many days on the stretches of time to be covered are weeks, and then months; below, they are days."""
@@ -210,10 +209,7 @@ def _times(ordered: Sequence[Fact]) -> dict[date | None, list[Concept]]:
 
 
 def _weights(candidates: Sequence[_Candidate], weigh: Weights) -> dict[Concept, float]:
-    """What covering each concept wholly is worth; one that is worth nothing is left out.
-
-    A stem that is part of a name is no thread beside the one it names.
-    """
+    """What covering each concept wholly is worth, where it is anything; a stem of a name is no thread beside it."""
     counts = Counter(concept for candidate in candidates for concept in candidate.concepts)
     slugs = {*weigh.focus, *(concept[1] for concept in counts if isinstance(concept, tuple) and concept[0] == PERSON)}
     names = frozenset(stem for slug in slugs for stem in weigh.stems(slug.replace("-", " ")))
@@ -230,7 +226,7 @@ def _weights(candidates: Sequence[_Candidate], weigh: Weights) -> dict[Concept, 
 
 
 class _Coverage:
-    """What is left to be covered of each concept, and what one more fact would add."""
+    """What is left to be covered of each concept."""
 
     def __init__(self, weights: Mapping[Concept, float]) -> None:
         self._left = dict(weights)
@@ -250,7 +246,7 @@ class _Coverage:
 def _take(
     taken: list[_Candidate], candidates: Sequence[_Candidate], coverage: _Coverage, turn: Turn, alike: float
 ) -> None:
-    """Add to what was taken before what one turn takes of the candidates, in order."""
+    """Add what one turn takes of the candidates, in order."""
     budget, keys, had = turn.budget, {one.fact.key for one in taken}, {id(one.fact) for one in taken}
     waiting: dict[int, list[int]] = defaultdict(list)
     heap: list[tuple[float, int]] = []
@@ -279,7 +275,6 @@ def _take(
 
 
 def _says_the_same(one: _Candidate, other: _Candidate, limit: float) -> bool:
-    """Whether two facts say the same in nearly the same words."""
     if not one.stems or not other.stems:
         return one.fact.key == other.fact.key
     shared = len(one.stems & other.stems)
