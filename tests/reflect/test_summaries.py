@@ -139,7 +139,7 @@ def test_what_is_folded_away_is_counted() -> None:
     assert closing.startswith(f"…and {90 - len(cited(draft))} more facts, the most on [[2025-11-")
     counts = [int(number) for number in re.findall(r"\]\] \((\d+)\)", closing)]
     assert counts == sorted(counts, reverse=True)
-    assert len(counts) <= summaries.FOLDED
+    assert len(counts) <= summaries.FOLDED_LINKS
 
 
 def test_short_facts_of_a_day_share_a_citation() -> None:

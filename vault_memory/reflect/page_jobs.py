@@ -59,8 +59,6 @@ class Job(NamedTuple):
     draft: Callable[[], Draft | None]
     subject: Callable[[], retell.Subject] | None = None
     """What a configured model may write of on it."""
-    left: Callable[[], Draft] | None = None
-    """How to draft the page where it stands although its facts make none any more: by what still belongs there."""
     without: str = ""
     """Why there is no page, where these facts make none."""
 
@@ -249,8 +247,7 @@ class PageJobs:
             inside = [fact for fact in given if period.holds(fact.when)]
             limit = summaries.limit(period, inside, self._context)
             subject = partial(self._subject, period.title, "happened in", inside, limit, draft)
-            left = partial(summaries.remainder, period, about, self._context)
-            yield job._replace(subject=subject, left=left, without=summaries.too_little(period, about))
+            yield job._replace(subject=subject, without=summaries.too_little(period, about))
 
     def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
         return summaries.summary(period, given, self._context_of(given), free)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
-from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
+from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, summaries, user_feedback
 from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.page_jobs import Job, Options, PageJobs
 from vault_memory.reflect.plan import Draft, Edit, Notice, PageHistory, Plan, make_edit, skipped_page, standing_lines
@@ -244,8 +244,9 @@ class RunPlanner:
                     present = self._block(draft.path, draft.block)
                     draft, signature = retelling.retell(draft, signature, job.subject(), present)
         self.signatures[job.path] = signature
-        left = job.left() if draft is None and job.left else None
-        return left if left and self._block(left.path, left.block) else draft
+        if draft is None and self._block(job.path, summaries.BLOCK):
+            return Draft(job.path, summaries.BLOCK, (summaries.TOO_LITTLE,), "")
+        return draft
 
     def _add(self, draft: Draft) -> None:
         self._drafts[draft.path] = draft

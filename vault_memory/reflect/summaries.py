@@ -22,23 +22,23 @@ BLOCK = "summary"
 LIMITS = {"week": 400, "month": 600, "year": 800}
 """The most tokens a page has, by the kind of its period."""
 
-SHARE = 0.35
+SHARE_OF_FACTS = 0.35
 """A page has at most this share of the tokens of its facts."""
 
-FEWEST = 3
-"""Of fewer facts a summary is longer than they are."""
-
-FEWEST_LINES = 2
-"""What tells fewer facts is none."""
+FEWEST_FACTS, FEWEST_LINES = 3, 2
+"""Of fewer facts a summary is longer than they are; what tells fewer is none."""
 
 CITATION_TOKENS = 14
 """What a line of the page costs beside its text."""
 
-SPARE = 2
+SPARE_CHOICE = 2
 """So many times the limit is chosen: what is too long for the room that is left makes place for what is not."""
 
-FOLDED = 3
+FOLDED_LINKS = 3
 """How many notes the closing line links: less beside links to finer pages, none on a short page."""
+
+TOO_LITTLE = Line("Too little to sum up.", slot="remainder")
+"""What a page says whose facts would not make one any more."""
 
 _FINER = {"month": "Weeks", "year": "Months"}
 
@@ -47,16 +47,15 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
     """The page of a period from the facts dated in it; of the others only whether they took a fact's place counts.
 
     None where there is too little to sum up. So many tokens of its limit are left `free` for what somebody else has to
-    say. Their order plays no part. Whoever makes many pages had better give each only its own facts and their
-    successors.
+    say. Their order plays no part.
     """
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
-    if len(inside) < FEWEST:
+    if len(inside) < FEWEST_FACTS:
         return None
     body = Body(period, inside, context, limit(period, inside, context))
     opening, notes = Line(_opening(body)), Counter(fact.path for fact in inside)
     pages = [context.cite.link(page_of(name)) for name in finer(period) if name in context.summaries]
-    links = FOLDED - bool(pages) if body.with_headings else 0
+    links = FOLDED_LINKS - bool(pages) if body.with_headings else 0
 
     def lines(taken: Sequence[Fact]) -> list[Line]:
         """All lines of a page that tells these facts."""
@@ -79,27 +78,12 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
     return Draft(period.path, BLOCK, tuple(found), f"{period.title}: {size(inside)}", start)
 
 
-def remainder(period: Period, facts: Sequence[Fact], context: PageContext) -> Draft:
-    """What a page says whose facts would not make one any more: how many there still are, and where; none of them."""
-    inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
-    body = Body(period, inside, context, limit(period, inside, context))
-    where, is_all = _fullest(Counter(fact.path for fact in inside), context.cite, FOLDED)
-    left = f"Too little to sum up; {'it stands in' if is_all else 'most of it stands in'} {where}."
-    lines = (Line(_opening(body)), Line(""), Line(left, slot="remainder"))
-    return Draft(period.path, BLOCK, lines, f"{period.title}: {size(inside)}")
-
-
 def too_little(period: Period, facts: Sequence[Fact]) -> str:
     """Why a period with these facts, if it has no page, has none."""
     told = f"{period.title} has {counted(len(facts), 'fact')}"
-    if len(facts) < FEWEST:
-        return f"{told}: from {FEWEST} on it is summed up."
-    if len({fact.key for fact in facts}) < FEWEST_LINES:
-        return f"{told}, all in the same words."
-    return (
-        f"{told}, all short: a summary is {SHARE:.0%} as long as its facts at most,"
-        " and that holds no two of them with their sources."
-    )
+    if len(facts) < FEWEST_FACTS:
+        return f"{told}: from {FEWEST_FACTS} on it is summed up."
+    return f"{told}, too short or too much alike: a summary is {SHARE_OF_FACTS:.0%} as long as its facts at most."
 
 
 def size(facts: Sequence[Fact]) -> str:
@@ -113,9 +97,9 @@ def limit(period: Period, facts: Sequence[Fact], context: PageContext) -> int:
     most, source = LIMITS[period.kind], 0
     for fact in facts:
         source += fact.tokens or context.count(fact.text)
-        if source * SHARE >= most:
+        if source * SHARE_OF_FACTS >= most:
             return most
-    return int(source * SHARE)
+    return int(source * SHARE_OF_FACTS)
 
 
 def _fitting(
@@ -131,7 +115,7 @@ def _fitting(
     weigh = Weights(body.context.stems, body.context.rarity, cost, old_before=plus(body.period.end, -OLD_DAYS))
     keys = {fact.key for fact in facts}
     taken: list[Fact] = []
-    for fact in choose(facts, SPARE * body.limit, weigh):
+    for fact in choose(facts, SPARE_CHOICE * body.limit, weigh):
         newer = fact.succeeded_by
         if newer in keys and newer != fact.key and newer not in {one.key for one in taken}:
             continue  # it found no room
@@ -161,14 +145,9 @@ def _folded(notes: Counter[str], cite: Citations, links: int) -> str:
     more = counted(notes.total(), "more fact")
     if not links:
         return f"…and {more}."
-    where, is_all = _fullest(notes, cite, links)
-    return f"…and {more}, {'on' if is_all else 'the most on'} {where}."
-
-
-def _fullest(notes: Counter[str], cite: Citations, links: int) -> tuple[str, bool]:
-    """Links to the notes with most of some facts, and whether those are all."""
     fullest = sorted(notes, key=lambda path: (-notes[path], path))[:links]
-    return _and([f"{cite.link(path)} ({notes[path]})" for path in fullest]), len(fullest) == len(notes)
+    where = _and([f"{cite.link(path)} ({notes[path]})" for path in fullest])
+    return f"…and {more}, {'on' if len(fullest) == len(notes) else 'the most on'} {where}."
 
 
 def _and(parts: Sequence[str]) -> str:
