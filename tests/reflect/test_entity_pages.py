@@ -127,7 +127,7 @@ def test_of_very_many_facts_the_weightiest_of_each_month_are_looked_at() -> None
     facts = many(2000)
     facts[7] = facts[7]._replace(importance=0.9)
     found = entity_page.pick_weightiest(facts)
-    assert facts[7] in found and len(found) <= entity_page.WEIGHED
+    assert facts[7] in found and len(found) <= entity_page.WEIGHED_FACTS
     assert {(one.when.year, one.when.month) for one in found if one.when} == {
         (one.when.year, one.when.month) for one in facts if one.when
     }

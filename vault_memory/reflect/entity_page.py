@@ -2,12 +2,10 @@
 
 A fact stands there once. What is told first is chosen first (select.py): a short overview of all times, then what was
 told lately, then the rest. Of that, what is alive (core and working) and not over stands under "Now", what lies ahead
-under "Ahead", and the rest in a timeline. Only the section of a fact depends on its tier, so that the clock moves facts
-from one to another and does nothing else. Over and ahead are seen from the newest day on which anything was written.
-What has no room is counted, with links to where it stands.
+under "Ahead", and the rest in a timeline. Only the section of a fact depends on its tier: the clock moves facts from
+one to another, and does nothing else. Over and ahead are seen from the newest day on which anything was written.
 
-The same is done for bank/world.md (how things are, by whom) and bank/experience.md (what was done, by month), without
-what a person wrote on these pages themselves.
+The same is done for bank/world.md (how things are, by whom) and bank/experience.md (what was done, by month).
 """
 
 import re
@@ -37,7 +35,7 @@ BANK_TOKENS = 2000
 
 OVERVIEW_TOKENS = 220
 CORE_SHARE, LATELY_SHARE = 8, 4
-"""What is needed again and again, and what was told lately, is given one of so many parts of the room first."""
+"""What is needed again and again, and what was told lately, gets one of so many parts of the room first."""
 
 FRAME_TOKENS = 60
 """What headings and the closing line cost, near enough; what is too much is taken back."""
@@ -53,7 +51,7 @@ FACT_TOKENS = 44
 
 CITATION_TOKENS = 14
 
-WEIGHED = 800
+WEIGHED_FACTS = 800
 """So many facts are looked at closely; of more only the weightiest of each month are."""
 
 _LASTING = re.compile(
@@ -73,9 +71,8 @@ _IS = (
 )
 """How a sentence goes on, or begins, that says what somebody or something is."""
 
-RELATED = 8
-FOLDED = 4
-"""How many links say where folded facts stand."""
+RELATED_LINKS, FOLDED_LINKS = 8, 4
+"""How many links say whom it goes with, and where folded facts stand."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +130,6 @@ def _cost(context: PageContext, fact: Fact) -> int:
 
 
 class _Page:
-    """One page in the making."""
-
     def __init__(self, profile: Profile, context: PageContext, tokens: int) -> None:
         self._profile, self._context, self._tokens = profile, context, tokens
         self._room, self._as_old, self._cost = tokens, False, partial(_cost, context)
@@ -236,31 +231,28 @@ class _Page:
 
     @cached_property
     def _opening(self) -> Line:
-        """How much there is, from when to when, and whom it goes with."""
         days = sorted({day for fact in self._facts if (day := known_on(fact))})
         text = size(self._facts)
         if len(days) > 1:
             text += f", {long(days[0], days[-1])} to {long(days[-1])}"
         related = Counter(slug for fact in self._facts for slug in dict.fromkeys(fact.about))
         del related[self._profile.slug]
-        ranked = sorted(related, key=lambda slug: (-related[slug], slug))[:RELATED]
+        ranked = sorted(related, key=lambda slug: (-related[slug], slug))[:RELATED_LINKS]
         together = ", ".join(f"{self._context.link_entity(slug)} ({related[slug]})" for slug in ranked)
         return Line(f"{text}{f'; together with {together}' if together else ''}.", slot="opening")
 
     def _closing(self, told: Sequence[Fact]) -> Iterator[Line]:
-        """How many facts are folded away, and where they stand."""
         folded = len(self._facts) - len(told)
         if not folded:
             return
         places = self._places - Counter(map(self._where, told))
-        fullest = sorted(places, key=lambda place: (-places[place], place))[:FOLDED]
+        fullest = sorted(places, key=lambda place: (-places[place], place))[:FOLDED_LINKS]
         links = ", ".join(f"{place} ({places[place]})" for place in fullest)
         among = "on" if len(fullest) == len(places) else "most of them on"
         yield from (Line(""), Line(f"…and {counted(folded, 'more fact')}, {among} {links}.", slot="folded"))
 
     @cached_property
     def _places(self) -> Counter[str]:
-        """How many of the facts are to be looked up where: a page is laid out several times until it fits."""
         return Counter(map(self._where, self._facts))
 
     def _where(self, fact: Fact) -> str:
@@ -281,12 +273,12 @@ def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
 
 def pick_weightiest(facts: Sequence[Fact]) -> list[Fact]:
     """The facts worth a close look, where there are too many: of each month as many, by importance and day."""
-    if len(facts) <= WEIGHED:
+    if len(facts) <= WEIGHED_FACTS:
         return list(facts)
     months: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         months[period_of(fact.when, "month").name if fact.when else ""].append(fact)
-    share = max(WEIGHED // len(months), 1)
+    share = max(WEIGHED_FACTS // len(months), 1)
     best = (
         nsmallest(share, of_month, key=lambda fact: (-fact.importance, fact.is_inferred, in_order(fact)))
         for of_month in months.values()
@@ -298,11 +290,7 @@ def pick_weightiest(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def bank_lines(path: str, known: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS) -> tuple[Line, ...]:
-    """The block of a page of the bank, within `tokens`.
-
-    On bank/world.md how things are now, by the person, place or project it is about; on bank/experience.md what was
-    done and what came of it, the newest month first.
-    """
+    """The block of bank/world.md, how things are now, or of bank/experience.md, what was done, within `tokens`."""
     if path == WORLD:
         newest = max((fact.day for fact in known if fact.day), default=None)
         standing = (fact for fact in known if fact.kind in STANDING and fact.succeeded_by is None)

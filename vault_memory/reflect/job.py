@@ -139,7 +139,6 @@ class Writer:
         return done
 
     def _write_page(self, edit: Edit, again: Callable[[Edit], Edit | None]) -> Edit | None:
-        """Write one page; returns what was written, None when somebody else has done so."""
         late = edit
 
         def compose(before: bytes | None) -> tuple[bytes, Edit | None]:
@@ -309,7 +308,6 @@ def undo(
 
 
 def _named_blocks(index: IndexFile) -> frozenset[str]:
-    """The hashes that the closing markers of all notes name."""
     found: set[str] = set()
     for path in index.vault.walk().files:
         with suppress(OSError):
@@ -318,7 +316,7 @@ def _named_blocks(index: IndexFile) -> frozenset[str]:
 
 
 def _tell_index(index: IndexFile, paths: list[str]) -> None:
-    # The pages are written: what they are must not be lost for an index that the next command brings up to date.
+    # The pages are written: that stands, whatever becomes of an index that the next command brings up to date.
     with suppress(VaultMemoryError):
         if paths:
             index.update(paths)

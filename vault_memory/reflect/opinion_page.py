@@ -23,7 +23,7 @@ from vault_memory.reflect.blocks import Line, leading_confidence, short, text_na
 from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.periods import long
-from vault_memory.reflect.sections import PageContext, unlinked
+from vault_memory.reflect.sections import PageContext, counted, unlinked
 from vault_memory.reflect.select import in_order
 
 BLOCK = "opinions"
@@ -32,7 +32,7 @@ PATH = "bank/opinions.md"
 PAGE_TOKENS = 4000
 """What a page of opinions may cost; those that are least sure, and oldest, are folded away first."""
 
-LEAST_TOKENS = 12
+OPINION_TOKENS = 12
 """No opinion with its citation costs less."""
 
 FRAME_TOKENS = 30
@@ -40,7 +40,7 @@ FRAME_TOKENS = 30
 
 TEXT_TOKENS = 44
 
-STATED = 3
+STATED_NUMBERS = 3
 """So many of the numbers it was stated with are told, the newest."""
 
 _STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
@@ -72,7 +72,7 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
         enumerate(opinions), key=lambda pair: (-pair[1].belief.rounded, -(pair[1].updated or date.min).toordinal())
     )
     for place, one in surest:
-        if room < LEAST_TOKENS:
+        if room < OPINION_TOKENS:
             break
         lines, subject = tuple(entry(one, context)), next(iter(one.subjects), "")
         cost = context.count("\n".join(line.text for line in lines)) + 1
@@ -110,7 +110,7 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
         last = f", last on {long(day)}" if day else ""
         yield Line(f"  - {belief.sparkline} {belief.trend}{start}{last}", slot=f"course {name}")
     if len(opinion.stated) > 1:
-        stated = opinion.stated[-STATED:]
+        stated = opinion.stated[-STATED_NUMBERS:]
         days = [*(day for day, _ in stated[1:]), None]
         told = (f"{decimal(number)} on {long(on, then)}" for (on, number), then in zip(stated, days, strict=True))
         yield Line(f"  - stated {', '.join(told)}", slot=f"stated {name}")
@@ -167,25 +167,22 @@ class _Entry(NamedTuple):
     below: tuple[Line, ...]
 
     def details(self, what: str) -> Iterator[Line]:
-        """The lines of facts that speak for it, or against it."""
+        """The lines below of facts that speak for it, or against it."""
         for line in self.below:
             match = _DETAIL.match(line.text)
             if match and match["what"] == what and line.keys:
                 yield line
 
     def cited(self, what: str) -> Collection[int]:
-        """The keys of those facts."""
         return {key for line in self.details(what) for key in line.keys}
 
 
 def summarize_moves(moves: Sequence[Move]) -> str:
-    """How many: `2 opinions moved, 1 new`; "" where there is none."""
+    """`2 opinions moved, 1 new`; "" where there is none."""
     kinds = Counter("new" if one.before is None else "gone" if one.after is None else "moved" for one in moves)
-    told = [f"{kinds[what]:,} {what}" for what in ("moved", "new", "gone") if kinds[what]]
-    if told:
-        number, what = told[0].split(" ")
-        told[0] = f"{number} opinion{'' if number == '1' else 's'} {what}"
-    return ", ".join(told)
+    first = next((what for what in ("moved", "new", "gone") if kinds[what]), "")
+    numbers = {what: counted(count, "opinion") if what == first else f"{count:,}" for what, count in kinds.items()}
+    return ", ".join(f"{numbers[what]} {what}" for what in ("moved", "new", "gone") if kinds[what])
 
 
 class OpinionMoves:
@@ -262,7 +259,6 @@ def _name(opinion: HeldOpinion) -> str:
 
 
 def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
-    """The opinions among the lines of a page's block."""
     for at, line in enumerate(lines):
         match, number = _STATED.match(line.text), leading_confidence(line.text)
         if match and number is not None:

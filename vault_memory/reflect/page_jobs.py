@@ -1,7 +1,7 @@
 """Turns the facts of a vault into the drafts of its pages: which pages there are, and what each is made from.
 
-A page is made from the facts that belong on it and from nothing else: a signature of those tells whether it can have
-changed, and only then it is drafted. This reads the index and writes nothing.
+A page is made from the facts that belong on it alone: a signature of those tells whether it can have changed, and only
+then it is drafted. This reads the index and writes nothing.
 """
 
 import hashlib
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
-from itertools import chain
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, fact_text, provenance
@@ -114,21 +113,20 @@ class PageJobs:
 
         A job must be done, or its page left as it is, before the next one is asked for.
         """
-        wanted = self.options.only or REFLECTED
-        found = chain(
-            self._summaries() if "summaries" in wanted else (),
-            self._entities() if "entities" in wanted else (),
-            self._bank() if "entities" in wanted else (),
-            self._opinions() if "opinions" in wanted else (),
-        )
-        for job in found:
+        kinds = {
+            "summaries": (self._summaries,),
+            "entities": (self._entities, self._bank),
+            "opinions": (self._opinions,),
+        }
+        wanted = [makers for kind, makers in kinds.items() if kind in (self.options.only or REFLECTED)]
+        for job in (job for makers in wanted for make in makers for job in make()):
             if job.path in self.options.removed:
                 self.unmade.append(job.path)
             else:
                 yield job
 
     def older(self) -> Iterator[Draft]:
-        """The pages that an earlier run may have made, as they are to be where no fact belongs on them any more."""
+        """The pages that an earlier run may have made, as they are to be where no fact belongs on them."""
         wanted = self.options.only or REFLECTED
         for path in self._paths if self.options.since is None else ():
             if path.startswith(SUMMARIES) and "summaries" in wanted:
@@ -197,7 +195,7 @@ class PageJobs:
             months = {periods.period_of(day, "month").name for fact in rest if (day := fact.when)} & self._made
             newest = max((fact.day for fact in about if fact.day), default=None)
             known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest)
-            draft = partial(self._entity, known, path, about)
+            draft = partial(self._entity_page, known, path, about)
             more = (*(line.text for line in entries), *sorted(months), "".join(fact.tier[0] for fact in rest))
             job = self._job(path, [*about, *newer], more, draft)
             subject = partial(
@@ -205,7 +203,7 @@ class PageJobs:
             )
             yield job._replace(subject=subject)
 
-    def _entity(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int = 0) -> Draft:
+    def _entity_page(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int = 0) -> Draft:
         lines = entity_page.lines(known, self._context_of(known.facts), entity_page.PAGE_TOKENS - free)
         start = self._template.replace("{{title}}", link_name(path))
         size = entity_page.size(known.facts) if known.facts else f"{counted(len(about), 'fact')} in opinions"
@@ -233,7 +231,6 @@ class PageJobs:
         yield self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
     def find_moves(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
-        """What became of the opinions from one block of their page to the next."""
         return opinion_page.OpinionMoves(self.opinions, self._by_key, self._cite.fact).between(was, lines)
 
     def _summaries(self) -> Iterator[Job]:
@@ -242,14 +239,14 @@ class PageJobs:
                 continue
             given = [*about, *self._newer(about)]
             links = [name for name in periods.finer(period) if name in self._made]
-            draft = partial(self._summary, period, given)
+            draft = partial(self._summary_page, period, given)
             job = self._job(period.path, given, links, draft)
             inside = [fact for fact in given if period.holds(fact.when)]
             limit = summaries.limit(period, inside, self._context)
             subject = partial(self._subject, period.title, "happened in", inside, limit, draft)
             yield job._replace(subject=subject, without=summaries.too_little(period, about))
 
-    def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
+    def _summary_page(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
         return summaries.summary(period, given, self._context_of(given), free)
 
     # --- what a model may write of --------------------------------------------------------------------------------
@@ -258,7 +255,6 @@ class PageJobs:
         self, name: str, what: str, own: Sequence[Fact], tokens: int, shorter: Callable[[int], Draft | None],
         slug: str = "",
     ) -> retell.Subject:  # fmt: skip
-        """A page that may be retold; `slug` is that of the entity it is about."""
         return retell.Subject(
             name=name,
             what=f"what {what} {name}",
@@ -272,8 +268,7 @@ class PageJobs:
         )
 
     @property
-    def most(self) -> int:
-        """So many pages at most are looked at."""
+    def max_pages(self) -> int:
         return len(self._closed) + len(self._pages) + 3
 
     def proposals(
@@ -349,13 +344,12 @@ class PageJobs:
     @cached_property
     def _closed(self) -> dict[periods.Period, list[Fact]]:
         """The periods that are over, each with the facts of its days."""
-        told, today = self._by_day, self.options.today
-        over = ((period, days) for period, days in self._periods.items() if period.end < today)
-        return {period: [fact for day in days for fact in told[day]] for period, days in over}
+        over = ((period, days) for period, days in self._periods.items() if period.end < self.options.today)
+        return {period: [fact for day in days for fact in self._by_day[day]] for period, days in over}
 
     @cached_property
     def _periods(self) -> dict[periods.Period, list[date]]:
-        """The weeks, months and years with a fact in them."""
+        """The weeks, months and years with a fact in them, each with its days."""
         found: dict[periods.Period, list[date]] = {}
         for kind in periods.KINDS:  # the finer come first, so that who writes them in turn can link them
             for day in sorted(self._by_day):
@@ -364,12 +358,10 @@ class PageJobs:
 
     @cached_property
     def opinions(self) -> tuple[beliefs.HeldOpinion, ...]:
-        """The opinions held, surest first."""
         return beliefs.find_opinions(self.fact_set.facts, self.opinion_inputs)
 
     @cached_property
     def opinion_inputs(self) -> OpinionInputs:
-        """What its opinions are read with."""
         return OpinionInputs(
             names=lru_cache(1 << 12)(self._called),
             stems=self._stems,
@@ -384,17 +376,13 @@ class PageJobs:
         return note_queries.model_verdicts(self.store)
 
     def _called(self, slug: str) -> tuple[str, ...]:
-        """What an entity is called: by the name of its page already before that is there."""
         path = self._open_pages.get(slug) if slug not in self._names.pages else None
         names = ((link_name(path),) if path else ()) + tuple(self._names.forms(slug))
         return (slug.replace("-", " "), *dict.fromkeys(names))
 
     def changed_verdicts(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
-        """What a model said anew that facts mean for statements, by the hashes of both, and what nobody asks any more.
-
-        Nothing where nobody looked at opinions.
-        """
-        if "opinions" not in self.__dict__:
+        """What a model said anew that facts mean for statements, by the hashes of both, and what nobody asks now."""
+        if "opinions" not in self.__dict__:  # nobody looked at them
             return [], []
         known, found = self._known_verdicts.keys(), self.opinion_inputs.verdicts
         return [(*pair, found[pair]) for pair in found.keys() - known], list(known - found.keys())
@@ -408,7 +396,6 @@ class PageJobs:
         return found
 
     def _newer(self, about: Iterable[Fact]) -> list[Fact]:
-        """The facts that took the place of some of these."""
         return [self._by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self._by_key]
 
     # --- how it is told ------------------------------------------------------------------------------------------
@@ -455,7 +442,7 @@ class PageJobs:
         )
 
     def _context_of(self, about: Sequence[Fact]) -> PageContext:
-        """The context of one page: how rare a stem is, is told by the facts that belong there and by no others.
+        """The context of one page: how rare a stem is, is told by the facts that belong there.
 
         Not by the whole index: that holds our own pages, and what they say would change what they are to say.
         """

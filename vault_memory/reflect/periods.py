@@ -16,7 +16,7 @@ KINDS = ("week", "month", "year")
 
 
 class Period(NamedTuple):
-    """One week, month or year; `name` is that of its page, `start` and `end` are its first and its last day."""
+    """One week, month or year; `name` is that of its page, `start` and `end` are its first and last day."""
 
     kind: str
     name: str
@@ -25,7 +25,6 @@ class Period(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where its page lies in the vault."""
         return page_of(self.name)
 
     @property
@@ -39,7 +38,6 @@ class Period(NamedTuple):
         return f"Week {int(week)} of {int(year)}, {days}"
 
     def holds(self, day: date | None) -> bool:
-        """Whether a day is one of its days; what has no day is in no period."""
         return day is not None and self.start <= day <= self.end
 
 
@@ -56,7 +54,6 @@ def kind_of(path: str) -> str:
 
 @lru_cache(1 << 16)
 def period_of(day: date, kind: str) -> Period:
-    """The week, month or year a day lies in."""
     span = unit_of(day, kind)
     if kind == "week":
         year, week, _ = day.isocalendar()

@@ -172,7 +172,7 @@ class RunPlanner:
 
     def _plan_pages(self, progress: "Progress | None") -> None:
         asked: set[str] = set()
-        most = self.jobs.most if progress else 0
+        most = self.jobs.max_pages if progress else 0
         for done, job in enumerate(self.jobs.jobs()):
             if progress:
                 progress(done, most, done)
@@ -192,7 +192,7 @@ class RunPlanner:
         self._plan_stale_pages(asked)
 
     def _plan_stale_pages(self, asked: Container[str]) -> None:
-        """The pages of ours on which nothing belongs any more; of one beside another only what is in no note goes."""
+        """Plan the pages on which nothing belongs any more; of one beside another only what is in no note goes."""
         for draft in self.jobs.older():
             block = None if draft.path in asked else self._block(draft.path, draft.block)
             if block is None or block.lines == tuple(line.text for line in draft.lines):
@@ -270,8 +270,10 @@ class RunPlanner:
         self._answers = answers = proposals.read_answers(
             block, last, self.jobs.fact_set.facts, self.feedback, only_ticks=self._options.only_core
         )
-        if answers.dropped:
-            self._plan.notices.append(_notice_of_dropped(path, answers.dropped))
+        if answers.dropped:  # never their words, for these may be forgotten
+            rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
+            why = f"{counted(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
+            self._plan.notices.append(Notice(path, why, "Write there yourself what should stand there all the same."))
         after = before or core.START
         for name, change in list(answers.ticked.items()):
             try:
@@ -338,14 +340,12 @@ class RunPlanner:
             raise VaultError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.") from error
 
     def _holds_block(self, path: str) -> bool:
-        """Whether a note has the block of an entity's page."""
         with suppress(RefusedError, VaultError):
             begins = f"memory:begin {entity_page.BLOCK}".encode() in (self._page(path) or b"")  # else it costs a parse
             return begins and self._block(path, entity_page.BLOCK) is not None
         return False
 
     def _read_written(self, path: str, name: str) -> tuple[Block | None, list[Line] | None]:
-        """A block of a page as it stands, and what was written there last."""
         block = self._block(path, name)
         return block, self._ledger.last(block.sha) if block else None
 
@@ -356,13 +356,3 @@ class RunPlanner:
             return blocks.read_page(path, data, name).block if data is not None else None
         except (ConflictError, RefusedError, VaultError):
             return None
-
-
-def _notice_of_dropped(path: str, count: int) -> Notice:
-    """What is told of proposals that are dropped; never their words, for these may be forgotten."""
-    rest, they = ("rests", "it goes") if count == 1 else ("rest", "they go")
-    why = (
-        f"{counted(count, 'proposal')} that you ticked or reworded {rest} on what no note holds any more:"
-        f" {they} from {proposals.PATH}, and not into {path}."
-    )
-    return Notice(path, why, "Write there yourself what should stand there all the same.")

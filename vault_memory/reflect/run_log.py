@@ -75,7 +75,6 @@ class RunLog:
             return None
 
     def note_night(self, night: NightlyRun) -> None:
-        """Keep the nightly run, where the disk takes it."""
         ran = night.ran.isoformat() if night.ran else None
         self._write({"jobs": {REFLECT: night._asdict() | {"seen_to": night.seen_to.isoformat(), "ran": ran}}})
 
@@ -89,7 +88,6 @@ class RunLog:
             return None
 
     def note_end(self, end: ReflectEnd) -> None:
-        """Keep how a reflect ended, where the disk takes it."""
         self._write({"reflected": end._asdict() | {"at": end.at.isoformat(timespec="seconds")}})
 
     @contextlib.contextmanager
@@ -99,13 +97,13 @@ class RunLog:
         The lock lies in the data folder, not in the vault, where a link could lead anywhere. Raises BusyError when
         another process holds it, VaultMemoryError when the folder cannot be written.
         """
+        lock = locations.writer_lock(self.file.with_name(f"{self.file.stem}-pages"), 0.0)
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(locations.writer_lock(self.file.with_name(f"{self.file.stem}-pages"), 0.0))
+                stack.enter_context(lock)
             except BusyError as error:
-                raise BusyError(
-                    "Another process is writing the pages of this vault.", "Try again when it is done."
-                ) from error
+                what = "Another process is writing the pages of this vault."
+                raise BusyError(what, "Try again when it is done.") from error
             except IndexUnusableError as error:
                 raise VaultMemoryError(f"{self.file.parent} cannot be written.", "Make it writable.") from error
             yield

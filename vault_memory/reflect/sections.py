@@ -23,14 +23,14 @@ DECIDED, ALSO = "Decided", "Also"
 FACT_TOKENS = {"week": 48, "month": 40, "year": 32}
 """The most tokens of one fact's text, by the kind of the period: the longer ago, the denser."""
 
-LINES = 6
+FEWEST_ROOMS = 6
 """No fact's text takes more than one of so many parts of a short page."""
 
 HEADINGS_FROM = 300
 """A page with a limit under this is a single list: headings and links around the facts would be a good part of it."""
 
-NAMED = 3
-"""How many entities the opening line names; one on a short page, where the room is for facts."""
+NAMED_ENTITIES = 3
+"""How many the opening line names; one on a short page, where the room is for facts."""
 
 _LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*\)")
 
@@ -80,16 +80,14 @@ class Body:
     @property
     def fact_tokens(self) -> int:
         """The most tokens of one fact's text; a first sentence may be somewhat longer."""
-        return min(FACT_TOKENS[self.period.kind], max(self.limit // LINES, 1))
+        return min(FACT_TOKENS[self.period.kind], max(self.limit // FEWEST_ROOMS, 1))
 
     @property
     def with_headings(self) -> bool:
-        """Whether there is room for headings."""
         return self.limit >= HEADINGS_FROM
 
     @cached_property
     def threads(self) -> Counter[str]:
-        """How many of the period's facts are about each entity."""
         return Counter(slug for fact in self.facts for slug in dict.fromkeys(fact.about))
 
     @cached_property
@@ -98,10 +96,9 @@ class Body:
         if not self.is_opened:
             return []
         ranked = sorted(self.threads, key=lambda slug: (-self.threads[slug], slug))
-        return [slug for slug in ranked if self.threads[slug] > 1][: NAMED if self.with_headings else 1]
+        return [slug for slug in ranked if self.threads[slug] > 1][: NAMED_ENTITIES if self.with_headings else 1]
 
     def name_entity(self, slug: str) -> str:
-        """The name of an entity below the opening line."""
         name = self.context.link_entity(slug)
         return unlinked(name) if slug in self.named else name
 
@@ -111,11 +108,10 @@ class Body:
 
     def text(self, fact: Fact) -> str:
         """The words of a fact as they stand on the page."""
-        found = self._texts.get(id(fact))
-        if found is None:
+        if id(fact) not in self._texts:
             text = fact_text.readable(fact.text, self.context.exists)
-            found = self._texts[id(fact)] = fact_text.clipped(text, self.fact_tokens, self.context.count)
-        return found
+            self._texts[id(fact)] = fact_text.clipped(text, self.fact_tokens, self.context.count)
+        return self._texts[id(fact)]
 
     def thread(self, fact: Fact) -> str:
         """The entity under which a fact is told: of its subjects the one with most facts; "" where it has none."""
@@ -172,11 +168,8 @@ class Body:
 
     def _joined(self, one: Fact, other: Fact, section: str) -> Line | None:
         """Two facts on one line, under one citation, which can be taken apart; None where they stand apart."""
-        if (one.path, one.when, one.is_trusted) != (other.path, other.when, other.is_trusted):
-            return None
-        if one.block_id or other.block_id or self.thread(one) != self.thread(other):
-            return None
-        if self._lead(one, section) != self._lead(other, section):
+        shared, others = ((f.path, f.when, f.is_trusted, self.thread(f), self._lead(f, section)) for f in (one, other))
+        if one.block_id or other.block_id or shared != others:
             return None
         text = f"{self._phrase(one, section)}; {self.text(other)}{self._until(other)}"
         if self.context.count(text) > self.fact_tokens or any(
@@ -211,7 +204,6 @@ class Body:
         return "" if is_told or day.isoformat() in text else short_span(span, self.period.start)
 
     def _name(self, fact: Fact, section: str) -> str:
-        """Whom a fact is about where neither the heading nor its words tell it."""
         if not fact.subjects or self.thread(fact) == section:
             return ""
         spoken = _words(self.text(fact))
