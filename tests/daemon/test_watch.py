@@ -13,12 +13,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from vaults import fill, index_digest, memory, opened, paths, put
 
 from vault_memory.daemon import watch
 from vault_memory.daemon.index_worker import IndexWorker
+from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import ChangeQueue, Watcher
 from vault_memory.memory import Memory
 from vault_memory.vault import locations
@@ -36,13 +38,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning"
 class WatchedVault:
     """A vault whose index is kept in step."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, **settings: Any) -> None:
         self.root = root
-        self.memory = memory(root)
+        self.memory = memory(root, **settings)
         self.changes = ChangeQueue()
-        self.index_file = self.memory.index_file
-        self.watcher = Watcher(self.memory.vault.root, self.changes, lambda: self.index_file.links)
-        self.worker = IndexWorker(lambda: self.index_file, self.changes, self.watcher, threading.Lock())
+        self.watcher = Watcher(self.memory.vault.root, self.changes, lambda: self.worker.index_file.links)
+        self.worker = IndexWorker(LiveSettings(self.memory.config), self.changes, self.watcher, threading.Lock())
         self.worker.start()
         assert self.worker.looked.wait(PATIENCE_SECONDS)
         self.until(lambda: self.changes.count == 0)
@@ -319,14 +320,10 @@ def test_a_watcher_whose_threads_have_ended_is_started_again(kept: WatchedVault)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is taken for granted")
 @pytest.mark.parametrize("ours", [True, False])
-def test_all_that_happened_is_heard_of_before_the_answer(kept: WatchedVault, ours: bool) -> None:
-    if not ours:  # an index elsewhere, as in a synced vault
-        kept.memory = memory(kept.root, index_path=kept.root.parent / "index")
-        kept.index_file = kept.memory.index_file
-        kept.changes.add_everything()
-        kept.until(lambda: kept.changes.count == 0 and kept.memory.index_file.path.exists())
-        shutil.rmtree(kept.root / ".memory")
-        kept.until(kept.worker.knows_everything)
+def test_all_that_happened_is_heard_of_before_the_answer(tmp_path: Path, ours: bool) -> None:
+    # An index elsewhere, as in a synced vault.
+    kept = WatchedVault(fill(tmp_path / "vault", NOTES), **({} if ours else {"index_path": tmp_path / "index"}))
+    assert (kept.root / ".memory").exists() == ours
     for n in range(10):
         (kept.root / f"Other/{n}.md").write_text("heron")
         assert kept.watcher.wait_for_events(PATIENCE_SECONDS)
@@ -336,6 +333,7 @@ def test_all_that_happened_is_heard_of_before_the_answer(kept: WatchedVault, our
     assert not kept.watcher.wait_for_events(0.05)
     assert kept.watcher.wait_for_events(PATIENCE_SECONDS)
     kept.until(lambda: "a.md" not in paths(kept.memory))
+    kept.stop()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is taken for granted")
@@ -387,7 +385,7 @@ def test_a_stop_ends_a_run_between_two_notes(tmp_path: Path) -> None:
     fill(root, {f"{n}.md": f"heron {n}\n" * 30 for n in range(250)})
     changes, kept = ChangeQueue(), memory(root)
     watcher = Watcher(kept.vault.root, changes, dict)
-    worker = IndexWorker(lambda: kept.index_file, changes, watcher, threading.Lock())
+    worker = IndexWorker(LiveSettings(kept.config), changes, watcher, threading.Lock())
     worker.start()
     while worker.progress[0] < 3:
         time.sleep(0.001)

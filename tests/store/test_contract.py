@@ -120,9 +120,9 @@ def test_a_failure_undoes_all_of_a_transaction(store: Store) -> None:
 
 def test_a_reader_sees_one_moment_and_a_second_writer_is_told(store: Store) -> None:
     with Store.opened(store.file) as other, other.snapshot():
-        assert note_queries.count_notes(other.view(ALL)) == len(VAULT)
+        assert other.view(ALL).count_notes() == len(VAULT)
         put(store, "new.md", "New.\n")
-        assert note_queries.count_notes(other.view(ALL)) == len(VAULT)
+        assert other.view(ALL).count_notes() == len(VAULT)
     with store.writing(), pytest.raises(BusyError), Store.opened(store.file) as other, other.writing():
         pass
 

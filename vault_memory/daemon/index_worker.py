@@ -25,15 +25,16 @@ from datetime import time as clock
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vault_memory.config import Config
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import Batch, ChangeQueue, Trouble, Watcher
 from vault_memory.errors import BusyError, VaultMemoryError, error_from
 from vault_memory.federation import Federation
+from vault_memory.indexing.index_file import IndexFile
 from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
 from vault_memory.sessions import ledger
 
 if TYPE_CHECKING:
-    from vault_memory.indexing.index_file import IndexFile
     from vault_memory.indexing.indexer import Report
 
 RECONCILE_SECONDS = 300.0
@@ -69,18 +70,19 @@ class _StoppedError(Exception):
 class IndexWorker(threading.Thread):
     """Keeps one index up to date until it is stopped.
 
-    `index_file` gives that of the settings as they stand; `answering` is held by whoever answers a question, and
-    indexing lets them go before: both are Python, and would take turns in mid-work. `after` is called after each run
-    that changed something or looked at everything, and told which.
+    `answering` is held by whoever answers a question, and indexing lets them go before: both are Python, and would
+    take turns in mid-work. `after` is called after each run that changed something or looked at everything, and told
+    which. `index_of` makes the index file of settings.
     """
 
     def __init__(
-        self, index_file: "Callable[[], IndexFile]", changes: ChangeQueue, watcher: Watcher, answering: threading.Lock,
-        after: Callable[[bool], None] = lambda changed: None,
+        self, settings: LiveSettings, changes: ChangeQueue, watcher: Watcher, answering: threading.Lock,
+        after: Callable[[bool], None] = lambda changed: None, index_of: Callable[[Config], IndexFile] = IndexFile,
     ) -> None:  # fmt: skip
         super().__init__(name="index", daemon=True)
-        self._index_file, self._changes, self._watcher = index_file, changes, watcher
-        self._answering, self._after = answering, after
+        self._settings, self._changes, self._watcher = settings, changes, watcher
+        self._answering, self._after, self._index_of = answering, after, index_of
+        self.index_file = index_of(settings.current())
         self._stopping = threading.Event()
         self._retry_seconds = 0.0
         self._logged: set[tuple[str, str]] = set()
@@ -153,7 +155,10 @@ class IndexWorker(threading.Thread):
         self._retry_seconds = min(2 * self._retry_seconds or RETRY_SECONDS[0], RETRY_SECONDS[1]) if has_failed else 0.0
 
     def _refresh(self, batch: Batch | None) -> "Report":
-        started, index = time.monotonic(), self._index_file()
+        started, config = time.monotonic(), self._settings.current()
+        if self.index_file.config is not config:  # the settings were read again
+            self.index_file = self._index_of(config)
+        index = self.index_file
         links = index.links
         report = index.update(batch and list(batch.paths), self._progressed)
         if index.links != links:  # what they lead to may have changed before anybody knew that they do
@@ -312,8 +317,8 @@ class Nightly:
     cannot run it twice. What kills the process leaves no note, and the run is caught up. `zone` None is local time.
     """
 
-    def __init__(self, kept: RunLog, run: Callable[[], None], zone: tzinfo | None = None) -> None:
-        self._kept, self._run, self._zone = kept, run, zone
+    def __init__(self, run_log: RunLog, run: Callable[[], None], zone: tzinfo | None = None) -> None:
+        self._run_log, self._run, self._zone = run_log, run, zone
         self._night: NightlyRun | None = None  # where the disk takes nothing it must not begin again and again
 
     def run_if_due(self, at: clock, now: datetime, last_saved: datetime | None = None) -> bool:
@@ -325,7 +330,7 @@ class Nightly:
         local = now.astimezone(self._zone)
         # The local day on which the clock last showed this time or a later one; in the gap of a summer time too.
         day, name = local.date() if local.time() >= at else local.date() - _DAY, f"{at:%H:%M}"
-        night = self._night or self._kept.night()
+        night = self._night or self._run_log.night()
         if night is None or night.at != name or night.seen_to > day + _DAY:  # or the clock was far ahead
             self._note(NightlyRun(name, day, night and night.ran, night and night.ok))
             return False
@@ -341,5 +346,5 @@ class Nightly:
         return True
 
     def _note(self, night: NightlyRun) -> None:
-        self._kept.note_night(night)
-        self._night = night if self._kept.night() != night else None
+        self._run_log.note_night(night)
+        self._night = night if self._run_log.night() != night else None

@@ -65,17 +65,16 @@ class Daemon:
         self._say = say
         self._changes = ChangeQueue()
         self._settings = LiveSettings(config, self._changes.add_everything)
-        self._kept: IndexFile | None = None
         self._answering = threading.Lock()
         self._root = IndexFile(config).vault.root
-        self._watcher = Watcher(self._root, self._changes, self._links)
+        self._watcher = Watcher(self._root, self._changes, lambda: self._worker.index_file.links)
         self._warm: Federation | None = None
         self._has_all_events = False  # whether all that happened before the question in hand was told of
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
         self._background = Background(self._root, self._settings, self._slow)
         self._worker = IndexWorker(
-            self._index_file, self._changes, self._watcher, self._answering, self._index_was_updated
+            self._settings, self._changes, self._watcher, self._answering, self._index_was_updated
         )
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
@@ -241,16 +240,6 @@ class Daemon:
         # In the midst of many changes events come late: the answer is not fresh then anyway, and says so.
         is_whole = self._worker.knows_everything() and (self._has_all_events or pending > FEW_PATHS)
         return WatcherReport(is_whole, max(pending, total - done), tuple(sorted(self._changes.failed)))
-
-    def _index_file(self) -> IndexFile:
-        """The IndexFile that the index worker works with; made anew when the settings were read again."""
-        config = self._settings.current()
-        if self._kept is None or self._kept.config is not config:
-            self._kept = IndexFile(config)
-        return self._kept
-
-    def _links(self) -> frozenset[str]:
-        return self._kept.links if self._kept else frozenset()
 
     def _load(self) -> None:
         """Load what the first question and the first save would wait for."""

@@ -15,7 +15,6 @@ from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError
 from vault_memory.indexing import walk_diff
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
-from vault_memory.store.note_queries import count_notes
 from vault_memory.store.view import ALL, NoteRow, Store, View
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
@@ -80,7 +79,7 @@ class IndexState(NamedTuple):
 def index_state(view: View, freshness: Freshness, scopes: Sequence[str]) -> IndexState:
     """What an answer out of this index says of it, to an asker who sees these scopes."""
     return IndexState(
-        freshness.fresh, freshness.pending, view.generation, count_notes(view), freshness.degraded(scopes)
+        freshness.fresh, freshness.pending, view.generation, view.count_notes(), freshness.degraded(scopes)
     )
 
 
@@ -367,7 +366,7 @@ class IndexFile:
         if walk.covered is None:
             walk_diff.remember_drives(store, self.vault, walk)
         store.checkpoint()
-        locations.remember(self.vault.root, count_notes(store.view(ALL)))
+        locations.remember(self.vault.root, store.view(ALL).count_notes())
         return report
 
     def count_uses(self, store: Store) -> None:

@@ -19,7 +19,6 @@ from vault_memory.indexing.walk_diff import compare, refuse_loss
 from vault_memory.markdown.note import Problem
 from vault_memory.store import embedding_rows, rows
 from vault_memory.store.embedding_rows import Space
-from vault_memory.store.note_queries import count_notes
 from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import ALL, NoteRow, Store
 from vault_memory.vault.vault import Vault, content_hash
@@ -88,7 +87,7 @@ class Indexer:
             known, changes = compare(self._store, self._vault, walk)
         report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
         moved_from = self.moved(changes.new, changes.gone)
-        before = len(known) if walk.covered is None else count_notes(self._store.view(ALL))
+        before = len(known) if walk.covered is None else self._store.view(ALL).count_notes()
         left = len(walk.files) if walk.covered is None else before - len(changes.gone) + len(changes.new)
         refuse_loss(before, left, len(changes.gone) - len(moved_from))
         new = [] if self._vault.filters.unknown else changes.new

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.markdown.note import Problem
-from vault_memory.store.note_queries import count_notes, note_paths
+from vault_memory.store.note_queries import note_paths
 from vault_memory.store.view import ALL, NoteRow, Store
 from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault
@@ -84,7 +84,7 @@ def refuse_empty(index: Path, vault: Vault, walk: Walk) -> None:
         return
     known = 0
     with suppress(VaultMemoryError), Store.opened(index) as store:
-        known = count_notes(store.view(ALL))
+        known = store.view(ALL).count_notes()
     refuse_loss(known, 0, 0, index)
     refuse_loss(locations.remembered(vault.root), 0, 0, locations.memory_of(vault.root))
 

@@ -238,10 +238,6 @@ _RECENT = (
 )
 
 
-def count_notes(view: View) -> int:
-    return int(view.one("SELECT count(*) FROM note"))
-
-
 def note_paths(view: View, folder: str = "", with_private: bool = True) -> list[str]:
     """The paths of all notes, or of those below a folder or that everybody may read, in order."""
     first, last = (f"{folder}/", f"{folder}0") if folder else ("", None)

@@ -155,6 +155,10 @@ class View(IndexConnection):
             return super().rows(sql, *parameters)
         return iter(self.connection.execute(_narrowed(sql), (*self._limits, *parameters)))
 
+    def count_notes(self) -> int:
+        """How many notes there are."""
+        return int(self.one("SELECT count(*) FROM note"))
+
     def totals(self) -> Totals:
         """How many passages, words and notes there are."""
         # A part of a note's passages may be hidden: then they are to be counted.

@@ -5,10 +5,11 @@ names of months are read in English only, names of days in any language.
 """
 
 import re
+from contextlib import suppress
 from datetime import date, datetime
 from functools import lru_cache
 
-from vault_memory.text.spans import MONTH_NAMES, MONTHS, WEEKDAY_NAMES, day_of
+from vault_memory.text.spans import MONTH_NAMES, MONTHS, WEEKDAY_NAMES
 
 _MOMENT = (
     r"\[([^\]]*)\]|(YYYY|gggg|GGGG|MMMM|DDDD|dddd|MMM|DDD|ddd|YY|gg|GG|MM|Mo|DD|Do|dd|ww|wo|WW|Wo|HH|hh"
@@ -41,6 +42,7 @@ def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
     `stem` needs as many trailing path components as the format has, more do no harm; a name that starts with
     an ISO date is that day under any format. None for other names, and for days the calendar does not have.
     """
+    days: list[tuple[int, int, int]] = []
     parts = stem.split("/")
     components, regex, says = _names(moment_format) or (0, None, ())
     if regex and (match := regex.match("/".join(parts[-components:]))):
@@ -49,10 +51,13 @@ def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
         short = number.get("short year", 0)  # as moment.js: 68 is 2068, 69 is 1969
         year = number.get("year", short + (2000 if short <= 68 else 1900))
         month = number.get("month") or MONTHS.get(said.get("month name", "").lower().rstrip("."), 0)
-        if day := day_of(year, month, number["day"]):
-            return day
-    iso = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", parts[-1])
-    return day_of(int(iso[1]), int(iso[2]), int(iso[3])) if iso else None
+        days.append((year, month, number["day"]))
+    if iso := re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", parts[-1]):
+        days.append((int(iso[1]), int(iso[2]), int(iso[3])))
+    for numbers in days:
+        with suppress(ValueError):
+            return date(*numbers)
+    return None
 
 
 @lru_cache(maxsize=16)
