@@ -12,14 +12,14 @@ from vault_memory.reflect.model_writer import (
     FACT_CHARACTERS,
     FACTS_TOKENS,
     MAX_CHARACTERS,
-    About,
     CitedSentence,
-    borne_out,
+    WritingBrief,
     fact_line,
     messages,
     number_facts,
     parse_answer,
     problems,
+    without_idle_citations,
 )  # fmt: skip
 from vault_memory.text.spans import Span
 
@@ -34,7 +34,7 @@ FACTS = {
     8: "Set `rope.length` by hand in boat.toml.",
     9: "2025-11-21: Mag das neue Büro in Kiel sehr.",
 }
-ABOUT = About(aliases=("Addie",))
+ABOUT = WritingBrief(aliases=("Addie",))
 
 
 def wrong(text: str, *facts: int) -> list[str]:
@@ -120,7 +120,7 @@ def test_whatever_is_put_into_it_is_found(words: list[str], data: st.DataObject)
     invented = data.draw(st.sampled_from(["Zebulon", "Qu-7", "8431", "19 March", "2031-05-06", "€"]))
     at = data.draw(st.integers(0, len(words)))
     text = f"Ada {' '.join([*words[:at], invented, *words[at:]])}."
-    assert problems([CitedSentence(text, (1,))], {1: f"Ada {' '.join(words)}."}, "Ada", About())
+    assert problems([CitedSentence(text, (1,))], {1: f"Ada {' '.join(words)}."}, "Ada", WritingBrief())
 
 
 @settings(max_examples=40)
@@ -131,7 +131,7 @@ def test_whatever_is_put_into_it_is_found(words: list[str], data: st.DataObject)
 )
 def test_no_sign_of_structure_passes(before: str, sign: str, after: str) -> None:
     text = f"Ada {before}{sign}{after} mended oars."
-    assert problems([CitedSentence(text, (1,))], {1: text}, "Ada", About())
+    assert problems([CitedSentence(text, (1,))], {1: text}, "Ada", WritingBrief())
 
 
 # --- form ------------------------------------------------------------------------------------------------------------
@@ -168,12 +168,12 @@ def test_no_sign_of_structure_passes(before: str, sign: str, after: str) -> None
     ],
 )
 def test_what_is_no_plain_sentence_is_refused(text: str, said: str) -> None:
-    found = problems([CitedSentence(text, (1,))], {1: f"Mended oars there, the oars. {text}"}, "Oars", About())
+    found = problems([CitedSentence(text, (1,))], {1: f"Mended oars there, the oars. {text}"}, "Oars", WritingBrief())
     assert said in found[0] if said else found == []
 
 
 def test_lengths_have_their_limits() -> None:
-    about = About(sentences=2, characters=30)
+    about = WritingBrief(sentences=2, characters=30)
     given = {1: "Mended seven oars there, with the lamps of the ferry, and painted the boathouse green."}
     fits = [CitedSentence("Mended seven oars there.", (1,)), CitedSentence("Painted the boathouse.", (1,))]
     assert problems(fits, given, "Oars", about) == []
@@ -181,12 +181,14 @@ def test_lengths_have_their_limits() -> None:
     assert "there are 3 sentences" in problems([*fits, fits[0]], given, "Oars", about)[0]
     assert "over 30" in problems([CitedSentence("Painted " * 5, (1,))], given, "Oars", about)[0]
     longer = [CitedSentence(f"{word} " * (MAX_CHARACTERS // 18), (1,)) for word in ("Oar", "Sea", "Ice", "Air", "Ink")]
-    assert "all sentences together" in problems(longer, given, "Oars", About())[0]
+    assert "all sentences together" in problems(longer, given, "Oars", WritingBrief())[0]
 
 
 def test_nothing_is_said_twice() -> None:
     twice = [CitedSentence("Ada mended two oars.", (1,)), CitedSentence("Ada mended two OARS.", (1,))]
-    assert problems(twice, {1: "Ada mended two oars, two OARS"}, "Ada", About()) == ["a sentence stands there twice"]
+    assert problems(twice, {1: "Ada mended two oars, two OARS"}, "Ada", WritingBrief()) == [
+        "a sentence stands there twice"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_nothing_is_said_twice() -> None:
 )
 def test_only_citations_that_bear_a_sentence_out_are_kept(cited: dict[int, str], kept: tuple[int, ...]) -> None:
     sentence = CitedSentence("Nora mended two oars at Tarn", tuple(cited))
-    assert borne_out(sentence, cited, ["Ida"]).facts == kept
+    assert without_idle_citations(sentence, cited, ["Ida"]).facts == kept
 
 
 # --- reading an answer -----------------------------------------------------------------------------------------------
@@ -231,7 +233,7 @@ def test_a_model_sees_the_first_facts_that_fit(facts: list[str]) -> None:
 
 
 def test_the_question_has_its_limits_and_the_last_mistakes() -> None:
-    system, user = messages("Ada", FACTS, About(sentences=3), ["it cites no fact"])
+    system, user = messages("Ada", FACTS, WritingBrief(sentences=3), ["it cites no fact"])
     assert "At most 3 sentences" in system["content"] and '{"sentences": [' in system["content"]
     data = json.loads(user["content"])
     assert data["corrections"] == ["it cites no fact"] and len(data["facts"]) == len(FACTS)

@@ -128,13 +128,13 @@ def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None
             groups[_subjects(fact), sentence(fact.text, _names(fact, inputs))].append(fact)
         for slug in fact.about or (NOBODY,):
             about[slug].append(fact)
-    subjects = {slug: _Subject(found, inputs) for slug, found in about.items()}
+    subjects = {slug: _SubjectFacts(found, inputs) for slug, found in about.items()}
     wanted = (told for told in groups.values() if whom is None or any(whom in fact.about for fact in told))
     found = [_opinion(told, subjects, inputs) for told in wanted]
     return tuple(sorted(found, key=lambda one: (-one.belief.rounded, one.statement.text, one.statement.key)))
 
 
-def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_Subject"], inputs: OpinionInputs) -> HeldOpinion:
+def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"], inputs: OpinionInputs) -> HeldOpinion:
     # Its number is the one in the user's own list, else the oldest; its words are the newest that have a day.
     first = next((fact for fact in statements if fact.path == OPINIONS_NOTE), statements[0])
     newest = next((fact for fact in reversed(statements) if fact.day), statements[-1])
@@ -186,7 +186,7 @@ def _piece(fact: Fact, relation: str, number: float | None = None) -> Evidence:
 # --- what bears on it ------------------------------------------------------------------------------------------------
 
 
-class _Subject:
+class _SubjectFacts:
     """The facts about one subject, in the order of a timeline."""
 
     def __init__(self, facts: Sequence[Fact], inputs: OpinionInputs) -> None:
@@ -227,7 +227,11 @@ class _Subject:
 
 
 def _find_evidence(
-    statements: Sequence[Fact], newest: Fact, since: date | None, subjects: Sequence[_Subject], inputs: OpinionInputs
+    statements: Sequence[Fact],
+    newest: Fact,
+    since: date | None,
+    subjects: Sequence[_SubjectFacts],
+    inputs: OpinionInputs,
 ) -> Iterable[tuple[str, Fact]]:
     """What the facts about its subjects say of an opinion held since a day; each counts as it is found first."""
     own_keys = {fact.key for fact in statements}
@@ -252,7 +256,11 @@ def _find_evidence(
 
 
 def _certain(
-    statements: Sequence[Fact], newest: Fact, stems: frozenset[str], subjects: Sequence[_Subject], inputs: OpinionInputs
+    statements: Sequence[Fact],
+    newest: Fact,
+    stems: frozenset[str],
+    subjects: Sequence[_SubjectFacts],
+    inputs: OpinionInputs,
 ) -> Iterator[tuple[str, Fact]]:
     """What took the place of an opinion, has its words or their negation, or is cited by it."""
     newer = {fact.succeeded_by for fact in statements} - {None}

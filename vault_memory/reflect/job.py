@@ -240,7 +240,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
 def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progress | None") -> WriteResult:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
-    user_feedback.note(root, planner.feedback, now)
+    user_feedback.write_journal(root, planner.feedback, now)
 
     def edits() -> Iterator[Edit]:
         for done, edit in enumerate(plan.edits):

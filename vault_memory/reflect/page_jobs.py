@@ -281,7 +281,7 @@ class PageJobs:
         names = fact_text.NameIndex(forms, lambda: (fact.text for fact in self.fact_set.facts))
         # As if what came from outside were not there: nothing of it may move a line of the core, nor make one surer.
         own = [fact for fact in self.fact_set.facts if fact.is_trusted]
-        grounds = proposals.Grounds(
+        inputs = proposals.ProposalInputs(
             facts=own,
             opinions=self.opinions,
             items=items,
@@ -297,7 +297,7 @@ class PageJobs:
             done=frozenset(self._feedback.done - (answers.open - answers.settled)) | answers.ticked.keys(),
             open=frozenset(answers.open),
         )
-        open_, passed = proposals.propose(grounds)
+        open_, passed = proposals.propose(inputs)
         return proposals.page_lines(open_, self._context), open_, passed
 
     def note_page(self, path: str) -> None:

@@ -125,7 +125,7 @@ class RunPlanner:
         changed = (path for path, page in self._known.items() if page.is_there and not page.is_as_written)
         pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
         for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
-            user_feedback.hear_opinions(self.feedback, path, *self._read_written(path, name))
+            user_feedback.read_given_confidences(self.feedback, path, *self._read_written(path, name))
         ask = retelling.ask if retelling else None
         options = replace(options, holds_block=self._holds_block, removed=self._find_removed(), ask=ask)
         self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self.feedback)

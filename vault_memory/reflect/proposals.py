@@ -233,7 +233,7 @@ def read_answers(
 
 
 @dataclass(frozen=True)
-class Grounds:
+class ProposalInputs:
     """What proposals are made from; `slugs` gives the entities that a line of the core names."""
 
     facts: Sequence[Fact]
@@ -253,76 +253,76 @@ class Grounds:
     open: frozenset[str] = frozenset()
 
 
-def propose(grounds: Grounds) -> tuple[list[Proposal], PassedOver]:
+def propose(inputs: ProposalInputs) -> tuple[list[Proposal], PassedOver]:
     """The proposals that nobody has answered, changes and removals first; and how many candidates were passed over."""
     passed = Counter[str]()
-    changes = list(_unanswered(_changes(grounds), grounds, passed))
+    changes = list(_unanswered(_changes(inputs), inputs, passed))
     changed = {one.change.old for one in changes}
-    stale = (one for one in _removals(grounds) if one.change.old not in changed)
-    removed = list(_unanswered(stale, grounds, passed))[:MOST_OPEN]
-    items, asked, added = [item.text for item in grounds.items], list[str](), list[Proposal]()
-    for one in _additions(grounds, passed):
+    stale = (one for one in _removals(inputs) if one.change.old not in changed)
+    removed = list(_unanswered(stale, inputs, passed))[:MOST_OPEN]
+    items, asked, added = [item.text for item in inputs.items], list[str](), list[Proposal]()
+    for one in _additions(inputs, passed):
         if len(added) >= MOST_OPEN:
             passed["later"] += 1
-        elif _is_said(one.evidence[0], items, grounds):
+        elif _is_said(one.evidence[0], items, inputs):
             passed["said"] += 1
-        elif _is_said(one.evidence[0], asked, grounds):
+        elif _is_said(one.evidence[0], asked, inputs):
             passed["repeated"] += 1
         else:
             asked.append(one.change.text)  # one like it need not be asked as well, refused or not
-            added += _unanswered([one], grounds, passed)
+            added += _unanswered([one], inputs, passed)
     return [*changes, *removed, *added], PassedOver(**passed)
 
 
-def _unanswered(found: Iterable[Proposal], grounds: Grounds, passed: Counter[str]) -> Iterator[Proposal]:
+def _unanswered(found: Iterable[Proposal], inputs: ProposalInputs, passed: Counter[str]) -> Iterator[Proposal]:
     """Those that nobody has answered yet, by the name that they have on the page; counts the others."""
     for one in found:
         # It may have been known by another fact that states the same before it was stated anew.
         names = [name_for(one.change, fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
-        if not grounds.refused.isdisjoint(names):
+        if not inputs.refused.isdisjoint(names):
             passed["refused"] += 1
-        elif not grounds.done.isdisjoint(names):
+        elif not inputs.done.isdisjoint(names):
             passed["said"] += 1
         else:
-            yield one._replace(name=min(grounds.open.intersection(names), default=names[0]))
+            yield one._replace(name=min(inputs.open.intersection(names), default=names[0]))
 
 
-def _changes(grounds: Grounds) -> Iterator[Proposal]:
+def _changes(inputs: ProposalInputs) -> Iterator[Proposal]:
     """Lines of the core that a newer fact about the same entity contradicts, and none after it bears out."""
     about: dict[str, list[Fact]] = defaultdict(list)
-    for fact in sorted(grounds.facts, key=in_order) if grounds.items else ():
+    for fact in sorted(inputs.facts, key=in_order) if inputs.items else ():
         for slug in fact.subjects if fact.day and not is_doubt(fact) else ():
             about[slug].append(fact)
-    for item in grounds.items:
-        slugs = grounds.slugs(item.text)
+    for item in inputs.items:
+        slugs = inputs.slugs(item.text)
         facts = sorted({f.key: f for slug in slugs for f in about[slug]}.values(), key=in_order, reverse=True)
-        names = [name for slug in slugs for name in grounds.names(slug)]
+        names = [name for slug in slugs for name in inputs.names(slug)]
         line = fact_text.readable(item.text, lambda _: False)
         for fact in facts[:COMPARED_FACTS]:
             found = relation(line, fact.text, names)
             if found == CONTRADICTS and fact.succeeded_by is None:
-                change = CoreChange(CHANGE, _quotable(fact, grounds), item.text)
+                change = CoreChange(CHANGE, _quotable(fact, inputs), item.text)
                 yield Proposal(change, f"on {fact.day} it was told otherwise", (fact,))
             if found in (CONTRADICTS, SUPPORTS):
                 break
 
 
-def _removals(grounds: Grounds) -> Iterator[Proposal]:
+def _removals(inputs: ProposalInputs) -> Iterator[Proposal]:
     """Lines of the core that have had their day, each once and for its first reason."""
     first: dict[str, Item] = {}
     asked: set[CoreChange] = set()
-    for item in grounds.items:
+    for item in inputs.items:
         words = " ".join(fact_text.readable(item.text, lambda _: False).casefold().split()).rstrip(".;, ")
         earlier = first.setdefault(words, item)
         change, evidence = CoreChange(REMOVE, "", item.text), tuple[Fact, ...]()
-        if grounds.is_forgotten(item.text):
+        if inputs.is_forgotten(item.text):
             because = "it was put there for a fact that you had forgotten since"
-        elif gone := _gone(item.text, grounds.exists):
+        elif gone := _gone(item.text, inputs.exists):
             because = f"it rests on {gone} alone, and there is no such note any more"
         elif earlier is not item:
             because = f"line {earlier.line} says the same"
             change = change._replace(text=item.text if earlier.text == item.text else "")  # one of them stays
-        elif announced := _announced(item.text, grounds):
+        elif announced := _announced(item.text, inputs):
             because, evidence = f"{long(announced[0])} is over", announced[1:]
         else:
             continue
@@ -344,7 +344,7 @@ def _gone(text: str, exists: Callable[[str], bool]) -> str:
     return "" if any(exists(name) for name, _ in cited) else next((day for _, day in reversed(cited)), "")
 
 
-def _announced(text: str, grounds: Grounds) -> tuple[date, Fact] | None:
+def _announced(text: str, inputs: ProposalInputs) -> tuple[date, Fact] | None:
     """A line's day that is over for a month, and the fact that told of it ahead; None where it was moved since.
 
     Only by such a fact it is known that the line is of something that was to come: other dates are history, and stay.
@@ -353,15 +353,15 @@ def _announced(text: str, grounds: Grounds) -> tuple[date, Fact] | None:
     if span is None or span.start < span.end:
         return None
     # Pages change when a period closes, not daily.
-    if unit_of(plus(unit_of(span.end, "month").end, 1), "month").end >= grounds.today:
+    if unit_of(plus(unit_of(span.end, "month").end, 1), "month").end >= inputs.today:
         return None
-    words = _undated_stems(text, span.start, grounds)
+    words = _undated_stems(text, span.start, inputs)
     found: list[Fact] = []
-    for fact in grounds.facts:
+    for fact in inputs.facts:
         when = fact.occurred
         if fact.kind == "opinion" or not (when and fact.day and fact.day < when.start and when.start >= span.start):
             continue
-        of_fact = _undated_stems(fact.text, when.start, grounds)
+        of_fact = _undated_stems(fact.text, when.start, inputs)
         least = min(len(of_fact), len(words))
         if least and len(of_fact & words) >= SAME_WORDS * least:
             if when.start > span.start:
@@ -370,14 +370,14 @@ def _announced(text: str, grounds: Grounds) -> tuple[date, Fact] | None:
     return (span.start, max(found, key=lambda fact: (fact.day or date.min, fact.line))) if found else None
 
 
-def _undated_stems(text: str, day: date, grounds: Grounds) -> frozenset[str]:
-    return frozenset(grounds.stems(text)).difference(grounds.stems(f"{long(day)} {day}"))
+def _undated_stems(text: str, day: date, inputs: ProposalInputs) -> frozenset[str]:
+    return frozenset(inputs.stems(text)).difference(inputs.stems(f"{long(day)} {day}"))
 
 
-def _additions(grounds: Grounds, passed: Counter[str]) -> Iterator[Proposal]:
+def _additions(inputs: ProposalInputs, passed: Counter[str]) -> Iterator[Proposal]:
     """What is sure enough to stand in the core, said there already or not; the surest opinions first."""
     opinion_keys: set[int] = set()
-    for opinion in grounds.opinions:
+    for opinion in inputs.opinions:
         opinion_keys |= {fact.key for fact in opinion.statements}
         days = {fact.day for fact in (*opinion.statements, *opinion.supports) if fact.day}
         if opinion.belief.rounded < SURE:
@@ -388,26 +388,26 @@ def _additions(grounds: Grounds, passed: Counter[str]) -> Iterator[Proposal]:
             because = f"it is held with {decimal(opinion.belief.rounded)} and was told or borne out on {len(days)} days"
             newest = sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True)[:3]
             evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))
-            change = CoreChange(ADD, _quotable(opinion.statement, grounds))
+            change = CoreChange(ADD, _quotable(opinion.statement, inputs))
             yield Proposal(change, because, evidence, opinion.statements)
     # What has a day of its own will be over: that is for the calendar.
-    lasting = (f for f in grounds.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
+    lasting = (f for f in inputs.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
     weighty = [f for f in lasting if (f.tier == "core" or f.importance >= IMPORTANT) and f.key not in opinion_keys]
     for fact in sorted(weighty, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
         because = "it was needed again and again" if fact.tier == "core" else "it is important"
-        yield Proposal(CoreChange(ADD, _quotable(fact, grounds)), because, (fact,))
+        yield Proposal(CoreChange(ADD, _quotable(fact, inputs)), because, (fact,))
 
 
-def _is_said(fact: Fact, said: Iterable[str], grounds: Grounds) -> bool:
+def _is_said(fact: Fact, said: Iterable[str], inputs: ProposalInputs) -> bool:
     """Whether a line says what the first sentence of a fact says, and names whom it is about."""
-    stems = frozenset(grounds.stems(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
-    names = [name.casefold() for slug in fact.subjects for name in grounds.names(slug)]
+    stems = frozenset(inputs.stems(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
+    names = [name.casefold() for slug in fact.subjects for name in inputs.names(slug)]
     of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
-    return not stems or any(len(stems.intersection(grounds.stems(line))) >= SAME_WORDS * len(stems) for line in of_them)
+    return not stems or any(len(stems.intersection(inputs.stems(line))) >= SAME_WORDS * len(stems) for line in of_them)
 
 
-def _quotable(fact: Fact, grounds: Grounds) -> str:
-    text = fact_text.readable(fact.text, grounds.exists).replace('"', "'")
-    names = [name for slug in fact.subjects for name in grounds.names(slug)]
+def _quotable(fact: Fact, inputs: ProposalInputs) -> str:
+    text = fact_text.readable(fact.text, inputs.exists).replace('"', "'")
+    names = [name for slug in fact.subjects for name in inputs.names(slug)]
     is_named = any(name.casefold() in text.casefold() for name in names)
-    return text if is_named or not fact.subjects else f"{grounds.link_entity(fact.subjects[0])}: {text}"
+    return text if is_named or not fact.subjects else f"{inputs.link_entity(fact.subjects[0])}: {text}"

@@ -13,7 +13,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.model_writer import MAX_SENTENCES, SENTENCE_CHARACTERS, About, ModelWriter, fact_line
+from vault_memory.reflect.model_writer import MAX_SENTENCES, SENTENCE_CHARACTERS, ModelWriter, WritingBrief, fact_line
 from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.sections import PageContext
 
@@ -24,7 +24,7 @@ PARAGRAPH_SHARE = 1 / 3
 """The most of a page's tokens that its paragraph takes."""
 
 SENTENCE_TOKENS, CITATION_TOKENS, TOKEN_CHARACTERS = 50, 20, 4
-"""About what a sentence with its citations comes to, what these are of it, and the characters of a token."""
+"""Roughly what a sentence with its citations comes to, what these are of it, and the characters of a token."""
 
 OPENING = "opening"
 
@@ -52,10 +52,12 @@ class Subject:
     context: PageContext
 
     @property
-    def about(self) -> About:
+    def brief(self) -> WritingBrief:
         """What the model is told of it: as many sentences as have room, and none that has none by itself."""
         sentences, characters = self.room // SENTENCE_TOKENS, TOKEN_CHARACTERS * (self.room - CITATION_TOKENS)
-        return About(self.what, self.aliases, min(sentences, MAX_SENTENCES), min(characters, SENTENCE_CHARACTERS))
+        return WritingBrief(
+            self.what, self.aliases, min(sentences, MAX_SENTENCES), min(characters, SENTENCE_CHARACTERS)
+        )
 
     @property
     def room(self) -> int:
@@ -116,7 +118,7 @@ class Retelling:
         # would lose its mark.
         keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
         facts = [subject.facts[key] for key in keys if key in subject.facts and subject.facts[key].is_trusted]
-        if len(facts) < MIN_FACTS or subject.about.sentences < 1:
+        if len(facts) < MIN_FACTS or subject.brief.sentences < 1:
             return draft, done
         if not self._asks:
             return draft, signature
@@ -148,7 +150,7 @@ class Retelling:
     def _ask_model(self, draft: Draft, mark: Line, facts: Sequence[Fact], subject: Subject) -> Draft:
         """The draft with what the model writes of it now; raises RemoteError where that comes to nothing."""
         given = [fact_line(fact, subject.names(fact)) for fact in facts]
-        sentences = self._writer.write(subject.name, given, subject.about)
+        sentences = self._writer.write(subject.name, given, subject.brief)
         lines = [
             _line(one.text.rstrip(".").rstrip(), [facts[number - 1] for number in one.facts], subject.context.cite)
             for one in sentences

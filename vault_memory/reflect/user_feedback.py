@@ -100,7 +100,7 @@ def refuse_lost(stood: Iterable[str], gone: Iterable[str]) -> None:
         )
 
 
-def hear_opinions(feedback: Feedback, path: str, block: Block | None, last: Sequence[Line] | None) -> None:
+def read_given_confidences(feedback: Feedback, path: str, block: Block | None, last: Sequence[Line] | None) -> None:
     """Take in the confidences that were changed by hand on a page that tells of opinions; `last` was written there."""
     if block is None or last is None or block.is_as_written:
         return
@@ -119,7 +119,7 @@ def hear_opinions(feedback: Feedback, path: str, block: Block | None, last: Sequ
                 feedback.new.append(FeedbackNote("given", name, value=number, day=feedback.today))
 
 
-def note(root: Path, feedback: Feedback, now: datetime) -> None:
+def write_journal(root: Path, feedback: Feedback, now: datetime) -> None:
     """Write what the journal does not know yet; raises RefusedError or VaultError."""
     for new in feedback.new:
         journal.note_verdicts(root, new.what, [new.name], now, new.about, new.value, new.day)
