@@ -1,12 +1,11 @@
-"""Embeds texts with the builtin static model; knows no database and no note.
+"""Embeds texts with the builtin static model.
 
-The builtin model is a table: one int8 vector and one integer weight a token. A text's vector is
+The model is a table: one int8 vector and one integer weight a token. A text's vector is
 
     sum over its tokens of weight * vector, then scaled so that its largest component is 127 or -127.
 
-All of it is integer arithmetic, so the same text has the same bytes on every platform, with numpy (many
-texts) and without (a query, where importing numpy would cost a hundred times the work). `tools/distil` makes the
-table and says how.
+All of it is integer arithmetic, so the same text has the same bytes on every platform, with numpy (many texts) and
+without (a query, where importing it would cost a hundred times the work). `tools/distil` makes the table.
 
 The file, little-endian, mapped and never read whole (a query touches some 30 pages of it):
 
@@ -33,7 +32,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vault_memory.errors import VaultMemoryError
-from vault_memory.store.vectors import has_numpy, scaled, scaled_rows, segment_sums
+from vault_memory.store.vectors import scaled, scaled_rows, segment_sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +65,7 @@ _CJK_RANGES = (
 
 
 def words(text: str) -> list[str]:
-    """Split any `str` into normalised words, in order; NUL, U+FFFD and lone surrogates are dropped."""
+    """The normalised words of any `str`, in order; NUL, U+FFFD and lone surrogates are dropped."""
     return text.translate(_NORMALISED).split()
 
 
@@ -174,7 +173,7 @@ class TokenTable:
         return rows
 
     def weighted(self, row: int) -> tuple[int, memoryview]:
-        """Return a token's weight, and its components as a view of signed bytes."""
+        """A token's weight, and its components as a view of signed bytes."""
         at = self._weights_at + 2 * row
         start = self._vectors_at + row * self.dimensions
         components = memoryview(self._map)[start : start + self.dimensions].cast("b")
@@ -189,7 +188,7 @@ class TokenTable:
             self._row_of = rows.get
 
     def arrays(self) -> "tuple[Int64s, Int8s]":
-        """Return all weights (copied) and all vectors (a view, shape (tokens, dimensions)) for numpy."""
+        """All weights (copied) and all vectors (a view, shape (tokens, dimensions)) for numpy."""
         import numpy as np
 
         weights = np.frombuffer(self._map, "<u2", self.count, self._weights_at).astype(np.int64)
@@ -211,18 +210,18 @@ class StaticEmbedder:
         """The sums of whole words met in bulk: 100 pieces × 127 × 65535 stays below 2^31."""
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one int8 vector a text, `dimensions` bytes each, in order; any `str` is welcome."""
+        """One int8 vector a text, `dimensions` bytes each, in order."""
         return self.embed_contexts([((text, 1),) for text in texts])
 
     def embed_contexts(self, contexts: Sequence[Context], with_numpy: bool | None = None) -> list[bytes]:
-        """Return one vector a context: of all its tokens, those of each text counted `weight` times.
+        """One vector a context: of all its tokens, those of each text counted `weight` times.
 
-        The bytes are the same with numpy and without; by default it is used where there is enough to embed.
+        By default numpy is used where there is enough to embed.
         """
         self._asked += len(contexts)
         if with_numpy is None:
             # Many small notes are as many texts as one big one, so all calls count; a lone query goes without.
-            with_numpy = self._asked >= BULK_TEXTS and len(contexts) >= BULK_CALL and has_numpy()
+            with_numpy = self._asked >= BULK_TEXTS and len(contexts) >= BULK_CALL
         vectors: list[bytes] = []
         if with_numpy:
             for start in range(0, len(contexts), BLOCK_CONTEXTS):
@@ -235,7 +234,7 @@ class StaticEmbedder:
         return vectors
 
     def _sum(self, text: str) -> list[int]:
-        """Sum a text's weighted tokens, each different one once: a megabyte of one bracket costs one row."""
+        """The sum of a text's weighted tokens, each different one once: a megabyte of one bracket costs one row."""
         if len(text) > BLOCK_CHARACTERS:
             self._table.hold()
         counts: Counter[int] = Counter()
@@ -275,7 +274,7 @@ class StaticEmbedder:
         return scaled_rows(segment_sums(rows * weights[:, None], [len(context) for context in contexts]))
 
     def _text_sums(self, texts: list[str]) -> "Int64s":
-        """Return the sum of each text's words: (texts, dimensions); takes `BLOCK_CHARACTERS` at most."""
+        """The sum of each text's words: (texts, dimensions); takes `BLOCK_CHARACTERS` at most."""
         import numpy as np
 
         if self._word_sums is None:

@@ -1,6 +1,6 @@
 """Embeds with the configured model: batches, texts that are too long, retries, deadlines, and checks of what came.
 
-It knows servers but no index. What a server gives is checked first: as many vectors as texts, one dimension, only
+What a server gives is checked first: as many vectors as texts, one dimension, only
 finite numbers, not all zero. A text longer than the model reads is cut here and counted.
 """
 

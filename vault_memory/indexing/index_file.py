@@ -104,7 +104,7 @@ class IndexFile:
         return getattr(self._last_read, "state", None)
 
     def close(self) -> None:
-        """Close what is held open: nothing here; see HeldIndex."""
+        """Close what is held open (HeldIndex)."""
 
     def update(
         self, paths: Collection[str] | None = None, progress: "Progress | None" = None, rebuild: bool = False

@@ -1,4 +1,4 @@
-"""Stores vectors: which text a passage has, which vectors are there, which wait to be made.
+"""Vectors in an index: which text a passage has, which vectors are there, which wait to be made.
 
 The builtin vectors are the passage's own (`passage.embedding_id`). Those of a configured embedder are found by the
 hash of their text and put on passages by `placed`; every space uses the same texts, so one hash finds them all.
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import apsw
 
 from vault_memory.errors import IndexUnusableError
-from vault_memory.store.vectors import bit_code, has_numpy, total
+from vault_memory.store.vectors import bit_code, total
 from vault_memory.store.view import FACTS, KINDS, IndexConnection, Store, View, text_hash
 from vault_memory.text import terms
 
@@ -150,10 +150,7 @@ def _body(kind: int, text: str) -> str:
 
 
 def waiting_texts(store: Store, space: Space | None) -> Iterator[PassageText]:
-    """The texts of passages that have no vector in a space yet, newest note first.
-
-    Nothing is held open between two of them: the caller may take hours, and the index may change meanwhile.
-    """
+    """The texts of passages that have no vector in a space yet, newest note first; nothing is held open between two."""
     number = space.id if space else 0
     done = "SELECT passage_id FROM placed WHERE embedder = ?1 AND passage_id BETWEEN {0} AND {1}"
     sql = (
@@ -270,7 +267,8 @@ def carry_over(store: Store, old: Store) -> int:
                 found = list(old.rows(sql, json.dumps(keys), space.id, space.width))
                 taken += len(add_vectors(store, mine, found))
     if taken:
-        has_numpy()  # summing the notes' vectors is many times as fast once it is imported
+        import numpy  # noqa: F401 - once it is loaded `total` is many times as fast
+
         for (note_id,) in list(store.rows("SELECT id FROM note")):
             place_note(store, note_id)
     return taken
@@ -279,30 +277,22 @@ def carry_over(store: Store, old: Store) -> int:
 def sweep(store: Store) -> int:
     """Delete vectors whose text no passage has any more, a slice at a time; returns how many.
 
-    Those of an embedder that is no longer configured stay while their text does. Where the index is as the last sweep
-    left it there is nothing to do, and nothing is read.
+    Those of an embedder that is no longer configured stay while their text does.
     """
     spaces = configured_spaces(store)
     if not spaces or store.meta("swept") == store.generation:
         return 0
-    # Two counts (14 ms for 100,000) come before what is spare is looked for (60).
-    spare_sql = (
-        "SELECT (SELECT count(*) FROM embedding WHERE embedder = ?1)"
-        " - (SELECT count(DISTINCT embedding_id) FROM placed WHERE embedder = ?1)"
-    )
     unused_sql = (
         "SELECT id FROM embedding WHERE embedder = ?1"
         " AND id NOT IN (SELECT embedding_id FROM placed WHERE embedder = ?1) LIMIT ?2"
     )
     gone = 0
     for space in spaces:
-        spare = int(store.one(spare_sql, space.id))
-        while spare > 0 and (ids := list(store.rows(unused_sql, space.id, SLICE))):
+        while ids := list(store.rows(unused_sql, space.id, SLICE)):
             with store.writing():
                 store.connection.executemany("DELETE FROM embedding WHERE id = ?", ids)
                 store.connection.executemany("DELETE FROM embedding_code WHERE id = ?", ids)
                 store.grow()
-            spare -= len(ids)
             gone += len(ids)
     store.set_meta("swept", store.generation)
     return gone

@@ -139,6 +139,8 @@ class Search:
     def __init__(self, view: View) -> None:
         self._view = view
         self._is_restricted = False
+        self.is_filtered = view.is_narrowed
+        """Whether anything is left out."""
         self._vectors = VectorCache(view)
         self._passages = RowCache(self._read_passages)
         self._notes: RowCache[NoteInfo] = RowCache(
@@ -151,11 +153,6 @@ class Search:
         self._notes.clear()
 
     # --- filters -----------------------------------------------------------------------------------------------------
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether anything is left out."""
-        return self._is_restricted or self._view.is_narrowed
 
     def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
         """Work out which passages the filters allow: no lane finds another until `release`. Returns how many.
@@ -180,7 +177,7 @@ class Search:
         named = json.dumps(list(slugs)) if filters.entities else None
         folded = json.dumps([form.casefold() for form in forms])
         connection.execute("SAVEPOINT filtered")
-        self._is_restricted = True
+        self._is_restricted = self.is_filtered = True
         connection.execute("CREATE TEMP TABLE allowed(id INTEGER PRIMARY KEY)")
         self._view.one(_ALLOWED, *days, *(each or None for each in lists), named, match or None, folded)
         return int(self._view.one("SELECT count(*) FROM allowed"))
@@ -188,7 +185,7 @@ class Search:
     def release(self) -> None:
         """Forget the filters."""
         if self._is_restricted:
-            self._is_restricted = False
+            self._is_restricted, self.is_filtered = False, self._view.is_narrowed
             connection = self._view.connection
             if connection.in_transaction:  # else a failed statement has taken it back by itself
                 # Not by DROP, which fails while an error holds a question that was not read to its end.

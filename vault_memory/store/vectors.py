@@ -1,4 +1,4 @@
-"""Arithmetic on int8 vectors: scaling, weighted sums, bit codes; knows no model, text or database.
+"""Arithmetic on int8 vectors: scaling, weighted sums, bit codes.
 
 A vector is `bytes`, one signed byte a component, scaled so that the largest is 127 or -127; the zero vector
 stands for "nothing known". Only directions mean anything: compare by cosine. All sums are of whole numbers,
@@ -24,23 +24,15 @@ _BIT_DIGITS = bytes(ord("1") if 0 < byte < 128 else ord("0") for byte in range(2
 
 
 def bit_code(vector: bytes) -> bytes:
-    """Return one bit a component (1 where positive), lowest bit first, as sqlite-vec's `vec_quantize_binary`.
-
-    Raises ValueError unless the number of components is a multiple of 8 and above 0.
-    """
-    if not vector or len(vector) % 8:
-        raise ValueError(f"a bit code needs a multiple of 8 components, got {len(vector)}")
+    """One bit a component (1 where positive), lowest bit first, as sqlite-vec's `vec_quantize_binary`; of 8, 16, …"""
     return int(vector[::-1].translate(_BIT_DIGITS), 2).to_bytes(len(vector) // 8, "little")
 
 
 def combine(vectors: Sequence[tuple[bytes, float]]) -> bytes:
-    """Return the weighted sum of int8 vectors, scaled to int8 again.
+    """The weighted sum of int8 vectors of one length, scaled to int8 again.
 
-    For a line with its neighbours `embed_contexts` is better: it sums before the lengths are lost. Weights
-    count in steps of 1/65536, so the result is exact. Raises ValueError for no vectors or unequal lengths.
+    Weights count in steps of 1/65536, so the result is exact.
     """
-    if not vectors:
-        raise ValueError("nothing to combine")
     totals = [0] * len(vectors[0][0])
     for vector, weight in vectors:
         factor = round(weight * WEIGHT_UNIT)
@@ -49,11 +41,8 @@ def combine(vectors: Sequence[tuple[bytes, float]]) -> bytes:
 
 
 def total(vectors: Sequence[bytes]) -> bytes:
-    """Return the sum of int8 vectors of one length, scaled to int8 again; with numpy where that is loaded anyway.
-
-    Raises ValueError for no vectors or unequal lengths.
-    """
-    if "numpy" not in sys.modules or len({len(vector) for vector in vectors}) != 1:
+    """The sum of int8 vectors of one length, scaled to int8 again; with numpy where that is loaded anyway."""
+    if "numpy" not in sys.modules:
         return combine([(vector, 1.0) for vector in vectors])
     import numpy as np
 
@@ -62,7 +51,7 @@ def total(vectors: Sequence[bytes]) -> bytes:
 
 
 def cosine(first: bytes, second: bytes) -> float:
-    """The cosine of two int8 vectors, 0 where one is zero. Raises ValueError for unequal lengths."""
+    """The cosine of two int8 vectors of one length, 0 where one is zero."""
     one, two = memoryview(first).cast("b"), memoryview(second).cast("b")
     product = sum(a * b for a, b in zip(one, two, strict=True))
     lengths = math.hypot(*one) * math.hypot(*two)
@@ -96,11 +85,3 @@ def segment_sums(rows: "npt.NDArray[Any]", lengths: list[int]) -> "Int64s":
         starts = (np.cumsum(counts) - counts)[filled]
         sums[filled] = np.add.reduceat(rows, starts, axis=0, dtype=np.int64)
     return sums
-
-
-def has_numpy() -> bool:
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
-        return False
-    return True
