@@ -82,7 +82,7 @@ class ConfiguredSpace:
         self._done, self._without = embedding_rows.count_placed(store, self._space) if self._space else (0, 0)
 
     def vector(self, text: str, degraded: list[tuple[str, str]]) -> tuple[Space, bytes] | None:
-        """The direction of a question in this space, or None; `degraded` gets what could not be used, and why."""
+        """The vector of a question in this space, or None; `degraded` gets what could not be used, and why."""
         space, name, of_all = self._space, self._remote.id, f"of {self._total:,} passages"
         if space is None or self._done < MIN_COVERAGE * (self._total - self._without):
             has = f"{name} has vectors for {self._done:,} {of_all}"

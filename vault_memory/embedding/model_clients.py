@@ -73,7 +73,7 @@ def retry(
 def within(seconds: float, call: Callable[[], T], what: str) -> T:
     """Call in a thread and wait that long for it; raises RemoteError when the time is up.
 
-    A client's own timeouts bound each read, not the whole: a slow name lookup or a trickling answer passes them all.
+    A client's own timeouts bound each read: a slow name lookup or a trickling answer passes them all.
     """
     results: list[T] = []
     raised: list[BaseException] = []

@@ -13,10 +13,9 @@ from vault_memory.config import Config
 from vault_memory.errors import IndexDamagedError
 from vault_memory.indexing.index_file import Freshness, IndexFile, outdated
 from vault_memory.store import schema
-from vault_memory.store.view import State, Store
+from vault_memory.store.view import Store
 from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import File
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
@@ -35,8 +34,8 @@ class WatcherReport(NamedTuple):
 class HeldIndex(IndexFile):
     """An index file for one thread that answers many questions.
 
-    `ask_watcher` is called before each question and says what is pending by then; `index_lost` is called when the index
-    is no longer where it was. Without them each question looks through the vault first.
+    `ask_watcher` is asked before each question, and without it the vault is looked through; `index_lost` is called when
+    the index is no longer where it was.
     """
 
     def __init__(
@@ -48,12 +47,10 @@ class HeldIndex(IndexFile):
         self._index_lost = index_lost
         self._store: Store | None = None
         self._identity: tuple[int, int] | None = None
-        self._snapshot: tuple[Store, State, dict[str, File]] | None = None
-        """The last look that found the index up to date: how that stood, and all notes."""
 
     def close(self) -> None:
         """Close the index that is held open."""
-        store, self._store, self._snapshot = self._store, None, None
+        store, self._store = self._store, None
         if store:
             # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
             store.close(keep_log=locations.identity(self.path) != self._identity)
@@ -81,19 +78,9 @@ class HeldIndex(IndexFile):
             store.outdated = outdated(self.vault.walk().files, store.notes()) if report.pending else ()
         else:
             Vault(self.config)  # one that is gone is told as without a daemon
-            freshness = self._look_through(store, write)
+            freshness = self.catch_up(store, self.vault.walk(), write)
         if write:
             self.count_uses(store)
-        return freshness
-
-    def _look_through(self, store: Store, write: bool) -> Freshness:
-        """Bring the index up to date; where both are as after the last look, their rows need not be compared again."""
-        walk = self.vault.walk()
-        snapshot = (store, store.state(), walk.files)
-        if snapshot == self._snapshot and not walk.unreadable:
-            return Freshness(0)
-        freshness = self.catch_up(store, walk, write)
-        self._snapshot = snapshot if freshness == Freshness(0) else None
         return freshness
 
     def missing(self) -> str:

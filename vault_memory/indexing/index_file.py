@@ -109,10 +109,9 @@ class IndexFile:
     def update(
         self, paths: Collection[str] | None = None, progress: "Progress | None" = None, rebuild: bool = False
     ) -> "Report":
-        """Bring the index up to date, or build a new one and swap it in.
+        """Bring the index up to date, all of it or what is at and below `paths`, or build a new one and swap it in.
 
-        `paths`, relative to the vault, limit the run to what is there and below. Raises RefusedError when too much
-        would be lost, BusyError when another process keeps writing.
+        Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
         """
         started = time.monotonic()
         if not self.path.exists():
@@ -247,10 +246,7 @@ class IndexFile:
         return None
 
     def fingerprint(self) -> str:
-        """What an index's rows depend on besides the notes: equal exactly when it can be used as it is (law 9).
-
-        A change of the folders that have a scope makes another index too, so that it leaks nothing for a moment.
-        """
+        """What an index's rows depend on besides the notes, folders' scopes too: equal when it can be used (law 9)."""
         config, daily = self.config, self.vault.daily
         versions = ";".join(f"{name}={number}" for name, number in schema.VERSIONS.items())
         chunks = f"{config.chunk_tokens}/{config.chunk_overlap} of cl100k_base"
@@ -263,7 +259,7 @@ class IndexFile:
         return Indexer(self.vault, store, self.embedder)
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
-        """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
+        """The digests of the index, brought up to date, and of a fresh build: equal when all is well."""
         from vault_memory.store.digest import search_digest
 
         built = schema.new_name(self.path)
@@ -284,7 +280,7 @@ class IndexFile:
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
         """Open the index after a bounded catch-up with changed notes; builds it when there is none that can be used.
 
-        With `write=False` nothing is written: what is behind is only counted.
+        With `write=False` what is behind is only counted.
         """
         walk = self.vault.walk()
         report = None

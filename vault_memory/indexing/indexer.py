@@ -76,7 +76,6 @@ class Indexer:
     def update(self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf")) -> Report:
         """Bring the index up to date with `walk`; stops after `deadline` (time.monotonic) and counts what is pending.
 
-        What a partial walk looked at is read whatever its time says: something told of it.
         Raises RefusedError, having changed nothing, when the vault is suddenly empty or mostly gone.
         """
         started = time.time_ns()

@@ -1,11 +1,11 @@
 """The journal: append-only text under `.memory/journal/`, one file per device, one JSON object a line.
 
-It notes what no note can hold: recalls that someone asked for, what was only injected (`shown`), which is never
-evidence of use, and what was forgotten or taken back, by its hash alone: forgotten words must not live on here. Two
-devices never write the same file, so a synced vault has no conflicts. A damaged line is passed over and counted.
+It notes what no note can hold: recalls that someone asked for, what was only injected (`shown`), and what was forgotten
+or taken back, by its hash alone: forgotten words must not live on here. Two devices never write the same file, so a
+synced vault has no conflicts. A damaged line is passed over and counted.
 
-The journal is the truth and the index only caches it (law 1): each file is read once, from where it was left. The order
-of lines and files does not matter, and neither does reading a line twice.
+The journal is the truth and the index only caches it (law 1): each file is read on from where it was left. Neither the
+order of lines and files matters, nor reading a line twice.
 """
 
 import hashlib
@@ -73,7 +73,7 @@ UNREAD: Mark = (0, b"", 0)
 
 
 def note_recall(root: Path, query: str, now: datetime, passages: Sequence[CitedPassage], event: str = "recall") -> None:
-    """Append one recall; a vault that cannot be written goes without, for reading must not depend on it.
+    """Append one recall, if the vault can be written.
 
     The event "shown" is what was injected unasked: it counts for nothing, or memory would learn from its own output.
     """
@@ -130,7 +130,7 @@ def digits(key: int) -> str:
 
 
 def _append(root: Path, line: dict[str, Any]) -> None:
-    """Append a line to this device's file; raises RefusedError where a link would have another one written."""
+    """Append a line to this device's file; raises RefusedError behind a link, OSError."""
     file = locations.derived(root, f"journal/{locations.device_id()}.jsonl")
     if file is None:
         raise RefusedError(
@@ -153,7 +153,7 @@ def _append(root: Path, line: dict[str, Any]) -> None:
 
 @lru_cache(maxsize=REMEMBERED_KEYS)
 def passage_key(text: str) -> int:
-    """The hash by which a passage is known wherever it moves: of its words, without a block id; 64 bits, signed."""
+    """The hash by which a passage is known wherever it moves: of its words, without a block id (signed 64 bits)."""
     return text_hash(" ".join((_BLOCK_ID.sub("", text) if "^" in text else text).split()))
 
 
@@ -179,9 +179,9 @@ def _is_continued(file: Path, size: int, tail: bytes) -> bool:
 
 
 def read(file: Path, mark: Mark = UNREAD) -> Iterator[tuple[str, list[tuple[Any, ...]], Mark]]:
-    """Yield the table and the rows that each whole line behind `mark` makes, and the mark behind it.
+    """Yield the table and the rows that each whole line behind `mark` makes, and the mark behind it; raises OSError.
 
-    A last line without its end is left for the next time: it may still be written. Raises OSError.
+    A last line without its end is left for the next time: it may still be written.
     """
     place, tail, damaged = mark
     with open(file, "rb") as handle:
@@ -199,7 +199,7 @@ def read(file: Path, mark: Mark = UNREAD) -> Iterator[tuple[str, list[tuple[Any,
 
 
 def _rows(line: bytes) -> tuple[str, list[tuple[Any, ...]] | None]:
-    """The table and the rows that a line makes: no rows of what counts for nothing; None, or an error, if damaged."""
+    """The table and the rows that a line makes, none where it counts for nothing; None, or an error, if damaged."""
     event = json.loads(line) if line.strip() else {"event": ""}
     what = event["event"]
     if what not in ("recall", "tombstone", "restored", *VERDICTS):
@@ -231,9 +231,7 @@ def signed(text: Any) -> int:  # noqa: ANN401
     return int.from_bytes(bytes.fromhex(text), "big", signed=True)
 
 
-_SLICE = 2000
-"""Lines read at a time: bounds memory for a journal of any length."""
-
+_SLICE = 2000  # lines read at a time: bounds memory for a journal of any length
 
 _KEEP = {
     "used": (
@@ -294,10 +292,10 @@ def read_new_lines(store: Store, root: Path, deadline: float = float("inf")) -> 
 
 
 def days_of_use(store: IndexConnection, keys: Iterable[tuple[int, int]], today: int) -> dict[int, tuple[int, ...]]:
-    """The days of use of each passage, ascending, by passage id; `keys` yields each with the hash it is known by.
+    """The days of use of each passage up to `today`, ascending, by passage id; `keys` yields (id, hash).
 
     Of each question only the first day counts, and a day counts once: neither a job that asks the same every morning
-    nor an afternoon of many questions makes a memory important. Later days than `today` are not yet.
+    nor an afternoon of many questions makes a memory important.
     """
     if store.one("SELECT 1 FROM used LIMIT 1") is None:  # then nothing needs to be hashed
         return {}

@@ -1,4 +1,4 @@
-"""Reads the index beside the lanes: facts, origins, names, claims, notes as wholes, figures, and what reflect needs."""
+"""What is asked of the index beside the lanes: facts, names, claims, notes as wholes, figures, what reflect needs."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -112,7 +112,7 @@ def told_facts(store: View, ids: Iterable[int], today: date) -> dict[int, ToldFa
 
 
 def facts(store: View, ids: Iterable[int]) -> dict[int, tuple[str | None, float | None]]:
-    """When it occurred (a day, or two with a slash) and how sure it is, for those of these passages that are facts."""
+    """When it occurred (a day, or two with a slash) and its confidence, for those of these passages that are facts."""
     rows = store.rows(_FACTS, json.dumps(list(ids)))
     return {row[0]: (row[1] if row[1] == row[2] else f"{row[1]}/{row[2]}", row[3]) for row in rows}
 
@@ -271,8 +271,7 @@ def recent_passages(
 ) -> list[tuple[str, str, int, str, Candidate]]:
     """(path, day, tokens of the note's header, who it is from, passage) of notes of those days.
 
-    Without headings, frontmatter, comments and the kinds in `without`; the `preferred` kinds come first, then what is
-    newest.
+    Without headings, frontmatter, comments and the kinds in `without`; `preferred` kinds first, then the newest.
     """
     kinds = [json.dumps(sorted(map(KINDS.index, some))) for some in (without, preferred)]
     rows = view.rows(_RECENT, days.start.isoformat(), days.end.isoformat(), ASIDE, *kinds, limit)

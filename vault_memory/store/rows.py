@@ -1,7 +1,7 @@
 """Writes notes into an index with all that hangs on them, and takes them out again; all of it inside a transaction.
 
-Row ids of a note's passages are consecutive (`note.first`, `note.count`), so that the lines around a passage are
-the rows around it and a note is deleted by a range.
+Row ids of a note's passages are consecutive (`note.first`, `note.count`): lines around a passage are the rows around
+it, and a note is deleted by a range.
 """
 
 import json
@@ -83,10 +83,7 @@ class InferredColumns(NamedTuple):
 
 
 class PassageRow(NamedTuple):
-    """A passage ready to be stored; `context` is the weighted texts its embedding is made of, `key` their hash.
-
-    `vector` (int8) spares the embedding when it was made already.
-    """
+    """A passage ready to be stored; without its `vector` that is made of `context`; `key` is the hash of that."""
 
     start_line: int
     end_line: int
@@ -112,10 +109,7 @@ def put_note(
     store: Store, head: NoteHead, passages: Iterable[PassageRow], embed: Embed, space: Space,
     vector: bytes | None = None,
 ) -> tuple[int, Counter[str]]:  # fmt: skip
-    """Store a note, replacing what was there under its path; returns its id, and what was written: passages, facts…
-
-    `vector` is its `note_vector` where that is known already.
-    """
+    """Store a note, replacing what was there under its path; returns its id, and what was written: passages, facts…"""
     old = store.one("SELECT id FROM note WHERE path = ?", head.path)
     spare = _delete_rows(store, old) if old else set()
     first = int(store.one("SELECT coalesce(max(id), 0) FROM passage")) + 1

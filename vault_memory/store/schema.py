@@ -138,7 +138,7 @@ def size(index: Path) -> int:
 def refuse_foreign(path: Path, named: Path | None) -> None:
     """Refuse to replace a file that is not ours: the setting `index.path` (`named`) may name any file by mistake.
 
-    One that cannot be read is refused where it was named; elsewhere only this program puts files: damaged, then.
+    One that is no database is refused only where it was named; elsewhere it is an index that was damaged.
     """
     try:
         with open(path, "rb") as file:
@@ -191,7 +191,7 @@ def connect(path: Path) -> apsw.Connection:
 def create(path: Path) -> apsw.Connection:
     """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole.
 
-    Its folder must be there: one made here could be in the place of a vault that has just gone (law 7).
+    Its folder must be there: one made here could take the place of a vault that has just gone (law 7).
     """
     with contextlib.suppress(OSError):  # SQLite says what is wrong, and gives its other files the mode of this one
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

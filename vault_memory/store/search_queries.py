@@ -1,7 +1,7 @@
 """The lanes: candidate passages by words, by vectors, by entity and by day, under any filter; the terms of an index.
 
-Every lane reads through what the filters allow: a table worked out once, so no lane can leak. What comes level is in
-the order of paths and lines: row ids tell in which order notes were indexed, and what else was.
+Every lane reads through what the filters allow: a table worked out once. What comes level is in the order of paths and
+lines: row ids tell in which order notes were indexed, and what else was.
 """
 
 import json
@@ -51,15 +51,14 @@ for _number, _name in enumerate(_FILTERS, 1):  # a view binds by number
 
 
 DAILY, WEEKLY, MOST_PARTS = 14, 93, 13
-"""Up to so many days the parts are days, up to so many weeks; a longer time is cut into so many at the most, of whole
-months."""
+"""Up to so many days a period's parts are days, up to so many weeks; a longer one has so many at most, of months."""
 
 SHORT_TOKENS = 8
 
 SCATTER, SCATTER_OVER = 619, 1000
 
 MOST_LINES_READ, LEAST_LINES_READ = 6000, 3
-"""Of the notes of a period so many lines are looked at, or so many of each note, besides its facts."""
+"""Of all notes of a period so many lines are looked at, or so many of each, besides facts."""
 
 _PERIOD_FIGURES = f"""
 SELECT min(day), max(day), count(*), sum(passages) FROM (
@@ -117,8 +116,8 @@ _PART = {
 class DatedPassage(NamedTuple):
     """A passage that lies in a period; `part` counts from its start. `importance` is None for what is no fact.
 
-    `aside` is frontmatter or a comment; `told` says that it was not written on a day outside, `happened` that it is not
-    of another time. `decided` says whether a fact without an importance tells of a decision.
+    `aside` is frontmatter or a comment; `told`: not written on a day outside; `happened`: not of another time;
+    `decided`: whether a fact without an importance tells of a decision.
     """
 
     id: int
@@ -275,10 +274,7 @@ class Search:
         return self.in_order([(passage, cosine) for i, cosine in near for passage in places.get(i, ())], limit)
 
     def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
-        """(embedding id, cosine) of the nearest embeddings that a passage that may be found uses, each once.
-
-        And of those level with the last of them.
-        """
+        """(embedding id, cosine) of the nearest embeddings of passages that may be found, and of those level."""
         held = None if self.is_filtered else self._vectors.nearest(space, vector, pool, limit)
         if held is not None:
             return held
@@ -364,7 +360,7 @@ class Search:
     def within(self, period: Span, limit: int) -> tuple[list[DatedPassage], int]:
         """Passages of notes of those days and facts that occurred then, without headings; and how many there are.
 
-        Of each part of the period those that tell most, `limit` at the most; of very many notes only the first lines.
+        Of each part of the period `limit` at the most, those that tell most; of very many notes only the first lines.
         """
         days, allowed = (period.start.isoformat(), period.end.isoformat()), self._where("p.id")
         first, last, notes, told = next(self._view.rows(_PERIOD_FIGURES.format(allowed=allowed), *days))
@@ -390,10 +386,7 @@ class Search:
             yield passage, date.fromisoformat(day) if day else None, occurred
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
-        """The passages with these ids, by path and line (row ids depend on the order of indexing).
-
-        Under filters only those allowed: no other text is read.
-        """
+        """The passages with these ids that filters allow, by path and line."""
         if self.is_filtered:
             sql = "SELECT j.value FROM json_each(?) j" + self._where("j.value", "WHERE")
             ids = [row[0] for row in self._view.rows(sql, json.dumps(list(ids)))]
@@ -508,7 +501,7 @@ class Lexicon:
         return {row[0]: TermCounts(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
     def refresh(self, store: Store) -> None:
-        """Note which terms stand in many passages, and in how many; only when the index has grown or shrunk.
+        """Note which terms stand in many passages, where the index has grown or shrunk by a tenth.
 
         A term's own count costs a walk through its whole list (10 ms at 100,000 passages), so recall asks here first.
         """

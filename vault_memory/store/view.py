@@ -1,12 +1,12 @@
 """An open index, and what somebody with certain scopes sees of it: queries run through a view, and a view needs scopes.
 
 A view that hides something puts definitions of the same names before each statement, so that its `note`, `passage`,
-`fact`, … hold only what lies in the scopes: a statement cannot forget them. The two tables of words cannot be defined
-so (`MATCH` needs the real one): a statement names them `main.passage_fts`, and joins `passage` or the allowed passages.
-How rare a word is, and how long notes are, is counted over the whole index all the same.
+`fact`, … hold only what lies in the scopes: a statement cannot forget them. The tables of words cannot be defined so
+(`MATCH` needs the real one): a statement names them `main.passage_fts`, and joins `passage` or the allowed passages.
+How rare a word is, and how long notes are, is counted over the whole index.
 
-A note out of scope that holds a line which its own key opens is seen by its path and day alone, for that line is cited.
-A note that is not as it was indexed is not seen at all: it may have been made private since.
+A note out of scope with a line in scope is seen by its path and day alone, for that line is cited. A note that is not
+as it was indexed is not seen at all: it may have been made private since.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ ALL: Final[tuple[str, ...]] = ("every scope",)
 """The scopes of who sees everything: this very object, which no text can name. No scopes at all open nothing."""
 
 State = tuple[object, ...]
-"""How an index stood: equal as long as nothing in it has changed, but for counts of use by the same connection."""
+"""How an index stood: equal as long as nothing in it has changed but counts of use by the same connection."""
 
 
 KINDS = ("note", "world", "experience", "opinion", "observation", "session", "page")
@@ -51,8 +51,6 @@ class Filters(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """How much there is to see of an index."""
-
     passages: int
     words: int
     notes: int
@@ -107,10 +105,7 @@ class IndexConnection:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """One read transaction: several statements see the index as it stood at one moment, whoever writes meanwhile.
-
-        Within another one it is that one.
-        """
+        """One read transaction, or the one that is open: all statements see the index as it stood at one moment."""
         if self.connection.in_transaction:
             yield
             return
@@ -135,7 +130,7 @@ class IndexConnection:
         return int(self.meta("generation") or 0)
 
     def state(self) -> State:
-        """What is another after each change, by this connection or by another: then what was read may be stale."""
+        """What is another after each change, by whomever: then what was read may be stale."""
         sql = "SELECT value FROM meta WHERE key IN ('built', 'frequent_at', 'generation') ORDER BY key"
         version = self.connection.execute("PRAGMA data_version").get
         return int(version), *(row[0] for row in self.rows(sql))
@@ -283,17 +278,14 @@ class Store(IndexConnection):
             self.connection.execute(schema.CHECKPOINT)
 
     def map_nothing(self) -> None:
-        """Have nothing of the file in the process's memory map, for a process that stays.
-
-        What is mapped counts as its memory, and a file that somebody truncates would end it by SIGBUS.
-        """
+        """For a process that stays: what is mapped counts as its memory, and a truncated file ends it by SIGBUS."""
         self.connection.execute("PRAGMA mmap_size=0")
 
     def set_meta(self, key: str, value: str | int) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, value))
 
     def grow(self) -> None:
-        """Give the index its next generation; inside the transaction that changes it."""
+        """Give the index its next generation, inside the transaction that changes it."""
         self.set_meta("generation", self.generation + 1)
 
     def notes(self, covered: Iterable[str] | None = None) -> dict[str, NoteRow]:
