@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from vault_memory.errors import RemoteError
 from vault_memory.reflect import opinion_page
 from vault_memory.reflect.beliefs import MAX_RELATED, ConfidenceByHand, HeldOpinion, OpinionInputs, find_opinions
-from vault_memory.reflect.blocks import short
+from vault_memory.reflect.blocks import fact_name
 from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.sections import PageContext
@@ -269,7 +269,7 @@ def test_the_number_in_the_bank_is_the_prior_wherever_it_stands_in_time() -> Non
 
 def test_a_number_given_by_hand_is_moved_by_newer_facts_only() -> None:
     facts = [opinion(EARLY, 1, c=0.9), fact(NOT_EARLY, 4, "anna"), opinion(EARLY, 6, c=0.8)]
-    by_hand = {short(facts[0].key): ConfidenceByHand(0.4, date(2025, 11, 6))}
+    by_hand = {fact_name(facts[0].key): ConfidenceByHand(0.4, date(2025, 11, 6))}
     one = only(*facts, by_hand=by_hand)
     assert (one.prior, one.belief.value) == (0.4, 0.4)
     assert texts(one.contradicts) == [NOT_EARLY]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault_memory.reflect.blocks import Line, short
+from vault_memory.reflect.blocks import Line, fact_name
 from vault_memory.reflect.merge import MergeResult, close_block
 from vault_memory.reflect.plan import FactChanges, count_changes
 
@@ -14,7 +14,7 @@ def fact(number: int, at: str = "") -> Line:
 
 
 def names(*numbers: int) -> frozenset[str]:
-    return frozenset(short(number << 32) for number in numbers)
+    return frozenset(fact_name(number << 32) for number in numbers)
 
 
 def compared(

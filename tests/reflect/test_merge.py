@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, short, text_name
+from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, fact_name, text_name
 from vault_memory.reflect.merge import MergeContext, MergeResult, merge_block
 
 BLANK = Line("")
@@ -19,7 +19,7 @@ def fact(number: int, words: str = "") -> Line:
 
 
 def name(number: int) -> str:
-    return short(number << 32)
+    return fact_name(number << 32)
 
 
 DRAFT = [

@@ -21,7 +21,7 @@ from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import TRIES
 
-ALL = frozenset(blocks.short(n << 32) for n in range(100))
+ALL = frozenset(blocks.fact_name(n << 32) for n in range(100))
 
 
 def fact(number: int, words: str = "", line: int = 0) -> Line:
@@ -63,7 +63,7 @@ def test_a_new_page_begins_as_its_draft_says() -> None:
 
 def test_a_page_that_was_there_says_what_changed_and_its_own_account_comes_first() -> None:
     made = first(draft(fact(1), fact(2)))
-    left = frozenset([blocks.short(2 << 32), blocks.short(3 << 32)])
+    left = frozenset([blocks.fact_name(2 << 32), blocks.fact_name(3 << 32)])
     again = make_edit(draft(fact(2), fact(3)), made.after, past([made], facts=left))[0]
     assert again is not None
     assert (again.why, again.was) == ("1 fact new, 1 retracted", made.lines)
@@ -106,7 +106,7 @@ def test_what_wrote_it_is_said_and_the_same_writer_is_no_edit() -> None:
 )  # fmt: skip
 def test_a_page_does_not_lose_too_much_at_once(entries: int, lost: int, is_refused: bool) -> None:
     made = first(draft(*map(fact, range(entries))))
-    facts = ALL - {blocks.short(n << 32) for n in range(lost)}
+    facts = ALL - {blocks.fact_name(n << 32) for n in range(lost)}
     given = draft(*map(fact, range(lost, entries)))
     found = plan(given, {"bank/p.md": made.after}, past(facts=facts))
     assert [one.exit_code for one in found.skipped] == [6] * is_refused

@@ -396,7 +396,7 @@ def of(by: str, start: str = "---\nperiod: 2025-11\nwritten: extractive\n---\n# 
 
 
 def after(given: Draft, present: bytes | None) -> bytes:
-    past = PageHistory(frozenset([blocks.short(1 << 32)]), lambda sha: None, lambda path: frozenset())
+    past = PageHistory(frozenset([blocks.fact_name(1 << 32)]), lambda sha: None, lambda path: frozenset())
     made = make_edit(given, present, past)[0]
     assert made is not None
     return made.after

@@ -19,7 +19,7 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.fact_text import EvidenceSource, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 from vault_memory.reflect import stance
-from vault_memory.reflect.blocks import short
+from vault_memory.reflect.blocks import fact_name
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, weigh_evidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.select import in_order
@@ -145,7 +145,7 @@ def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"]
         tuple(sorted((fact for said, fact in found if said == relation), key=in_order))
         for relation in (SUPPORTS, CONTRADICTS, RELATED)
     )
-    known = (inputs.by_hand.get(short(fact.key)) for fact in statements)
+    known = (inputs.by_hand.get(fact_name(fact.key)) for fact in statements)
     by_hand = max((one for one in known if one), key=lambda one: one.day, default=None)
     prior, since = (by_hand.confidence, by_hand.day) if by_hand else (_confidence(first), since)
     pieces = [

@@ -51,7 +51,7 @@ class Line(NamedTuple):
 
     @property
     def facts(self) -> frozenset[str]:
-        return frozenset(map(short, self.keys))
+        return frozenset(map(fact_name, self.keys))
 
     @property
     def stands_for(self) -> bool:
@@ -114,14 +114,14 @@ class Page(NamedTuple):
     newline: str = "\n"
 
 
-def short(key: int) -> str:
+def fact_name(key: int) -> str:
     """Eight hex digits of a fact's key: enough to tell the facts of one page apart."""
     return f"{key & (1 << 64) - 1:016x}"[:8]
 
 
 def replacement(place: int, line: Line) -> str:
     """What the closing marker says of a line of theirs that replaced one of ours; "" where that cannot be said."""
-    facts = "+".join(map(short, line.keys))
+    facts = "+".join(map(fact_name, line.keys))
     said = (f"{line.of}/{facts}" if line.of and facts else facts) or f"~{line.slot.replace(' ', '+')}"
     text = f"{place + 1}:{said}"
     return text if _INSTEAD.fullmatch(text) else ""

@@ -20,7 +20,7 @@ from itertools import chain
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
-from vault_memory.reflect.periods import long, page_of, period_of
+from vault_memory.reflect.periods import long_day, page_of, period_of
 from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Turn, Weights, choose_in_turns, in_order, lately
 
@@ -105,7 +105,7 @@ def size(facts: Sequence[Fact]) -> str:
     dated = sum(fact.when is not None for fact in facts)
     if dated < len(facts):
         text += f", {'one' if dated == 1 else f'{dated:,}'} of them"
-    return f"{text} of {long(*days)}" if len(days) == 1 else f"{text} on {len(days):,} days"
+    return f"{text} of {long_day(*days)}" if len(days) == 1 else f"{text} on {len(days):,} days"
 
 
 def known_on(fact: Fact) -> date | None:
@@ -234,7 +234,7 @@ class _Page:
         days = sorted({day for fact in self._facts if (day := known_on(fact))})
         text = size(self._facts)
         if len(days) > 1:
-            text += f", {long(days[0], days[-1])} to {long(days[-1])}"
+            text += f", {long_day(days[0], days[-1])} to {long_day(days[-1])}"
         related = Counter(slug for fact in self._facts for slug in dict.fromkeys(fact.about))
         del related[self._profile.slug]
         ranked = sorted(related, key=lambda slug: (-related[slug], slug))[:RELATED_LINKS]

@@ -25,11 +25,11 @@ from vault_memory.reflect.blocks import (
     Line,
     bare,
     bullet,
+    fact_name,
     heading_level,
     indent,
     replacement,
     sha,
-    short,
     text_name,
     without_confidence,
 )
@@ -96,7 +96,7 @@ def _is_grounded(line: Line, facts: Container[str]) -> bool:
 def close_block(lines: Sequence[Line], yours: frozenset[int] = frozenset()) -> Block:
     """The block of these lines, with what its closing marker says; `yours` are places among them."""
     texts = tuple(line.text for line in lines)
-    cites = tuple(short(key) for place, line in enumerate(lines) if place not in yours for key in line.keys)
+    cites = tuple(fact_name(key) for place, line in enumerate(lines) if place not in yours for key in line.keys)
     instead = (replacement(place, lines[place]) for place in sorted(yours) if lines[place].stands_for)
     return Block(texts, sha(texts), cites, yours, instead=tuple(filter(None, instead)))
 

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.beliefs import HeldOpinion
-from vault_memory.reflect.blocks import Line, leading_confidence, short, text_name
+from vault_memory.reflect.blocks import Line, fact_name, leading_confidence, text_name
 from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.periods import long
+from vault_memory.reflect.periods import long_day
 from vault_memory.reflect.sections import PageContext, counted, unlinked
 from vault_memory.reflect.select import in_order
 
@@ -96,7 +96,7 @@ def _title(subject: str, context: PageContext) -> str:
 
 def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) -> Iterator[Line]:
     """One opinion with its course and what speaks for and against it; in short only the newest of that."""
-    name, of = short(opinion.statement.key), short(opinion.statements[0].key)
+    name, of = fact_name(opinion.statement.key), fact_name(opinion.statements[0].key)
     belief, day = opinion.belief, opinion.updated
     yield Line(f"- **{decimal(belief.rounded)}** {_cited_words(opinion.statement, context)}", (opinion.statement.key,))
     if len(opinion.statements) > 1 and not is_short:
@@ -107,12 +107,12 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
     if belief.history:
         prior = round_confidence(belief.prior)
         start = f" from {decimal(prior)}" if prior != belief.rounded else ""
-        last = f", last on {long(day)}" if day else ""
+        last = f", last on {long_day(day)}" if day else ""
         yield Line(f"  - {belief.sparkline} {belief.trend}{start}{last}", slot=f"course {name}")
     if len(opinion.stated) > 1:
         stated = opinion.stated[-STATED_NUMBERS:]
         days = [*(day for day, _ in stated[1:]), None]
-        told = (f"{decimal(number)} on {long(on, then)}" for (on, number), then in zip(stated, days, strict=True))
+        told = (f"{decimal(number)} on {long_day(on, then)}" for (on, number), then in zip(stated, days, strict=True))
         yield Line(f"  - stated {', '.join(told)}", slot=f"stated {name}")
     bearing = {FOR: opinion.supports, AGAINST: opinion.contradicts, RELATED: opinion.related}
     for word, facts in bearing.items():
@@ -251,7 +251,7 @@ class OpinionMoves:
         return self._when(verb, facts[0]) + (f", and {len(facts) - 1} more" if len(facts) > 1 else "")
 
     def _when(self, verb: str, fact: Fact) -> str:
-        return f"{verb}{f' on {long(fact.day)}' if fact.day else ''} ({self._cite(fact)})"
+        return f"{verb}{f' on {long_day(fact.day)}' if fact.day else ''} ({self._cite(fact)})"
 
 
 def _name(opinion: HeldOpinion) -> str:

@@ -33,7 +33,7 @@ class Period(NamedTuple):
         if self.kind != "week":
             return self.name if self.kind == "year" else f"{MONTH_NAMES[self.start.month - 1]} {self.start.year}"
         year, week = self.name.split("-W")
-        first, last = long(self.start, self.end), long(self.end, self.start)
+        first, last = long_day(self.start, self.end), long_day(self.end, self.start)
         days = f"{self.start.day}–{last}" if self.start.month == self.end.month else f"{first} – {last}"
         return f"Week {int(week)} of {int(year)}, {days}"
 
@@ -74,13 +74,13 @@ def finer(period: Period) -> list[str]:
     return names
 
 
-def long(day: date, beside: date | None = None) -> str:
+def long_day(day: date, beside: date | None = None) -> str:
     """A day as a person writes it, `27 November 2025`; without its year where that is the year of `beside`."""
     text = f"{day.day} {MONTH_NAMES[day.month - 1]}"
     return text if beside is not None and day.year == beside.year else f"{text} {day.year}"
 
 
-def short(day: date, beside: date | None = None) -> str:
+def short_day(day: date, beside: date | None = None) -> str:
     """A day in a few letters, `27 Nov`; with its year where that is not the year of `beside`."""
     text = f"{day.day} {MONTH_NAMES[day.month - 1][:3]}"
     return text if beside is None or day.year == beside.year else f"{text} {day.year}"
@@ -89,7 +89,7 @@ def short(day: date, beside: date | None = None) -> str:
 def short_span(span: Span, beside: date | None = None) -> str:
     """Days in a few letters: `27 Nov`, `20–23 Nov`, `27 Nov – 1 Dec`."""
     if span.start == span.end:
-        return short(span.start, beside)
+        return short_day(span.start, beside)
     if (span.start.year, span.start.month) == (span.end.year, span.end.month):
-        return f"{span.start.day}–{short(span.end, beside)}"
-    return f"{short(span.start, beside)} – {short(span.end, beside)}"
+        return f"{span.start.day}–{short_day(span.end, beside)}"
+    return f"{short_day(span.start, beside)} – {short_day(span.end, beside)}"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMemoryError
 from vault_memory.reflect import blocks, merge
-from vault_memory.reflect.blocks import Block, Line, PageLine, bare, short
+from vault_memory.reflect.blocks import Block, Line, PageLine, bare, fact_name
 from vault_memory.reflect.sections import counted
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
@@ -236,7 +236,7 @@ def _places(lines: Sequence[Line], names: Container[str]) -> Counter[tuple[str, 
         links = _CITED.findall(line.text.rpartition(" — ")[2])
         cited = [(link, number) for link, numbers in links for number in numbers.split(", ") if number or "#^" in link]
         if len(cited) == len(line.keys):
-            found.update((short(key), place) for key, place in zip(line.keys, cited, strict=True))
+            found.update((fact_name(key), place) for key, place in zip(line.keys, cited, strict=True))
     return Counter(place for name, place in found if name in names)
 
 

@@ -130,11 +130,11 @@ class RunPlanner:
         options = replace(options, holds_block=self._holds_block, removed=self._find_removed(), ask=ask)
         self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self.feedback)
         self._past = PageHistory(
-            facts=frozenset(blocks.short(fact.key) for fact in self.jobs.fact_set.facts),
+            facts=frozenset(blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
             last=self._ledger.last,
             hidden=self.feedback.hidden,
             force=options.force,
-            withheld=frozenset(map(blocks.short, self.jobs.fact_set.withheld)),
+            withheld=frozenset(map(blocks.fact_name, self.jobs.fact_set.withheld)),
             is_linked=self.jobs.is_linked,
         )
 

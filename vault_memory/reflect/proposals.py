@@ -22,7 +22,7 @@ from vault_memory.reflect.core import ADD, CHANGE, REMOVE, CoreChange, Item
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
-from vault_memory.reflect.periods import long
+from vault_memory.reflect.periods import long_day
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS, relation
@@ -323,7 +323,7 @@ def _removals(inputs: ProposalInputs) -> Iterator[Proposal]:
             because = f"line {earlier.line} says the same"
             change = change._replace(text=item.text if earlier.text == item.text else "")  # one of them stays
         elif announced := _announced(item.text, inputs):
-            because, evidence = f"{long(announced[0])} is over", announced[1:]
+            because, evidence = f"{long_day(announced[0])} is over", announced[1:]
         else:
             continue
         if change not in asked:
@@ -371,7 +371,7 @@ def _announced(text: str, inputs: ProposalInputs) -> tuple[date, Fact] | None:
 
 
 def _undated_stems(text: str, day: date, inputs: ProposalInputs) -> frozenset[str]:
-    return frozenset(inputs.stems(text)).difference(inputs.stems(f"{long(day)} {day}"))
+    return frozenset(inputs.stems(text)).difference(inputs.stems(f"{long_day(day)} {day}"))
 
 
 def _additions(inputs: ProposalInputs, passed: Counter[str]) -> Iterator[Proposal]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
 from vault_memory.reflect import stance
-from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
+from vault_memory.reflect.blocks import SENTENCE, Block, Line, fact_name
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.model_writer import MAX_SENTENCES, SENTENCE_CHARACTERS, ModelWriter, WritingBrief, fact_line
 from vault_memory.reflect.plan import Draft
@@ -138,7 +138,7 @@ class Retelling:
         last = self._last(present.sha) if present else None
         if present is None or last is None or mark not in last:
             return None
-        known = {short(key): fact for key, fact in subject.facts.items()}
+        known = {fact_name(key): fact for key, fact in subject.facts.items()}
         found: list[Line] = []
         for place, line in enumerate(last):
             name, *cited = line.slot.split(" ")
@@ -188,7 +188,7 @@ def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
     for fact in facts:
         notes.setdefault(f"{fact.path}#{fact.block_id or ''}", {})[fact.line] = fact
     cited = ", ".join(cite.several([group[line] for line in sorted(group)]) for group in notes.values())
-    return Line(f"{text} — {cited}", slot=" ".join((SENTENCE, *dict.fromkeys(short(fact.key) for fact in facts))))
+    return Line(f"{text} — {cited}", slot=" ".join((SENTENCE, *dict.fromkeys(fact_name(fact.key) for fact in facts))))
 
 
 def _tokens(lines: Sequence[Line], subject: Subject) -> int:

@@ -13,7 +13,7 @@ from functools import cached_property
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact
-from vault_memory.reflect.periods import Period, short, short_span
+from vault_memory.reflect.periods import Period, short_day, short_span
 from vault_memory.reflect.select import in_order, is_decided
 from vault_memory.text.spans import MONTH_NAMES, Span
 from vault_memory.text.terms import STOP_WORDS
@@ -216,7 +216,7 @@ class Body:
         if newer is None or newer is fact:
             return ""
         later = newer.when and fact.when and newer.when > fact.when
-        return f" (until {short(newer.when, self.period.start)})" if later and newer.when else " (no longer)"
+        return f" (until {short_day(newer.when, self.period.start)})" if later and newer.when else " (no longer)"
 
 
 def _words(text: str) -> set[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from vault_memory.errors import RefusedError, UsageError, VaultError
-from vault_memory.reflect.periods import period_of, short
+from vault_memory.reflect.periods import period_of, short_day
 from vault_memory.rendering.common import Document, clean, cut, plural, schema
 from vault_memory.text.spans import plus
 from vault_memory.vault import safe_files
@@ -160,7 +160,7 @@ def _days_of_curves(curves: "Sequence[Curve]") -> list[date]:
 
 def _dates(days: Sequence[date]) -> str:
     """`27 Oct 2025 – 30 Nov 2025`."""
-    return " – ".join(f"{short(day)} {day.year}" for day in days) or "none with a date yet"
+    return " – ".join(f"{short_day(day)} {day.year}" for day in days) or "none with a date yet"
 
 
 # --- as SVG ----------------------------------------------------------------------------------------------------------
