@@ -54,7 +54,7 @@ class MergeResult(NamedTuple):
 
 
 class MergeContext(NamedTuple):
-    """Names of lines that a person deleted earlier, the names of all facts, and whether a link's name is in use."""
+    """Names of lines that a person deleted earlier, the names of all facts, and whether a link leads to a note."""
 
     hidden: Container[str] = NOBODY
     facts: Container[str] = NOBODY

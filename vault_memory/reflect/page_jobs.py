@@ -164,7 +164,7 @@ class PageJobs:
     @cached_property
     def _signs(self) -> dict[int, bytes]:
         """All of each fact that a page may tell, but for its line, which moves, and its tier, which the clock does."""
-        exists = lru_cache(1 << 14)(self._exists)
+        exists = lru_cache(1 << 14)(self.is_linked)
         names = lru_cache(1 << 14)(lambda about: repr([self._link_entity(slug) for slug in about]))
         place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
         found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
@@ -288,7 +288,7 @@ class PageJobs:
             stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
             slugs=lambda text: names.slugs(text, self._names.canonical),
             names=self.opinion_inputs.names,
-            exists=self._exists,
+            exists=self.is_linked,
             link_entity=self._context.link_entity,
             today=self.options.today,
             is_forgotten=self._feedback.is_forgotten,
@@ -418,23 +418,16 @@ class PageJobs:
         # A name that a page of ours has, or may have, as well leads to one of two.
         return found - {link_name(path).casefold() for path in self._may_come}
 
-    def _exists(self, target: str) -> bool:
-        return target.strip().removesuffix(".md").casefold() in self._targets
-
     def is_linked(self, target: str) -> bool:
-        """Whether there is a note of this name, or a fact that links one."""
-        return self._exists(target) or target in self._linked
-
-    @cached_property
-    def _linked(self) -> frozenset[str]:
-        return frozenset(name for fact in self.fact_set.facts for name in LINKED.findall(fact.text))
+        """Whether a link of this name leads to a note."""
+        return target.strip().removesuffix(".md").casefold() in self._targets
 
     @cached_property
     def _context(self) -> PageContext:
         return PageContext(
             cite=self._cite,
             link_entity=lru_cache(1 << 14)(self._link_entity),
-            exists=self._exists,
+            exists=self.is_linked,
             stems=self._stems,
             rarity=lambda stem: 1.0,
             count=lru_cache(1 << 15)(tokens.count),

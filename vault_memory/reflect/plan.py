@@ -124,7 +124,7 @@ class PageHistory:
     withheld: Container[str] = frozenset()
     """Facts that no page may tell, forgotten or private, by name: that they go is no loss."""
     is_linked: Callable[[str], bool] = lambda name: True
-    """Whether a note or a fact has this name, as a link has it."""
+    """Whether a link of this name leads to a note."""
 
 
 @dataclass
@@ -168,7 +168,7 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
     """
     page = blocks.read_page(draft.path, draft.start.encode() if present is None else present, draft.block)
     block, last = page.block, past.last(page.block.sha) if page.block else None
-    was = standing_lines(block, last) if block else ()
+    was = merge.find_edits(block, last).lines if block else ()
     if block and last is not None and draft.settled:
         places = [place for place, text in enumerate(block.lines) if not draft.settled(text)]
         yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
@@ -208,11 +208,6 @@ def _why(draft: Draft, block: Block | None, was: Sequence[Line], found: merge.Me
     by = by if block.by != blocks.marker_word(draft.by) else ""
     kept = "what you changed is kept" if found.is_edited and not change.deleted else ""
     return "; ".join(filter(None, (str(change), by, kept))) or "the same facts, worded or ordered differently"
-
-
-def standing_lines(block: Block, last: Sequence[Line] | None) -> tuple[Line, ...]:
-    """The lines of a block as they stand, each with its facts as far as they are known."""
-    return merge.find_edits(block, last).lines if last is not None else tuple(map(Line, block.lines))
 
 
 def count_changes(

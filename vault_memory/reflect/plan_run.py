@@ -19,8 +19,9 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, summaries, user_feedback
 from vault_memory.reflect.blocks import Block, Line
+from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.page_jobs import Job, Options, PageJobs
-from vault_memory.reflect.plan import Draft, Edit, Notice, PageHistory, Plan, make_edit, skipped_page, standing_lines
+from vault_memory.reflect.plan import Draft, Edit, Notice, PageHistory, Plan, make_edit, skipped_page
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
 from vault_memory.store import note_queries
@@ -201,7 +202,7 @@ class RunPlanner:
                 facts = self._past.facts
                 if all(fact in facts for fact in block.cites):
                     continue
-                lines = standing_lines(block, self._ledger.last(block.sha))
+                lines = find_edits(block, self._ledger.last(block.sha)).lines
                 kept = tuple(line for line in lines if line.keys and all(fact in facts for fact in line.facts))
                 draft = draft._replace(lines=kept or draft.lines)
             self._add(draft)
