@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import threading
@@ -11,7 +12,7 @@ import pytest
 from vaults import fill, memory, paths, put
 
 from vault_memory.config import Config
-from vault_memory.errors import ConflictError, RefusedError
+from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import Walk
 
@@ -100,6 +101,14 @@ def test_a_filter_that_could_take_for_ever_is_reported_and_not_used(tmp_path: Pa
     walk = vault(tmp_path).walk()
     assert list(walk.files) == [f"{'a' * 200}.md"]
     assert "could take for ever" in skipped(walk)[".obsidian/app.json"]
+
+
+@pytest.mark.parametrize(("expression", "why"), [("a" * 2000, "too long"), ("(", "no regular expression")])
+def test_a_filter_that_is_none_is_reported(tmp_path: Path, expression: str, why: str) -> None:
+    fill(tmp_path, {".obsidian/app.json": json.dumps({"userIgnoreFilters": [f"/{expression}/", 7]}), "a.md": "x"})
+    walk = vault(tmp_path).walk()
+    assert list(walk.files) == ["a.md"]
+    assert why in skipped(walk)[".obsidian/app.json"]
 
 
 @pytest.mark.parametrize(
@@ -348,6 +357,22 @@ def test_a_write_never_leaves_the_vault(tmp_path: Path, path: str) -> None:
             vault(root).write(path, b"new", expected)
     assert (tmp_path / "x.md").read_bytes() == b"old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["vault", "x.md"]
+
+
+def test_what_the_system_refuses_to_write_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+    found = vault(fill(tmp_path, {"a.md": "old"}))
+    with pytest.raises(VaultError, match="cannot be read"):
+        found.write(f"{'x' * 300}.md", b"new", None)
+    with pytest.raises(VaultError, match="cannot be written"):
+        found.write("a.md/b/c.md", b"new", None)
+    (tmp_path / ".memory").mkdir(exist_ok=True)
+    shutil.rmtree(tmp_path / ".memory/tmp", ignore_errors=True)
+    (tmp_path / ".memory/tmp").symlink_to(tmp_path)
+    with pytest.raises(RefusedError, match="is a link"):
+        found.write("a.md", b"new", b"old")
+    assert found.read("a.md") == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".memory", "a.md"]
+    assert found.seconds_since_saved("b.md") == float("inf")
 
 
 @pytest.mark.parametrize(

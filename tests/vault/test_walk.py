@@ -103,14 +103,15 @@ def test_a_vault_that_is_gone_is_refused_whatever_is_looked_at(vault: Vault) -> 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of folders are a POSIX matter")
-def test_what_cannot_be_looked_at_is_not_gone(vault: Vault) -> None:
+@pytest.mark.parametrize(("mode", "why"), [(0, "folder cannot be read"), (0o444, "cannot be looked at")])
+def test_what_cannot_be_looked_at_is_not_gone(vault: Vault, mode: int, why: str) -> None:
     first = obeying_permissions()
     vault_file = vault.root / "deep/er/c.md"
     assert run(vault.root, "index").returncode == 0
-    (vault.root / "deep/er").chmod(0)
+    (vault.root / "deep/er").chmod(mode)
     try:
         said = run(vault.root, "index", str(vault_file), "--json", first=first)
-        assert '"removed": 0' in said.stdout and "cannot be read" in said.stdout
+        assert '"removed": 0' in said.stdout and why in said.stdout
     finally:
         (vault.root / "deep/er").chmod(0o755)
     assert vault_file.exists()

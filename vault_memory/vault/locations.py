@@ -22,15 +22,9 @@ from vault_memory.vault.safe_files import make_private, private
 MEMORY_FOLDER = ".memory"
 
 _SYNC_FOLDERS = (
-    "dropbox",
-    "onedrive",
-    "mobile documents",
-    "icloud drive",
-    "icloud~md~obsidian",
-    "google drive",
-    "nextcloud",
+    "dropbox", "onedrive", "mobile documents", "icloud drive", "icloud~md~obsidian", "google drive", "nextcloud",
     "pcloud",
-)
+)  # fmt: skip
 
 
 def index_place(config: Config, root: Path) -> tuple[Path, str]:
@@ -234,25 +228,22 @@ def mounted_below(root: Path) -> set[str]:
 
 def _around(root: Path) -> list[Mount]:
     """What is mounted at, above and below a folder."""
-    return [m for m in _mounts() if root == m.folder or root in m.folder.parents or m.folder in root.parents]
+    return [m for m in _mounts() if m.folder.is_relative_to(root) or root.is_relative_to(m.folder)]
 
 
 def _kind_of(folder: Path, table: Path = _MOUNTS) -> str:
     """The kind of file system that a folder is on."""
     best = Mount(Path(), "")
     for mount in _mounts(table):
-        above = folder == mount.folder or mount.folder in folder.parents
-        if above and len(str(mount.folder)) >= len(str(best.folder)):
+        if folder.is_relative_to(mount.folder) and len(str(mount.folder)) >= len(str(best.folder)):
             best = mount  # of two mounts on one folder the later one hides the other
     return best.kind
 
 
 def _mounts(table: Path = _MOUNTS) -> Iterator[Mount]:
-    if sys.platform != "linux":
-        return
     try:
         lines = table.read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
+    except OSError:  # no Linux
         return
     for line in lines:
         # proc(5): number, parent, device, root, folder, options, optional fields, a lone dash, kind, source, options.

@@ -58,12 +58,10 @@ def place_new(part: Path, target: Path) -> None:
     """Move a finished file to a name that must still be free; raises FileExistsError when it is not."""
     try:
         os.link(part, target)  # unlike a rename it never replaces what has appeared meanwhile
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if target.exists():
+    except OSError as error:
+        if isinstance(error, FileExistsError) or target.exists():
             raise FileExistsError(str(target)) from None
-        os.replace(part, target)
+        os.replace(part, target)  # a file system without hard links
 
 
 def replace(part: Path, target: Path, expected: bytes) -> bool:
@@ -88,10 +86,10 @@ def replace_by_link(part: Path, target: Path, expected: bytes) -> bool:
     kept = part.with_name(f"{part.stem}-kept.part")
     try:
         os.link(target, kept)
-    except FileNotFoundError:
-        raise
-    except OSError:  # a file system without hard links
-        os.replace(part, target)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        os.replace(part, target)  # a file system without hard links
         return True
     try:
         if os.path.samefile(kept, target):
@@ -144,10 +142,8 @@ def _is_open_for_writing(file: Path) -> bool:
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # the usual signal to who has a lease would end us
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)  # given only where nobody writes
-    except BlockingIOError:
-        return True
-    except OSError:  # another user's file, or a file system without leases
-        return False
+    except OSError as error:  # any other: another user's file, or a file system without leases
+        return isinstance(error, BlockingIOError)
     finally:
         os.close(descriptor)
     return False

@@ -12,7 +12,7 @@ import stat
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
@@ -176,7 +176,7 @@ class Walker:
     def _look_for(self, folder: str, names: set[str], covered: set[str]) -> None:
         """Look at some entries of one folder, by its listing; a folder that is no longer there has none."""
         try:
-            if not self._is_walked(folder):
+            if folder and not self._is_walked(folder):
                 return
             # A name differing only in case or form may be the same file, renamed: it is looked at under the new name.
             alike = {_folded(name) for name in names}
@@ -195,10 +195,9 @@ class Walker:
 
     def _is_walked(self, folder: str) -> bool:
         """Whether a walk would come into a folder: none on its way is hidden, ignored or a link."""
-        parts = folder.split("/") if folder else []
-        paths = ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
-        if is_hidden(folder) or any(self._leave_out(f"{path}/") for path in paths):
+        if self.is_left_out(f"{folder}/"):
             return False
+        paths = [folder, *map(str, PurePosixPath(folder).parents)]
         return all(stat.S_ISDIR(os.lstat(self._root / path).st_mode) for path in paths)
 
     def _look_below(self) -> bool:
@@ -210,7 +209,7 @@ class Walker:
                 with os.scandir(self._root / folder) as entries:
                     self._found.folders += 1
                     for entry in entries:
-                        self._look_at(entry, f"{folder}/{entry.name}" if folder else entry.name)
+                        self._look_at(entry, _joined(folder, entry.name))
             except OSError as error:
                 if not folder:
                     raise self._gone(error) from error
