@@ -41,7 +41,7 @@ def paths(done: ReflectReport) -> list[str]:
      ("Copy", ""), ("Nora1", "")],
 )  # fmt: skip
 def test_the_name_of_a_copy(name: str, original: str) -> None:
-    assert entities.copied(name) == original
+    assert entities.original_name(name) == original
 
 
 @pytest.mark.parametrize("name", ["Peter Smith 1", "Peter Smith (conflict)"])

@@ -182,7 +182,7 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
 def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     from vault_memory.write.new_note import NewNote
 
-    by = provenance.least((_find_origin(given["title"], caller.agent), _find_origin(content, caller.agent)))
+    by = provenance.least_trusted((_find_origin(given["title"], caller.agent), _find_origin(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     filing = NewNote(given["title"], content, given.get("kind", "world"), names, by, scope)
     done = caller.vault.memory().create_note(filing, _scopes_beside(scope))

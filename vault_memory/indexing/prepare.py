@@ -75,7 +75,7 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
     if slip := scopes.problem(note.properties):
         problems.append(Problem(note.path, 1, slip, "warning"))
-    problems += scopes.slips(note)
+    problems += scopes.scope_problems(note)
     head = NoteHead(
         path=file.path,
         size=file.size,

@@ -142,5 +142,5 @@ def _missing(store: Store, vault: Vault, walk: Walk) -> list[str]:
         folder
         for folder in remembered
         if folder not in mounted
-        and any(walk.came_to(path) and path not in walk.files for path in note_paths(store.view(ALL), folder))
+        and any(walk.has_looked_at(path) and path not in walk.files for path in note_paths(store.view(ALL), folder))
     ]

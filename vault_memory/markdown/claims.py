@@ -22,8 +22,8 @@ _MARKUP = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
 _ASIDE = re.compile(r"\s*\([^()]*\)|,?\s+\b(?:because|so that|which|although|though)\b.*$", re.I)
-_MORE = re.compile(r"[;:]\s|, (?!\d)|\b(?:and|or|but|while)\b")
-_OPEN = re.compile(
+_SEVERAL_CLAUSES = re.compile(r"[;:]\s|, (?!\d)|\b(?:and|or|but|while)\b")
+_UNCERTAIN = re.compile(
     r"\?|[\"“”„]|\b(?:will|would|wants?|wanted|plan(?:s|ned|ning)? to|hop(?:es|ed|ing) to|might|could|should|was|were"
     r"|consider\w*|think(?:s|ing)?|thought|going to|used to|maybe|perhaps|probably|likely|if|unless|once|until|till"
     r"|except|sometimes|often|usually|also|too|both|either|another|second|besides|additionally|as well|other|says?|said"
@@ -32,7 +32,7 @@ _OPEN = re.compile(
 )
 """What is not (yet, any more, always, alone) the case claims nothing that could be ended or end anything."""
 
-_CHANGE = re.compile(r"\b(?:now|nowadays|instead|any ?more|these days|from now on|as of|again)\b", re.I)
+_CHANGE_WORD = re.compile(r"\b(?:now|nowadays|instead|any ?more|these days|from now on|as of|again)\b", re.I)
 _NEGATED = re.compile(r"\b(?:not|never|no|neither|nor|none|nothing|hardly|rarely|cannot)\b|n['’]t\b", re.I)
 
 _MONTHS = "|".join(MONTH_NAMES).lower()
@@ -43,16 +43,18 @@ _DATE = (
     rf"|(?:(?:early|late|mid|last|next) )?(?:\d{{1,2}}\.? )?(?:{_MONTHS})\b,?(?: \d{{1,2}}\b,?)?(?: (?:19|20)\d\d)?"
     rf"|(?:{_SEASON}) (?:19|20)\d\d|{_WEEKDAY}\b)"
 )
-_TAIL = re.compile(
+_ADVERBS_AT_END = re.compile(
     r"[\s,]+(?:now|nowadays|instead|any ?more|these days|from now on|again|at the moment|at present|currently)$", re.I
 )
 """Adverbs that are no part of a value and bound nothing."""
 
-_START = re.compile(rf"[\s,]+(?P<how>since|as of|from|starting(?: from| in| on)?|effective) (?P<day>{_DATE})$", re.I)
+_HOLDS_FROM = re.compile(
+    rf"[\s,]+(?P<how>since|as of|from|starting(?: from| in| on)?|effective) (?P<day>{_DATE})$", re.I
+)
 _HAPPENED = re.compile(rf"[\s,]+(?:(?:in|on|at|during) )?(?:{_DATE}|yesterday|today)(?=$|,)", re.I)
 """When something changed: no part of a value where a sentence tells of a change."""
 
-_EVENT = re.compile(r"\b(?:switch|chang|migrat|mov|convert|relocat|left|quit)", re.I)
+_CHANGE_VERB = re.compile(r"\b(?:switch|chang|migrat|mov|convert|relocat|left|quit)", re.I)
 _PREPOSITION = "in|on|at|for|during|over|by|through|throughout|outside|within|from|after|before"
 _TIMES = (
     rf"(?:{_WEEKDAY}s?|{_MONTHS}|(?:19|20)\d\d|weekdays?|weekends?|mornings?|noon|afternoons?|evenings?|nights?"
@@ -66,7 +68,7 @@ _AT_TIMES = re.compile(
 )
 """At certain times only: that is beside what holds always, never against it, and claims nothing."""
 
-_LEAD = re.compile(r"^(?:(?:now|nowadays|currently|these days|today|from now on),? )+", re.I)
+_ADVERBS_AT_START = re.compile(r"^(?:(?:now|nowadays|currently|these days|today|from now on),? )+", re.I)
 _PRONOUNS = frozenset("he she they it i we".split())  # noqa: SIM905
 _ARTICLES = frozenset("a an the his her their its my our your of".split())  # noqa: SIM905
 _BESIDE_PLACE = r",| (?:with|near|at|on|above|into|since|together|close)\b"
@@ -76,27 +78,27 @@ _ADVERBS = r"(?:(?:has|have|is|are|am|now|currently|nowadays|just|recently|final
 _WHO = r"(?P<who>(?:[^\s,;:]+ ){0,4}?)"
 
 
-def _shape(pattern: str) -> re.Pattern[str]:
+def _clause(pattern: str) -> re.Pattern[str]:
     return re.compile(_WHO + pattern, re.I)
 
 
 # `lives in Bern`, `moved to Bern`, `works at Google`, `left Google`, `prefers tea (to coffee) (for breakfast)`,
 # `uses vim`, `switched from vim to Helix`, `moved from Zurich to Bern`, which may be two programs as well.
-_LIVES = _shape(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>.+)")
-_MOVED = _shape(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:back )?to (?P<new>.+)")
-_WORKS = _shape(rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>.+?)(?: as .+)?")
-_LEFT = _shape(r"(?:has |have )?(?:left|quit) (?P<old>[\w&. -]+)")
-_PREFERS = _shape(
+_LIVES = _clause(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>.+)")
+_MOVED = _clause(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:back )?to (?P<new>.+)")
+_WORKS = _clause(rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>.+?)(?: as .+)?")
+_LEFT = _clause(r"(?:has |have )?(?:left|quit) (?P<old>[\w&. -]+)")
+_PREFERS = _clause(
     rf"{_ADVERBS}prefers? (?P<new>.+?)(?:,? (?:over|to|instead of|rather than) (?P<old>.+?))?"
     r"(?P<context> (?:for|when|as) .+)?"
 )
-_USES = _shape(rf"{_ADVERBS}uses? (?P<new>.+)")
-_SWITCHED = _shape(
+_USES = _clause(rf"{_ADVERBS}uses? (?P<new>.+)")
+_SWITCHED = _clause(
     rf"{_ADVERBS}(?:switch|chang|migrat|mov|convert|relocat)\w*(?: (?:over|back|away))? from (?P<old>.+?)"
     r" to (?P<new>.+)"
 )
-_NO_LONGER = _shape(r"(?:is |are |am )?no longer (?P<rest>.+)")
-_NOT_ANY_MORE = _shape(r"(?:is|are|am|does|do)(?: not|n['’]t) (?P<rest>.+)")
+_NO_LONGER = _clause(r"(?:is |are |am )?no longer (?P<rest>.+)")
+_NOT_ANY_MORE = _clause(r"(?:is|are|am|does|do)(?: not|n['’]t) (?P<rest>.+)")
 
 
 class _Clause(NamedTuple):
@@ -115,11 +117,11 @@ def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None 
     """What one Retain bullet claims of its subject (names in its head); a month without a year is read from `day`."""
     sentences = _SENTENCE.split(_MARKUP.sub(lambda m: m[1] or "", narrative.strip()))
     text = _ASIDE.sub("", sentences[0]).strip().rstrip(".!").strip()
-    if not text or len(text) > MAX_CHARS or _OPEN.search(text.replace("May", "\0")):
+    if not text or len(text) > MAX_CHARS or _UNCERTAIN.search(text.replace("May", "\0")):
         return []
-    is_whole = len(sentences) == 1 and not _MORE.search(text)
+    is_whole = len(sentences) == 1 and not _SEVERAL_CLAUSES.search(text)
     text = re.split(r"[;:]\s", text, maxsplit=1)[0]
-    how = CHANGES if _CHANGE.search(text) else STATES
+    how = CHANGES if _CHANGE_WORD.search(text) else STATES
     timeless, start = _timeless(_trimmed(text), day)
     if not timeless:
         return []
@@ -138,7 +140,7 @@ def replaces(named: str) -> Claim:
 
 def _timeless(text: str, day: date | None) -> tuple[str, date | None]:
     """A sentence without the times in it, and the later day from which it holds; "" where it holds at times only."""
-    match, start = _START.search(text), None
+    match, start = _HOLDS_FROM.search(text), None
     if match:
         text = _trimmed(text[: match.start()])
         span = dates.occurred(f"in {match['day']}", day)
@@ -146,16 +148,16 @@ def _timeless(text: str, day: date | None) -> tuple[str, date | None]:
             if span is None:
                 return "", None  # from a day that nobody knows
             start = span.start if day is None or span.start > day else None
-    if _EVENT.search(text):
+    if _CHANGE_VERB.search(text):
         text = _HAPPENED.sub("", text)
     return ("" if _AT_TIMES.search(text) else text), start
 
 
 def _trimmed(text: str) -> str:
     """A sentence without the adverbs around it that are no part of a value."""
-    while (cut := _TAIL.sub("", text)) != text and cut:
+    while (cut := _ADVERBS_AT_END.sub("", text)) != text and cut:
         text = cut
-    return _LEAD.sub("", text)
+    return _ADVERBS_AT_START.sub("", text)
 
 
 def _who(clause: _Clause, match: re.Match[str]) -> str | None:

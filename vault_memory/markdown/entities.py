@@ -66,7 +66,7 @@ def link_name(target: str) -> str:
     return target.strip().rstrip("/").rsplit("/", 1)[-1].removesuffix(".md").strip()
 
 
-def copied(name: str) -> str:
+def original_name(name: str) -> str:
     """The name of which this may be that of a copy: `Nora` for `Nora 1`, `Nora copy`, `Nora (conflict)`; else ""."""
     found = _COPIED.fullmatch(name) if name[-1:] in _COPY_ENDS else None  # pages are many, and copies few
     return found[1] if found else ""

@@ -36,7 +36,7 @@ def is_trusted(by: str) -> bool:
     return by == PERSON or _OUTSIDE.fullmatch(by) is None
 
 
-def least(found: Iterable[str]) -> str:
+def least_trusted(found: Iterable[str]) -> str:
     """Of several that a text may be from, the one who is trusted least."""
     return min(sorted(found), key=is_trusted)
 
@@ -82,6 +82,6 @@ def mark(by: str) -> str:
     return " (from the web)" if "web" in by else " (tool output)" if "tool" in by else " (origin unclear)"
 
 
-def teller(by: str) -> str:
+def teller_name(by: str) -> str:
     """What somebody who is no person is called: `claude-code` for `agent:claude-code`; "" for a person."""
     return "" if by == PERSON else by.removeprefix("agent:")

@@ -40,7 +40,10 @@ _SCOPE = _Key(
     lambda found: next(iter(found)) if len(found) == 1 else UNREADABLE_SCOPE,
 )  # fmt: skip
 _BY = _Key(
-    re.compile(r"\([^()]*?\bby[ \t]*=[ \t]*([^,()]*)()", re.IGNORECASE), "by", provenance.normal, provenance.least
+    re.compile(r"\([^()]*?\bby[ \t]*=[ \t]*([^,()]*)()", re.IGNORECASE),
+    "by",
+    provenance.normal,
+    provenance.least_trusted,
 )
 
 _QUOTED = re.compile(r"[ \t]*+>[ \t]?")
@@ -91,7 +94,7 @@ def by_line(note: Note) -> dict[int, str]:
     return found
 
 
-def slips(note: Note) -> Iterator[Problem]:
+def scope_problems(note: Note) -> Iterator[Problem]:
     """The fields that name no scope as it should be written."""
     for number, said in _fields(note):
         if not is_scope(said):
@@ -158,7 +161,7 @@ def passage_scope(found: dict[int, str], start: int, end: int) -> str | None:
 def passage_origin(found: dict[int, str], start: int, end: int) -> str | None:
     """Who a passage of several lines is from; where they differ, the one who is trusted least."""
     named = {found[n] for n in range(start, end + 1) if n in found} if found else set()
-    return provenance.least(named) if named else None
+    return provenance.least_trusted(named) if named else None
 
 
 # --- whole notes -----------------------------------------------------------------------------------------------------

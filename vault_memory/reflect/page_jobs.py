@@ -137,7 +137,7 @@ class PageJobs:
     def is_beside(self, path: str) -> bool:
         """Whether a page lies beside the one of the same entity, as a copy of it does."""
         name = link_name(path)
-        original = self._pages.get(entities.slug(entities.copied(name)), path)
+        original = self._pages.get(entities.slug(entities.original_name(name)), path)
         return path.startswith(ENTITY_FOLDER) and (original != path or self._pages.get(entities.slug(name)) != path)
 
     def notices(self) -> Iterator[Notice]:

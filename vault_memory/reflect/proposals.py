@@ -116,7 +116,7 @@ def _line(proposal: Proposal, context: PageContext) -> Line:
     what, text, old = proposal.change
     quoted = {ADD: text, CHANGE: f"{old}{_TO}{text}", REMOVE: old}[what]
     because = proposal.because
-    tellers = {provenance.teller(fact.by) for fact in (*proposal.evidence, *proposal.restated)}
+    tellers = {provenance.teller_name(fact.by) for fact in (*proposal.evidence, *proposal.restated)}
     if tellers and "" not in tellers:  # no person told it: whoever ticks it should know whose words they are
         because += f", told by {', '.join(sorted(tellers))}"
     if cited := ", ".join(context.cite.fact(fact) for fact in proposal.evidence):

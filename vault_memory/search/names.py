@@ -72,7 +72,7 @@ class Names:
 
 def _copies(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
     """The pages that have all their names from another one, and a file name as copies of it have."""
-    named = {path: entities.copied(entities.link_name(path)) for path in dict.fromkeys(row[0] for row in rows)}
+    named = {path: entities.original_name(entities.link_name(path)) for path in dict.fromkeys(row[0] for row in rows)}
     if not any(named.values()):
         return {}
     names: dict[str, set[str]] = defaultdict(set)

@@ -42,13 +42,13 @@ def _split(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NAMES = (
+_SECRET_NAMES = (
     r"pass(?:word|wd|phrase)|pwd|secret[_-]?key|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key"
     r"|client[_-]?secret|token"
 )
 _VALUE = r"""(?:(?P<quote>["'`])(?P<quoted>[^"'`\r\n]{6,256})(?P=quote)|(?P<bare>[^\s"'`,;<>()\[\]{}]{6,256}))"""
 
-_OF = (
+_OF_WHAT = (
     r"(?:[ \t](?:at|for|of|on|to|in|from|für|zu|zum|von|am|im|till|för|på|i|av|du|de|des|pour|del|para|do|da|van|voor)"
     r"[ \t][^\n:;,\"]{1,60}?)?"
 )
@@ -59,13 +59,13 @@ _IS = (
     r"|[ \t\xa0\u202f]?[:=][ \t\xa0]{0,4})"
 )
 
-_TOLD = (
+_PASSWORD_NAMES = (
     r"pass(?:wor[dt]|phrase|code)|kennwort|l(?:ö|o\u0308)senord(?:et)?|mot[ \t]de[ \t]passe"
     r"|contrase(?:ñ|n\u0303)a|senha|wachtwoord"
 )
 """What a password is called in a sentence."""
 
-_TOLD_HINTS = "passwor passphrase passcode kennwort senord passe contrase senha wachtwoord"
+_PASSWORD_HINTS = "passwor passphrase passcode kennwort senord passe contrase senha wachtwoord"
 
 _WORD = r"[^\W_]{1,24}"
 """One word of a passphrase: letters and digits."""
@@ -137,27 +137,27 @@ RULES = (
     _rule("basic-login", "asic", r"\b[Bb]asic\s+(?P<secret>[A-Za-z0-9+/]{12,512}={1,2})"),
     _rule("url-password", "://", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,64}:(?P<secret>[^\s/@\"'<>]{3,256})@"),
     _rule("secret", "--",
-          rf"(?<![\w-])--(?:[a-z0-9]{{1,20}}-){{0,3}}(?P<name>{_NAMES})[ \t]{{1,4}}(?=[^\s-]){_VALUE}",
+          rf"(?<![\w-])--(?:[a-z0-9]{{1,20}}-){{0,3}}(?P<name>{_SECRET_NAMES})[ \t]{{1,4}}(?=[^\s-]){_VALUE}",
           re.IGNORECASE, is_guess=True),
     _rule("password", "passphrase",
-          rf"(?<![A-Za-z])passphrase{_OF}{_IS}(?P<words>{_WORD}(?:[ \t-]{{1,2}}{_WORD}){{3,11}}+)(?![^\s,;.!?)])",
+          rf"(?<![A-Za-z])passphrase{_OF_WHAT}{_IS}(?P<words>{_WORD}(?:[ \t-]{{1,2}}{_WORD}){{3,11}}+)(?![^\s,;.!?)])",
           re.IGNORECASE, is_guess=True),
     _rule("secret", "pass pwd secret credential key token",
-          rf"(?<![A-Za-z])(?P<name>{_NAMES})s?(?:_?id|[_-]?value|[_-]base)?[\"'`*]{{0,2}}"
+          rf"(?<![A-Za-z])(?P<name>{_SECRET_NAMES})s?(?:_?id|[_-]?value|[_-]base)?[\"'`*]{{0,2}}"
           rf"(?P<by>[ \t]{{0,4}}(?:=>|:=|[=:])[ \t]{{0,4}}){_VALUE}", re.IGNORECASE, is_guess=True),
-    _rule("password", _TOLD_HINTS,
-          rf"(?<![A-Za-z])(?P<told>{_TOLD}){_OF}{_IS}"
+    _rule("password", _PASSWORD_HINTS,
+          rf"(?<![A-Za-z])(?P<told>{_PASSWORD_NAMES}){_OF_WHAT}{_IS}"
           r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\r\n]{6,256})(?P=quote)"
           r"|(?P<bare>(?!sha|md5|base64|argon2|pbkdf2|[0-9]+-)[^\s\"'`,;<>()\[\]{}]{5,255}[^\s\"'`,;<>()\[\]{}.:!?]))",
           re.IGNORECASE, is_guess=True),
-    _rule("password", _TOLD_HINTS,
-          rf"(?<![A-Za-z])(?P<cited>{_TOLD})\*{{0,2}}{_OF}{_IS}(?:\*\*[ \t]{{0,4}})?"
+    _rule("password", _PASSWORD_HINTS,
+          rf"(?<![A-Za-z])(?P<cited>{_PASSWORD_NAMES})\*{{0,2}}{_OF_WHAT}{_IS}(?:\*\*[ \t]{{0,4}})?"
           r"(?:(?P<quote>[\"'`])(?P<quoted>(?![\s),;+\]}])(?:(?!(?P=quote))[^\r\n]){3,256}(?<![\s(\[{,+]))(?P=quote)(?!\w)"
           r"|[“„«‘‚][ \xa0\u202f]?"
           r"(?P<secret>[^\s“”„«»‘’‚](?:[^“”„«»‘’‚\r\n]{1,254}[^\s“”„«»‘’‚]))[ \xa0\u202f]?[”“»’‘])",
           re.IGNORECASE, is_guess=True),
-    _rule("password", _TOLD_HINTS,
-          rf"(?<![^\W_])(?P<alone>{_TOLD})\*{{0,2}}[ \t\xa0\u202f]?:(?:\*\*)?[ \t\xa0]{{1,4}}"
+    _rule("password", _PASSWORD_HINTS,
+          rf"(?<![^\W_])(?P<alone>{_PASSWORD_NAMES})\*{{0,2}}[ \t\xa0\u202f]?:(?:\*\*)?[ \t\xa0]{{1,4}}"
           r"(?P<bare>[^\W\d_]{4,24}+)(?=[.!]{1,3}(?:\s|\Z)|[ \t]{0,8}(?:[\r\n]|\Z))", re.IGNORECASE, is_guess=True),
     _rule("card-number", "2 3 4 5 6",
           r"[2-6](?<![0-9.+-][2-6])(?<![0-9] [2-6])(?P<card>[0-9]{3}([ -])(?:[0-9]{4}\2[0-9]{4}\2"
@@ -178,7 +178,7 @@ _PLACEHOLDER = re.compile(
 )
 
 
-_SAID = _split(
+_SENTENCE_WORDS = _split(
     "a about after all also always an and any around as ask asked at be been before behind being below between by can "
     "changed characters defaults different each empty every expected for forgotten from gone had has hashed have "
     "hidden if in incorrect inside into invalid it its kept known letters long lost mandatory may minimum missing "
@@ -190,16 +190,15 @@ _SAID = _split(
 )
 """Words of sentences about a passphrase, which is made of others."""
 
-_STATES = _SAID | _split(
-    "above any anything attached attempt bool boolean bytes check confidential correct done enter etc fail fails fine "
-    "fixed good hash here hint identical input later mandatory manager nothing number object okay passed pending plain "
-    "prompt protected public reset right same secure short soon str string strong tbd temporary text there todo valid "
-    "varchar weak yes "
+_STATE_WORDS = _SENTENCE_WORDS | _split(
+    "above anything attempt bool boolean bytes check confidential correct done enter etc fail fails fine good "
+    "hash here hint identical input later manager nothing number object okay pending plain prompt public reset "
+    "right secure soon str tbd temporary text there todo valid varchar yes "
     "abgelaufen falsch fehlt geheim geändert geschützt gleich keine keines keins leer nötig oben pflicht richtig "
     "schwach sicher siehe stark unbekannt unten unverändert vergessen zurückgesetzt erforderlich "
     "bytt fattas fel glömt hemligt inget krävs nedan okänt ovan rätt saknas samma skyddat starkt svagt tomt utgånget "
     "valfritt ändrat återställt obligatoriskt "
-    "aucun changé expiré facultatif faible faux fort identique inconnu incorrect inchangé manquant même modifié "
+    "aucun changé expiré facultatif faible faux fort identique inconnu inchangé manquant même modifié "
     "obligatoire optionnel oublié perdu protégé requis réinitialisé vide "
     "cambiada caducada correcta desconocida débil expirada fuerte incorrecta misma necesaria ninguna obligatoria "
     "olvidada opcional perdida protegida requerida restablecida vacía "
@@ -248,14 +247,14 @@ def _replace(rule: Rule, match: re.Match[str]) -> str:
     group = next((name for name in ("secret", "words", "quoted", "bare") if groups.get(name) is not None), None)
     if rule.is_guess and not _looks_random(match[group or 0], groups):
         return match[0]
-    name = "password" if is_password(groups.get("name")) else rule.name
+    name = "password" if _is_password(groups.get("name")) else rule.name
     if group is None:
         return f"[redacted: {name}]"
     start, end = (at - match.start() for at in match.span(group))
     return f"{match[0][:start]}[redacted: {name}]{match[0][end:]}"
 
 
-def is_password(name: str | None) -> bool:
+def _is_password(name: str | None) -> bool:
     """Whether a value's name says that it is a password: one may be made of words."""
     return (name or "").casefold().startswith(("pass", "pwd"))
 
@@ -268,21 +267,21 @@ def _looks_random(value: str, groups: dict[str, str | None]) -> bool:
         return True
     if "words" in groups:
         said = re.split(r"[\s-]+", value.casefold())
-        return _SAID.isdisjoint(said) and not said[0].endswith("ed")  # `rotated yesterday`
+        return _SENTENCE_WORDS.isdisjoint(said) and not said[0].endswith("ed")  # `rotated yesterday`
     if "card" in groups:
         return _has_luhn_sum(value)
     if "cited" in groups:  # nobody cites how it is with a password
         return True
     if "alone" in groups:
-        return value.casefold() not in _STATES and not value.casefold().endswith("ed")
-    if entropy(value) < MIN_ENTROPY:
+        return value.casefold() not in _STATE_WORDS and not value.casefold().endswith("ed")
+    if _entropy(value) < MIN_ENTROPY:
         return False
     mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
     if told := groups.get("told"):  # in a sentence, where nearly every other word could follow
         return mixed or (groups.get("quoted") is not None and "phrase" in told.casefold() and " " in value)
     marked = any(not (char.isalnum() or char in "._-/:") for char in value)
     tight = groups.get("by") == "="  # DB_PASSWORD=hunter: an assignment in a shell or a file of settings
-    if is_password(groups.get("name")) and value.isalpha() and len(value) > LONGEST_WORD:
+    if _is_password(groups.get("name")) and value.isalpha() and len(value) > LONGEST_WORD:
         return True
     return mixed or marked or tight or (groups.get("quoted") is not None and " " not in value)
 
@@ -293,7 +292,7 @@ def _has_luhn_sum(number: str) -> bool:
     return sum(digits[::2]) % 10 == -sum(sum(divmod(2 * each, 10)) for each in digits[1::2]) % 10
 
 
-def entropy(text: str) -> float:
+def _entropy(text: str) -> float:
     """Shannon's entropy in bits a character."""
     counts = Counter(text).values()
     return -sum(count / len(text) * math.log2(count / len(text)) for count in counts) if text else 0.0

@@ -131,7 +131,7 @@ class Walk:
         files, links = {**self.files, **later.files}, self.links | later.links
         return Walk(files, skipped, unreadable, later.folders, links, self.covered)
 
-    def came_to(self, path: str) -> bool:
+    def has_looked_at(self, path: str) -> bool:
         """Whether a path is, or lies below, something that was looked at."""
         return self.covered is None or any(path == place or path.startswith(f"{place}/") for place in self.covered)
 
