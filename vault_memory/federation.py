@@ -353,7 +353,7 @@ def _note_recall(memory: Memory, answer: Answer, root: str) -> None:
 
 def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answer:
     """One answer of several: their results in turn, packed into the one budget."""
-    from vault_memory.context.context import in_turn
+    from vault_memory.context.context import interleave
 
     if request.source == NOTES and len(given) == 1 and isinstance(given[0][1], Answer):
         return given[0][1]
@@ -364,7 +364,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
     missing = [(name, each) for name, each in given if isinstance(each, NoAnswer)]
     answers = [answer for _, answer in found] or [_empty_answer(request)]
     # Who knows most words of the question comes first in each turn; the notes where all know the same.
-    turns, repeats = in_turn(sorted(answers, key=lambda answer: -len(answer.words)))
+    turns, repeats = interleave(sorted(answers, key=lambda answer: -len(answer.words)))
     taken, omitted, rendered_tokens = _pack(request, [result for _, result in turns])
     omitted["near_duplicates"] += repeats
     for answer in answers:

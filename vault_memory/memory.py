@@ -117,7 +117,7 @@ class Memory:
 
         Raises UsageError for a question to other sources than the notes: those are a Federation's.
         """
-        yield from self.search.answers(map(_of_notes, requests), progress, keep)
+        yield from self.search.answers(map(_check_source, requests), progress, keep)
 
     def get(
         self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None, scopes: Scopes = ()
@@ -131,7 +131,7 @@ class Memory:
 
         _text(path=path)
         check_lines(lines)
-        return self._get(path, lines, request.count({"max_tokens": max_tokens}, "max_tokens"), _opened(scopes))
+        return self._get(path, lines, request.count({"max_tokens": max_tokens}, "max_tokens"), _scope_names(scopes))
 
     def _get(
         self, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
@@ -151,14 +151,14 @@ class Memory:
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
         with self._lock:
-            return self.index_file.read(ask, _opened(scopes), progress)
+            return self.index_file.read(ask, _scope_names(scopes), progress)
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.search.entity_profile import listing
 
         with self._lock:
-            return self.index_file.read(lambda view, _: listing(view), _opened(scopes), progress)
+            return self.index_file.read(lambda view, _: listing(view), _scope_names(scopes), progress)
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
@@ -166,7 +166,7 @@ class Memory:
 
         _text(name=name)
         with self._lock:
-            return self.index_file.read(lambda view, _: Names(view).near(name), _opened(scopes))
+            return self.index_file.read(lambda view, _: Names(view).near(name), _scope_names(scopes))
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
@@ -174,7 +174,7 @@ class Memory:
 
         _text(name=name)
         with self._lock:
-            return self.index_file.read(lambda view, _: notes_called(view, name), _opened(scopes))
+            return self.index_file.read(lambda view, _: notes_called(view, name), _scope_names(scopes))
 
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
@@ -182,7 +182,7 @@ class Memory:
 
         _text(folder=folder)
         with self._lock:
-            return self.index_file.read(lambda view, _: note_paths(view, folder), _opened(scopes))
+            return self.index_file.read(lambda view, _: note_paths(view, folder), _scope_names(scopes))
 
     def opinions(
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
@@ -198,7 +198,7 @@ class Memory:
         with self._lock:
             return self.index_file.read(
                 lambda view, _: query_opinions(RunPlanner(self.vault, view, options).jobs, entity),
-                _opened(scopes),
+                _scope_names(scopes),
                 progress,
             )
 
@@ -286,12 +286,12 @@ class Memory:
     def retain_once(self, bullet: "Bullet", scopes: Scopes = ()) -> "RetainResult | str":
         """Retain a fact of today, or say where one in these scopes says the same; of two writers at once one writes."""
         with self._lock:
-            return self._writer.retain_once(bullet, date.today(), _opened(scopes))
+            return self._writer.retain_once(bullet, date.today(), _scope_names(scopes))
 
     def create_note(self, note: "NewNote", scopes: Scopes = ()) -> "StoredNote | str":
         """Make a note, named by its title and the time, or say which one in these scopes holds the same text."""
         with self._lock:
-            return self._writer.create_once(note, datetime.now(), _opened(scopes))
+            return self._writer.create_once(note, datetime.now(), _scope_names(scopes))
 
     def edit(self, wanted: "EditRequest", scopes: Scopes = ()) -> "EditResult":
         """Make one exact edit in a note, within what these scopes open, and keep the note as it was.
@@ -299,7 +299,7 @@ class Memory:
         Raises UsageError or ConflictError where it cannot be made as it was asked for; nothing is written then.
         """
         with self._lock:
-            return self._writer.amend(wanted, _opened(scopes))
+            return self._writer.amend(wanted, _scope_names(scopes))
 
     def plan_forget(self, path: str, first: int, last: int) -> "Removal":
         """What forgetting these lines of a note would take out; writes nothing.
@@ -347,7 +347,7 @@ class Memory:
             return undo(self.index_file, run, dry_run=dry_run, force=force, unforgetting=self._writer.unforgetting)
 
 
-def _of_notes(request: Request) -> Request:
+def _check_source(request: Request) -> Request:
     if request.source != "notes":
         raise UsageError(f"One vault alone has no {request.source}.", "Ask a Federation for sessions and other vaults.")
     return request
@@ -369,5 +369,5 @@ def _texts(**option: object) -> tuple[str, ...]:
     return request.texts({name: list(value)}, name)
 
 
-def _opened(scopes: Scopes) -> tuple[str, ...]:
+def _scope_names(scopes: Scopes) -> tuple[str, ...]:
     return request.scopes({"scope": _texts(scopes=scopes)})

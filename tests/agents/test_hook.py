@@ -17,7 +17,7 @@ from hooks import asked, begun, context, hooked, hosted, logged, recorded, setti
 from vaults import fill, put
 
 from vault_memory.agents import hook, hook_events
-from vault_memory.agents.hook import TURNS, ShownSession
+from vault_memory.agents.hook import SHOWN_TURNS, ShownSession
 from vault_memory.config import Config
 from vault_memory.daemon import client
 from vault_memory.memory import Memory
@@ -92,7 +92,7 @@ def test_a_session_that_is_resumed_is_told_only_what_changed(tmp_path: Path, dat
     root = fill(tmp_path / "v", NOTES)
     Memory(Config(vault=root)).index()
     assert "tea without sugar" in begun(root, "s", "startup")
-    for turn in range(TURNS + 1):
+    for turn in range(SHOWN_TURNS + 1):
         asked(root, "s", f"who mended the boiler? ({turn})")
     assert begun(root, "s", "resume") == ""
     put(root, "memory.md", "# Memory\n\n- Peter prefers tea without sugar.\n- Anna prefers coffee.\n")
@@ -145,9 +145,9 @@ def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     for number in range(3000):
         session.add_turn([f"{number:016x}"], "long " * 100)
     assert session.file and session.file.stat().st_size < hook.MAX_SESSION_BYTES + 1000
-    assert session.recent_keys() == {f"{number:016x}" for number in range(3000 - TURNS, 3000)}
+    assert session.recent_keys() == {f"{number:016x}" for number in range(3000 - SHOWN_TURNS, 3000)}
     assert stat.S_IMODE(session.file.stat().st_mode) == 0o600
-    old = time.time() - (hook.KEPT_DAYS + 1) * 86_400
+    old = time.time() - (hook.KEPT_SESSION_DAYS + 1) * 86_400
     os.utime(session.file, (old, old))
     ShownSession("a", "t", os.environ).sweep()
     assert not session.file.exists()

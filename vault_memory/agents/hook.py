@@ -39,7 +39,7 @@ RECENT_DAYS = 2
 BUILDING_SECONDS = 10.0
 """So long after an indexing was started no other is; one that is at work longer is waited for by the next."""
 
-TURNS = 8
+SHOWN_TURNS = 8
 """So many turns a passage is not shown again: it still stands in the conversation."""
 
 MAX_PROMPTS, LONGEST_PROMPT = 3, 400
@@ -53,7 +53,7 @@ _KEY = re.compile(r"[0-9a-f]{16}")
 
 MAX_SESSION_BYTES = 1 << 19
 
-KEPT_DAYS = 7
+KEPT_SESSION_DAYS = 7
 MAX_SESSIONS = 500
 
 _MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP, hook_events.PAUSED, hook_events.ENDED)
@@ -70,7 +70,7 @@ class ShownSession:
         name = hashlib.sha256(f"{agent}\n{session}\n{vault}".encode("utf-8", "replace")).hexdigest()[:24]
         self.file = self.folder / f"{name}.jsonl" if session else None
 
-    def recent_keys(self, turns: int | None = TURNS) -> frozenset[str]:
+    def recent_keys(self, turns: int | None = SHOWN_TURNS) -> frozenset[str]:
         """The keys of the passages shown since the last compaction, in so many turns, in all of them where None."""
         found: set[str] = set()
         seen = 0
@@ -82,7 +82,6 @@ class ShownSession:
         return frozenset(found)
 
     def prompts(self) -> list[str]:
-        """What was asked last, newest first, each once."""
         found = dict.fromkeys(line["prompt"] for line in self._newest_first(past_clear=True) if line["prompt"])
         return list(found)[:MAX_PROMPTS]
 
@@ -114,7 +113,7 @@ class ShownSession:
         """Delete the files of sessions that nobody has ended."""
         with contextlib.suppress(OSError):
             files = sorted(((entry.stat().st_mtime, entry.path) for entry in os.scandir(self.folder)), reverse=True)
-            oldest = time.time() - KEPT_DAYS * 86_400
+            oldest = time.time() - KEPT_SESSION_DAYS * 86_400
             for number, (at, path) in enumerate(files):
                 if at < oldest or number >= MAX_SESSIONS:
                     os.unlink(path)
@@ -262,7 +261,6 @@ class HookRun:
         return document | {"about": params["prompt"] if document["has_footing"] else ""}
 
     def _bundle_within(self, longest: int, config: "Config", params: Params) -> Document:
-        """What is wanted, within the budget and so long that the agent takes all of it."""
         budget = config.hooks_budget
         while True:
             document = self._bundle(config, params | {"budget": budget})
@@ -323,7 +321,6 @@ def _context_params(
 
 
 def _explain_silence(document: dict[str, Any]) -> str:
-    """Why a bundle is empty."""
     from vault_memory.rendering.recall import context_notes
 
     if document["index"] is None:

@@ -127,9 +127,9 @@ def parse_input(data: bytes) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
-def text_field(of: dict[str, Any], name: str) -> str:
+def text_field(fields: dict[str, Any], name: str) -> str:
     """A field that is text that UTF-8 can hold; "" for anything else."""
-    value = of.get(name)
+    value = fields.get(name)
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
@@ -161,12 +161,10 @@ def _is_question(line: str) -> bool:
 
 
 def _names_something(words: str) -> bool:
-    """Whether there is a word in it to look for."""
     named = [word for word in _WORD.findall(words.casefold()) if word not in _IDLE and not word.isdigit()]
     return any(len(word) > 1 or not word.isascii() for word in named)
 
 
 def shorten(words: str, most: int) -> str:
-    """The beginning and the end of a long text."""
     half = most // 2
     return words if len(words) <= most else f"{words[: half - 1]}\n{words[-half:]}"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from vault_memory.agents import mcp_tools
 from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.agents.vault_session import VaultSession
+from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError, error_from
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.markdown import facts, provenance
@@ -41,7 +42,7 @@ FRAME_TOKENS = 25
 NOTE_TOKENS = 100
 """What is kept for the line below the frame, a quarter of the budget at the most; passages may leave it more."""
 
-CUT, CUT_TOKENS = "cut; memory_get shows the rest", 12
+CUT_NOTICE, CUT_NOTICE_TOKENS = "cut; memory_get shows the rest", 12
 
 DEFAULT_RESULTS_LIMIT, DEFAULT_TOKENS_LIMIT = 50, 10_000
 """What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
@@ -66,7 +67,6 @@ class Caller(NamedTuple):
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """What is open to the agent."""
         return self.vault.scopes(self.agent)
 
 
@@ -74,8 +74,9 @@ def search(caller: Caller, given: Arguments) -> str:
     """Passages for a question, and in a line below them what is to be known of the answer."""
     if not given["query"].strip():
         raise UsageError("`query` says nothing.", "Ask in plain words.")
-    scopes, budget = caller.scopes, _budget(caller, given)
-    options = _options(caller, given, scopes)
+    config, scopes = caller.vault.config(), caller.scopes
+    budget = int(given.get("budget", min(config.recall_budget, DEFAULT_TOKENS_LIMIT)))
+    options = _options(config, given, scopes, budget)
     found = caller.vault.recall(options)
     if found is None:
         return (
@@ -85,7 +86,7 @@ def search(caller: Caller, given: Arguments) -> str:
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
         if best["text"]:
-            return f"{_cut_best(best['text'], budget - CUT_TOKENS)}\n{CUT}"
+            return f"{_cut_best(best['text'], budget - CUT_NOTICE_TOKENS)}\n{CUT_NOTICE}"
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
     return text + _fit_notes(max(room, 0), _notes(found, scopes))
@@ -97,7 +98,7 @@ def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
     First what of the question decided without being seen: words that nothing holds, a time that was meant or not.
     """
     unknown, window = found["understood"]["unknown"][:UNKNOWN_WORDS_NAMED], found["understood"]["window"]
-    notes = [f"not found anywhere: {', '.join(word[:40] for word in unknown)}"] if unknown else []
+    notes = [f"not found anywhere: {', '.join(unknown)}"] if unknown else []
     notes += [f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else []
     notes += map(_clause, (*found["before"], *found["notes"]))
     notes += ["index up to date"] if found["index"]["fresh"] else []
@@ -106,7 +107,6 @@ def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
 
 
 def _clause(sentence: str) -> str:
-    """A note for a person as a part of a line for an agent."""
     words = sentence.rstrip(".:")
     return words[:1].lower() + words[1:] if words[1:2].islower() else words
 
@@ -134,12 +134,7 @@ def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _budget(caller: Caller, given: Arguments) -> int:
-    return int(given.get("budget", min(caller.vault.config().recall_budget, DEFAULT_TOKENS_LIMIT)))
-
-
-def _options(caller: Caller, given: Arguments, scopes: Sequence[str]) -> dict[str, Any]:
-    config, budget = caller.vault.config(), _budget(caller, given)
+def _options(config: Config, given: Arguments, scopes: Sequence[str], budget: int) -> dict[str, Any]:
     for_passages = budget - FRAME_TOKENS - min(NOTE_TOKENS, budget // 4)
     # Either alone leaves the other unlimited on the command line; an agent is never flooded.
     k = given.get("max_results", None if "budget" in given else min(config.recall_k, DEFAULT_RESULTS_LIMIT))
@@ -157,9 +152,8 @@ def store(caller: Caller, given: Arguments) -> str:
     content, taken_out = _drop_own_answers(given["content"])
     content = content.strip()
     if not content:
-        if taken_out:
-            raise UsageError("All of it is what memory itself had answered: nothing is stored.", "")
-        raise UsageError("`content` says nothing.", "Give the fact in a sentence.")
+        why = "is what memory itself had answered: nothing is stored" if taken_out else "says nothing"
+        raise UsageError(f"`content` {why}.", "Give the fact in a sentence.")
     _refuse_secrets("stored", content, given.get("title", ""), *given.get("entities", ()))
     scope = normal_scope(given.get("scope", GLOBAL))
     if scope not in caller.scopes:
@@ -241,13 +235,10 @@ def _warn_of_unseen(caller: Caller, path: str, lines: tuple[int, int] | None) ->
     from vault_memory.markdown.scopes import line_access
 
     memory, (first, last) = caller.vault.memory(), lines or (1, None)
-    with suppress(OSError):  # gone already: then nothing is hidden
-        note = parse(path, memory.vault.read(path))
-        standing = line_access(note, memory.config.folder_scopes)[first - 1 : last]
-        for number, own in enumerate(standing, first):
-            if own.scope not in caller.scopes:
-                return f"You do not see line {number} of it: its scope is none of yours."
-    return ""
+    note = parse(path, memory.vault.read(path))
+    access = line_access(note, memory.config.folder_scopes)[first - 1 : last]
+    hidden = [number for number, own in enumerate(access, first) if own.scope not in caller.scopes]
+    return f"You do not see line {hidden[0]} of it: its scope is none of yours." if hidden else ""
 
 
 def _confirm(what: str, where: str, warning: str) -> str:
@@ -257,7 +248,6 @@ def _confirm(what: str, where: str, warning: str) -> str:
 
 
 def status(caller: Caller, given: Arguments) -> str:
-    """How vault and index are, a line each."""
     from vault_memory.rendering.status import status_text
 
     text = status_text(caller.vault.status(caller.scopes))
@@ -287,8 +277,8 @@ def edit(caller: Caller, given: Arguments) -> str:
     wanted = EditRequest(file, given["action"], text, given.get("old", ""), by)
     done = caller.vault.memory().edit(wanted, caller.scopes)
     cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
-    said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(clean(cut))}"
-    return said + (f"\n{inline(done.warning)}" if done.warning else "") + taken_out
+    warning = f"\n{inline(done.warning)}" if done.warning else ""
+    return f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(clean(cut))}{warning}{taken_out}"
 
 
 def report_reflect(caller: Caller, document: Mapping[str, Any]) -> str:
@@ -371,7 +361,6 @@ def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:
 
 
 def _explain_unread(caller: Caller, path: str) -> str:
-    """That nothing was read, and why where it is a session that was wanted."""
     is_off = f"{path}/".startswith("sessions/") and not caller.vault.config().sessions_tools
     return f"(nothing was read{': ' + SESSIONS_OFF if is_off else ''})"
 
@@ -458,7 +447,7 @@ def core(caller: Caller) -> str:
 
 def entity(caller: Caller, name: str) -> str:
     """What is known of an entity: page, opinions, facts."""
-    if not name.strip() or len(name) > 200:
+    if not name.strip():
         raise UsageError("This is no entity's name.", "")
     memory = caller.vault.indexed()
     found = memory.entity(name, scopes=caller.scopes)
@@ -470,26 +459,18 @@ def entity(caller: Caller, name: str) -> str:
 
 def resource(caller: Caller, uri: str) -> str:
     """What a URI of this server names; raises UsageError for one that names nothing here."""
+    from urllib.parse import unquote
+
     if uri == mcp_tools.CORE_URI:
         return core(caller)
     if uri.startswith(mcp_tools.ENTITY_URI):
-        return entity(caller, _decode(uri.removeprefix(mcp_tools.ENTITY_URI)))
+        return entity(caller, unquote(uri.removeprefix(mcp_tools.ENTITY_URI)))
     if uri.startswith(mcp_tools.NOTE_URI):
-        return get(caller, {"path": _decode(uri.removeprefix(mcp_tools.NOTE_URI))})
+        return get(caller, {"path": unquote(uri.removeprefix(mcp_tools.NOTE_URI))})
     raise UsageError("There is no such resource.", "memory://core, memory://entity/NAME and memory://note/PATH are.")
 
 
-def _decode(text: str) -> str:
-    from urllib.parse import unquote_to_bytes
-
-    try:
-        return unquote_to_bytes(text).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise RefusedError("What is percent-encoded there is not UTF-8.", "Encode the name as UTF-8.") from error
-
-
 def inline(text: str) -> str:
-    """A text from the outside, fit to stand among our own words."""
     return frame.defused(clean(text))
 
 

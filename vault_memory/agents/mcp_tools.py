@@ -32,7 +32,6 @@ class Tool(NamedTuple):
 
     @property
     def schema(self) -> Schema:
-        """The JSON schema of its arguments."""
         found: Schema = {"type": "object", "properties": dict(self.parameters), "additionalProperties": False}
         return found | ({"required": list(self.required)} if self.required else {})
 

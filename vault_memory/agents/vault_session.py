@@ -55,9 +55,9 @@ class VaultSession:
         return projects.open_scopes(projects.Asker(agent, self._folder), self.config(), os.environ)
 
     def recall(self, options: Mapping[str, Any]) -> Document | None:
-        """An answer as `text` and what is `said` beside it; None while there is no index yet: it is built then."""
+        """An answer as `text` and `notes` on it; None while there is no index yet: it is built then."""
         params = {**options, "as_text": True}
-        found = self._of_daemon("recall", params)
+        found = self._ask_daemon("recall", params)
         if found is None and self._has_index():
             found = methods.call("recall", self._memory(), params)
         return found
@@ -66,7 +66,7 @@ class VaultSession:
         """The `status@1` document of what lies in the open scopes; raises VaultError for a vault that is not there."""
         self.memory()  # a daemon would tell of an index that cannot be used, and not why
         params = {"scope": list(scopes)}
-        found = self._of_daemon("status", params)
+        found = self._ask_daemon("status", params)
         return narrowed(found or methods.call("status", self.memory(), params))
 
     def memory(self) -> Federation:
@@ -85,7 +85,7 @@ class VaultSession:
 
     def warm_up(self) -> bool:
         """Load some of what the first question waits for; False where a daemon answers it, or there is no index."""
-        if self._of_daemon("health", {}) is not None or not self._has_index():
+        if self._ask_daemon("health", {}) is not None or not self._has_index():
             return False
         methods.call("recall", self._memory(), {"query": "warm", "no_journal": True})
         return True
@@ -93,11 +93,10 @@ class VaultSession:
     # --- how it is asked -----------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the index that is held open."""
         if self._warm:
             self._warm[0].close()
 
-    def _of_daemon(self, method: str, params: Mapping[str, Any]) -> Document | None:
+    def _ask_daemon(self, method: str, params: Mapping[str, Any]) -> Document | None:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
         return client.ask(self.config().vault, method, params, DAEMON_SECONDS)
 
@@ -123,16 +122,16 @@ class VaultSession:
         if self._building is None:
             self._build()
         assert self._building is not None
-        process, said = self._building
+        process, output = self._building
         with suppress(subprocess.TimeoutExpired):
             process.wait(WAIT_FOR_INDEX_SECONDS)
         if process.returncode is None:
             return False
         self._building = None
-        with said:
-            said.seek(0)
+        with output:
+            output.seek(0)
             try:
-                error = json.loads(said.read() or b"{}").get("error")
+                error = json.loads(output.read() or b"{}").get("error")
             except ValueError:
                 error = {}
         if error is not None:
@@ -142,7 +141,7 @@ class VaultSession:
     def _build(self) -> None:
         """Have the index built in a process of its own, which goes on when this one ends."""
         if self._building is None or self._building[0].poll() is not None:
-            said = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when it was read
+            output = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when it was read
             nowhere, command = subprocess.DEVNULL, self.command("index")
-            process = subprocess.Popen(command, stdin=nowhere, stdout=said, stderr=nowhere, start_new_session=True)
-            self._building = process, said
+            process = subprocess.Popen(command, stdin=nowhere, stdout=output, stderr=nowhere, start_new_session=True)
+            self._building = process, output

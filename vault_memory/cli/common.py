@@ -28,7 +28,6 @@ class Shared:
     verbose: bool = False
 
     def memory(self) -> "Federation":
-        """Open the vault these options name."""
         from vault_memory.config import load
         from vault_memory.federation import Federation
 

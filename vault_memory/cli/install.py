@@ -105,7 +105,6 @@ def _installer(agent: str, scope: str, config: "Config | None" = None) -> Instal
 
 
 def _say_of_hooks(shared: Shared, agent: str, scope: str, config: "Config") -> None:
-    """Say where hooks are switched off, and where another scope's answer beside these."""
     name = settings_paths.NAMES[agent]
     targets = {each: _installer(agent, each, config).target for each in settings_paths.SCOPES}
     for file in sorted({file for target in targets.values() for file in switched_off(target)}):
@@ -118,7 +117,6 @@ def _say_of_hooks(shared: Shared, agent: str, scope: str, config: "Config") -> N
 
 
 def _vaults(changes: Sequence[FileChange]) -> set[str]:
-    """The vaults that the settings named before, and do no more."""
     return {vault for change in changes for vault in change.vaults}
 
 

@@ -255,7 +255,6 @@ def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) ->
 
 
 def _can_ask(shared: Shared) -> bool:
-    """Whether somebody sees the preview and can answer."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not shared.json
 
 

@@ -61,7 +61,6 @@ def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str 
 
 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
-    """Answer request lines as they come."""
     from vault_memory.rendering.common import dump
     from vault_memory.rendering.recall import recall_document
 

@@ -56,7 +56,6 @@ def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> 
 
 
 def _perform(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dict[str, Any], str]:
-    """Do what is asked, or only say what would be done: the document's fields, and the text."""
     target, kind = supervisor.target, supervisor.kind
     if kind == "cron":  # a person's crontab is theirs: it is neither read nor changed
         text = services.cron(target).rstrip("\n")

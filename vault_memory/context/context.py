@@ -112,7 +112,6 @@ class ContextRequest(NamedTuple):
 
     @property
     def prompts(self) -> list[str]:
-        """What is asked, the prompt first."""
         return [text for text in dict.fromkeys((self.prompt, *self.also)) if text.strip()]
 
 
@@ -283,7 +282,7 @@ class _BundleMaker:
             taken = self._take_from_top("core", core, reserved)
             if taken:
                 self._core.append(core.path)
-            self._leave_out({"core_lines": _height(core.pieces[taken:])})
+            self._leave_out({"core_lines": _count_lines(core.pieces[taken:])})
 
     def _take_summaries(self) -> None:
         """Take what no line before says: the week's page, then the month's, which repeats the week's."""
@@ -312,7 +311,7 @@ class _BundleMaker:
             taken += 1
         rest = note.pieces[taken:]
         if taken and rest:
-            self._sheet.end(section, note.path, LeftOut(_height(rest), rest[0].start_line, rest[-1].end_line))
+            self._sheet.end(section, note.path, LeftOut(_count_lines(rest), rest[0].start_line, rest[-1].end_line))
         for piece in note.pieces[:taken]:
             self._texts.append(_claim(piece))
             self._shown.append(journal.CitedPassage(piece.source, piece.key))
@@ -331,13 +330,13 @@ class _BundleMaker:
         omitted: dict[str, int] = {}
         for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
             omitted[name] = max(omitted.get(name, 0), count)  # most of it is left out of each
-        results, repeats = in_turn(answers)
+        results, repeats = interleave(answers)
         self._leave_out(omitted)
         self._leave_out({"near_duplicates": repeats})
         for problem in dict.fromkeys(problem for answer in answers for problem in answer.degraded):
             what, why = problem  # what stands around the results takes some of the budget: say what was left for them
             self._degraded.append((what, f"{why}; {left} are left for it" if what == "budget" else why))
-        self._leave_out({"over_budget": self._put(results)})
+        self._leave_out({"over_budget": self._add_results(results)})
 
     def _answers(self, room: int) -> list[Answer]:
         """What the notes say to each prompt, and other roots where they are asked; where nobody asked, no guesses."""
@@ -366,7 +365,7 @@ class _BundleMaker:
             answers.append(answer)
         return answers
 
-    def _put(self, results: Sequence[tuple[int, Result]]) -> int:
+    def _add_results(self, results: Sequence[tuple[int, Result]]) -> int:
         """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""
         over = 0
         least: dict[int, float] = {}
@@ -412,7 +411,7 @@ def _claim(piece: Piece) -> str:
     return piece.text.partition(" — [")[0] if piece.kind == PAGE else piece.text
 
 
-def _height(pieces: Iterable[Piece]) -> int:
+def _count_lines(pieces: Iterable[Piece]) -> int:
     return len({line for piece in pieces for line in range(piece.start_line, piece.end_line + 1)})
 
 
@@ -451,7 +450,7 @@ def summary_pages(view: View, today: date) -> list[str]:
     return found
 
 
-def in_turn(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
+def interleave(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
     """The best result of each answer with its number, then the second of each; and how many only repeat others."""
     parts: set[int] = set()
     words: set[tuple[str, ...]] = set()

@@ -61,12 +61,10 @@ class Piece(NamedTuple):
 
     @property
     def letter(self) -> str:
-        """What its lines are cited with: those of a session are messages."""
         return "m" if self.kind == SESSION else "L"
 
     @property
     def lines(self) -> str:
-        """`14`, or `14-16`."""
         return _span(self)
 
     @property
@@ -76,7 +74,6 @@ class Piece(NamedTuple):
 
 
 def piece_of(result: Result) -> Piece:
-    """A result as it is put on a sheet."""
     return Piece(
         result.path, result.date, result.start_line, result.end_line, result.kind, result.content, result.tokens,
         result.key, result.superseded_by or "", result.by,
@@ -121,7 +118,6 @@ class Sheet:
 
     @property
     def left(self) -> int:
-        """The tokens that are left."""
         return max(0, self._budget - self.tokens)
 
     def add(self, section: str, piece: Piece, name_tokens: int, keep: int = 0) -> bool:
@@ -219,7 +215,6 @@ def _json(text: str) -> str:
 
 
 def _xml(text: str, table: Mapping[int, str] = _XML) -> str:
-    """A text in XML, which does not know every character."""
     return _NO_XML.sub(lambda m: f"\\u{ord(m[0]):04x}", clean(text)).translate(table)
 
 

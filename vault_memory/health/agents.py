@@ -33,11 +33,9 @@ class Installation(NamedTuple):
 
     @property
     def commands(self) -> list[Sequence[str]]:
-        """The command lines of ours."""
         return [words for file in self.files for words in file.commands.values()]
 
     def command(self, name: str) -> str:
-        """The command that installs or uninstalls it."""
         return f"`memory {name} {self.agent}{' --scope project' if self.scope == 'project' else ''}`"
 
 
@@ -61,7 +59,6 @@ def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator
 
 
 def _installations(project: Path, seconds: float, environ: Mapping[str, str]) -> Iterator[Installation]:
-    """What each agent has, in each scope; some have nothing."""
     program = settings_paths.Program((settings_edit.NAME,), seconds)
     for agent in settings_paths.AGENTS:
         seen: set[str] = set()

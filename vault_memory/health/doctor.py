@@ -171,7 +171,6 @@ def _reflect(last: "ReflectEnd | None") -> Iterator[Check]:
 
 
 def _shipped_parts(memory: "Federation") -> Iterator[Check]:
-    """What the package ships and loads."""
     from vault_memory.text.tokens import VOCABULARY, VOCABULARY_SHA256
 
     try:
@@ -218,7 +217,6 @@ def _models(memory: "Federation") -> Iterator[Check]:
 
 
 def _is_usable(memory: "Federation") -> bool:
-    """Whether there is an index of ours that can be read as it is."""
     with suppress(VaultMemoryError):
         return memory.index_file.path.exists() and not memory.index_file.unusable()
     return False
@@ -337,7 +335,6 @@ def _sessions(memory: "Federation") -> Iterator[Check]:
 
 
 def _further_vaults(memory: "Federation") -> Iterator[Check]:
-    """The further vaults of the settings: there and indexed, or not."""
     for each in state_of.further(memory):
         if each.why_not:
             why = f"{each.name} cannot be searched: {each.why_not}"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BANK = "bank/"
 LATELY_DAYS = 30
-MOST_MENTIONED = 10
+MAX_MENTIONED = 10
 MAX_CURVES = 10
 
 TIERS = ("core", "working", "peripheral")
@@ -85,7 +85,6 @@ class Days(NamedTuple):
 
     @property
     def gap_days(self) -> int:
-        """How many days the longest gap has."""
         return (self.gap[1] - self.gap[0]).days + 1 if self.gap else 0
 
 
@@ -155,7 +154,7 @@ def _figures(jobs: PageJobs) -> Stats:
     notes_of, facts_of = _by_week(logged, today), _by_week(Counter(fact.day for fact in told.facts if fact.day), today)
     rows = listing(store, with_private=False)
     paged = sum(row.page is not None for row in rows)
-    most = tuple((row.name, row.mentions) for row in rows[:MOST_MENTIONED] if row.mentions)
+    most = tuple((row.name, row.mentions) for row in rows[:MAX_MENTIONED] if row.mentions)
     summaries = dict.fromkeys(PERIODS, 0)
     for path in note_queries.note_paths(store, SUMMARIES.rstrip("/")):
         name = path.removeprefix(SUMMARIES).removesuffix(".md")
@@ -192,7 +191,6 @@ def days_of(logged: Iterable[date], today: date) -> Days:
 
 
 def _by_week(days: Mapping[date, int], today: date) -> Counter[date]:
-    """The counts of the days up to today, by the Monday of each week."""
     found: Counter[date] = Counter()
     for day, count in days.items():
         if day <= today:

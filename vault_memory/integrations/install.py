@@ -66,7 +66,6 @@ class FileChange(NamedTuple):
 
     @property
     def action(self) -> str:
-        """What is done to it, in a word."""
         if self.before == self.after:
             return "kept" if self.is_theirs else "unchanged"
         return "created" if self.before is None else "deleted" if self.after is None else "changed"

@@ -62,7 +62,6 @@ class Document:
         return self.node(self._next(0))
 
     def node(self, start: int) -> Node:
-        """The value that begins at a place."""
         value, end = _DECODER.raw_decode(self.plain, start)
         return Node(start, end, value, start)
 
@@ -96,7 +95,6 @@ class Document:
         return self.text[node.start + 1 : node.end - 1]
 
     def _next(self, at: int) -> int:
-        """Where the white space from a place on ends."""
         found = _SPACES.match(self.plain, at)
         return found.end() if found else at
 
@@ -159,7 +157,6 @@ def insert_child(document: Document, into: Node, value: Any, key: str | None = N
 
 
 def replace_value(document: Document, node: Node, value: Any) -> str:  # noqa: ANN401
-    """The text with another value in the place of one."""
     text = document.text
     is_spread = _LINE_END.search(text, node.start, node.end) is not None
     new = _JsonLayout(document).dump(value, _indentation(text, node.start) if is_spread else None)
@@ -210,7 +207,6 @@ def _dump(value: Any, **layout: Any) -> str:  # noqa: ANN401
 
 
 def _line_until(text: str, at: int) -> str:
-    """What stands before a place on its line."""
     return text[max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1 : at]
 
 
@@ -245,7 +241,6 @@ class Entry(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Where it stands, as a person would say it."""
         return ".".join((*self.path, self.key) if self.key else self.path)
 
 
@@ -292,7 +287,6 @@ def find(document: Document, entries: Iterable[Entry]) -> list[Spot]:
 
 
 def _find_hooks(document: Document, entry: Entry, holder: Node, index: int, group: Node) -> list[Spot]:
-    """The hooks of ours in a group of them."""
     found = []
     for hooks in (member for member in document.children(group) if member.key == _HOOKS):
         children = document.children(hooks)

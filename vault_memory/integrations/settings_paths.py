@@ -100,34 +100,33 @@ class InstallTarget(NamedTuple):
 
 def target(agent: str, place: InstallPlace, program: Program) -> InstallTarget:
     """What goes where for an agent; raises UsageError where it has no such scope."""
-    return _target(agent, place, program)._replace(within=None if place.is_user else place.project)
+    make = {"claude-code": _claude_code, "opencode": _opencode}.get(agent)
+    found = make(place, program) if make else InstallTarget((_server_settings(agent, place, program),))
+    return found._replace(within=None if place.is_user else place.project)
 
 
-def _target(agent: str, place: InstallPlace, program: Program) -> InstallTarget:
-    if agent == "claude-code":
-        return _claude_code(place, program)
-    if agent == "opencode":
-        return _opencode(place, program)
-    command, *arguments = (*program.words, "mcp")
-    value: dict[str, Any] = {"type": "stdio", "command": command, "args": arguments}
+def _server_settings(agent: str, place: InstallPlace, program: Program) -> SettingsFile:
+    """The settings of an agent that takes an MCP server alone."""
+    value = _server_value(program)
     if agent == "vscode":
         folder = place.application("Code") / "User" if place.is_user else place.project / ".vscode"
-        return InstallTarget((SettingsFile(folder / "mcp.json", [_server("servers", value)], comments=True),))
+        return SettingsFile(folder / "mcp.json", [_server("servers", value)], comments=True)
     if agent == "cursor":
         folder = place.home if place.is_user else place.project
-        return InstallTarget(
-            (SettingsFile(folder / ".cursor" / "mcp.json", [_server("mcpServers", value)], comments=True),)
-        )
+        return SettingsFile(folder / ".cursor" / "mcp.json", [_server("mcpServers", value)], comments=True)
     if not place.is_user:
         raise UsageError("Claude Desktop has no settings of a project.", "Install it with --scope user.")
     del value["type"]
-    file = place.application("Claude") / "claude_desktop_config.json"
-    return InstallTarget((SettingsFile(file, [_server("mcpServers", value)]),))
+    return SettingsFile(place.application("Claude") / "claude_desktop_config.json", [_server("mcpServers", value)])
+
+
+def _server_value(program: Program) -> dict[str, Any]:
+    command, *arguments = (*program.words, "mcp")
+    return {"type": "stdio", "command": command, "args": arguments}
 
 
 def _claude_code(place: InstallPlace, program: Program) -> InstallTarget:
-    command, *arguments = (*program.words, "mcp")
-    server = _server("mcpServers", {"type": "stdio", "command": command, "args": arguments})
+    server = _server("mcpServers", _server_value(program))
     named = place.environ.get("CLAUDE_CONFIG_DIR", "")
     if place.is_user:
         folder = Path(named) if os.path.isabs(named) else place.home / ".claude"
@@ -136,9 +135,9 @@ def _claude_code(place: InstallPlace, program: Program) -> InstallTarget:
         folder, servers = place.project / ".claude", place.project / ".mcp.json"
     hooks = _hooks(program)
     skill = Script(folder / "skills" / NAME / "SKILL.md", "SKILL.md", {})
-    names = ["settings.json", *([] if place.is_user else ["settings.local.json"])]
     settings = SettingsFile(folder / "settings.json", hooks), SettingsFile(servers, [server])
-    return InstallTarget(settings, (skill,), tuple(folder / name for name in names))
+    local = () if place.is_user else (folder / "settings.local.json",)
+    return InstallTarget(settings, (skill,), (folder / "settings.json", *local))
 
 
 def _hooks(program: Program) -> list[Entry]:
@@ -158,7 +157,6 @@ def _hooks(program: Program) -> list[Entry]:
 
 
 def _hook_words(hook: Any) -> list[str]:  # noqa: ANN401
-    """The command line of a hook of ours."""
     line = hook.get("command") if isinstance(hook, dict) else None
     words: list[str] = []
     with contextlib.suppress(ValueError):  # a quote without its other half
@@ -185,7 +183,6 @@ def _server(holder: str, value: Mapping[str, Any]) -> Entry:
 
 
 def _server_words(value: Any) -> list[Any]:  # noqa: ANN401 - settings can hold anything
-    """The command line of a server of ours."""
     if not isinstance(value, dict):
         return []
     command, arguments = value.get("command"), value.get("args", [])
