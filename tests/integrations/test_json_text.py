@@ -12,7 +12,7 @@ from vault_memory.integrations.settings_edit import (
     BOM,
     Document,
     Node,
-    NotJsonError,
+    NotEditableError,
     insert_child,
     parse,
     remove_child,
@@ -78,7 +78,7 @@ def test_what_python_refuses_is_refused_or_marked(text: str) -> None:
     try:
         json.loads(text)
     except ValueError:
-        with contextlib.suppress(NotJsonError):
+        with contextlib.suppress(NotEditableError):
             assert parse(text).extension
     else:
         assert not parse(text).extension
@@ -131,7 +131,7 @@ def test_comments_beside_what_goes_stay(text: str, index: int, left: str) -> Non
 
 @pytest.mark.parametrize("text", ["", "{} {}", '{"a" 1}', "{'a': 1}", '{"a": 01}', "[" * 5000, "{,}", "[1,,2]"])
 def test_what_is_no_json_is_refused(text: str) -> None:
-    with pytest.raises(NotJsonError):
+    with pytest.raises(NotEditableError):
         parse(text)
 
 

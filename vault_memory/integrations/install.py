@@ -22,13 +22,12 @@ from vault_memory import startup
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.integrations import settings_edit
-from vault_memory.integrations.settings_edit import MisshapenError, NotJsonError, Spot, TakenError
+from vault_memory.integrations.settings_edit import Document, NotEditableError, Spot, TakenError
 from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallTarget, Script, SettingsFile
 from vault_memory.vault import safe_files
 
 MAX_BACKUPS = 50
 
-_MAKE_PLAIN = f"{settings_edit.PLAIN} and run again."
 _EMPTY = "{}\n"
 
 SEAL = re.compile(r"^(?://|#|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
@@ -120,49 +119,33 @@ class Installer:
     def _add_settings(self, settings: SettingsFile) -> FileChange:
         file, before = _read(settings.file, self.target.within)
         text = _text(file, before)
-        source = text if text.strip() else _EMPTY
-        try:
-            document = settings_edit.parse(source)
+        with _plain_refusals(file):
+            document = _parse(text)
             spots = settings_edit.find(document, settings.entries)
-            after = settings_edit.put(source, settings.entries)
-        except (NotJsonError, MisshapenError) as error:
-            raise _refusal(file, str(error), "Correct that, and run again.") from error
-        except TakenError as error:
-            what = f"`{error}` in {file} is another program's: nothing was changed."
-            raise ConflictError(what, "Give that entry another name, or take it out, and run again.") from error
-        if document.extension and not settings.comments:
-            raise _refusal(file, document.extension, _MAKE_PLAIN)
+            after = settings_edit.put(document.text, settings.entries).encode("utf-8")
+            _check_plain(settings, document)
         # Without ours in it, what was recorded of this file was never written, or was taken out since.
-        record = InstallRecord(None if before is None else text, _hash(before))
-        if spots:
-            record = self._record(file)
-        data = after.encode("utf-8")
-        record = record._replace(written=_hash(data) if record.written == _hash(before) else "")
-        return FileChange(file, before, data, record, vaults=_named_vaults(spots))
+        record = self._record(file) if spots else InstallRecord(None if before is None else text, _hash(before))
+        record = record._replace(written=_hash(after) if record.written == _hash(before) else "")
+        return FileChange(file, before, after, record, vaults=_named_vaults(spots))
 
     def _drop_settings(self, settings: SettingsFile) -> FileChange:
         file, before = _read(settings.file, self.target.within)
-        text = _text(file, before)
-        if not text.strip():
-            return FileChange(file, before, before)
-        record = self._record(file)
-        blank = not (record.before or "").strip()
-        try:
-            document = settings_edit.parse(text)
+        text, record = _text(file, before), self._record(file)
+        was_blank = not (record.before or "").strip()
+        with _plain_refusals(file):
+            document = _parse(text)
             spots = settings_edit.find(document, settings.entries)
-            after = settings_edit.take(text, settings.entries, _EMPTY if blank else record.before or "")
-        except NotJsonError as error:
-            raise _refusal(file, str(error), "Correct that, and run again.") from error
-        others = tuple(settings_edit.find_foreign(document, settings.entries))
-        kept = FileChange(file, before, before, others=others, vaults=_named_vaults(spots))
-        if not spots:
-            return kept
-        if document.extension and not settings.comments:
-            raise _refusal(file, document.extension, _MAKE_PLAIN)
-        is_as_written = record.written == _hash(before)
-        rest = record.before if is_as_written or (blank and after.strip() == "{}") else after
+            others = tuple(settings_edit.find_foreign(document, settings.entries))
+            if not spots:
+                return FileChange(file, before, before, others=others)
+            _check_plain(settings, document)
+            rest: str | None = settings_edit.take(text, settings.entries, _EMPTY if was_blank else record.before or "")
+        if record.written == _hash(before) or (was_blank and str(rest).strip() == "{}"):
+            rest = record.before
         added = tuple(name for spot in spots for name in spot.added)
-        return kept._replace(after=None if rest is None else rest.encode("utf-8"), added=added)
+        after = None if rest is None else rest.encode("utf-8")
+        return FileChange(file, before, after, vaults=_named_vaults(spots), added=added, others=others)
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
@@ -220,12 +203,10 @@ def inspect(target: InstallTarget) -> list[FileState]:
     """What an agent's files have of ours; one that cannot be read has nothing."""
     states = []
     for settings in target.settings:
-        labels, text = [entry.label for entry in settings.entries], ""
-        with contextlib.suppress(VaultMemoryError):
-            text = _text(*_read(settings.file, target.within))
+        labels = [entry.label for entry in settings.entries]
         try:
-            document = settings_edit.parse(text if text.strip() else _EMPTY)
-        except NotJsonError as error:
+            document = _parse(_read_text(settings.file, target.within))
+        except NotEditableError as error:
             states.append(FileState(settings.file, {}, labels, str(error)))
             continue
         commands = {spot.entry.label: spot.words for spot in settings_edit.find(document, settings.entries)}
@@ -234,8 +215,8 @@ def inspect(target: InstallTarget) -> list[FileState]:
     for script in target.scripts:
         if "command" in script.values:
             name, words = script.file.name, list[str]()
-            with contextlib.suppress(VaultMemoryError, ValueError, RecursionError):
-                match = _SCRIPT_COMMAND.search(_text(*_read(script.file, target.within)))
+            with contextlib.suppress(ValueError, RecursionError):
+                match = _SCRIPT_COMMAND.search(_read_text(script.file, target.within))
                 words = json.loads(match[1]) if match else []
             is_ours = settings_edit.is_program(words)
             states.append(FileState(script.file, {name: words} if is_ours else {}, () if is_ours else (name,)))
@@ -246,8 +227,8 @@ def switched_off(target: InstallTarget) -> list[Path]:
     """The files that switch an agent's hooks off."""
     found = []
     for file in target.switch_files:
-        with contextlib.suppress(VaultMemoryError, NotJsonError):
-            node = settings_edit.parse(_text(*_read(file, target.within))).find([HOOKS_OFF])
+        with contextlib.suppress(NotEditableError):
+            node = _parse(_read_text(file, target.within)).find([HOOKS_OFF])
             found += [file] if node is not None and node.value is True else []
     return found
 
@@ -271,8 +252,26 @@ def _check_files(changes: list[FileChange]) -> list[FileChange]:
     return changes
 
 
-def _refusal(file: Path, why: str, next_step: str) -> RefusedError:
-    return RefusedError(f"{file} cannot be edited: {why}. It was not touched.", next_step)
+@contextlib.contextmanager
+def _plain_refusals(file: Path) -> Iterator[None]:
+    """Raise why a file cannot be edited as RefusedError, and as ConflictError where another program has our name."""
+    try:
+        yield
+    except NotEditableError as error:
+        what = f"{file} cannot be edited: {error}. It was not touched."
+        raise RefusedError(what, "Correct that, and run again.") from error
+    except TakenError as error:
+        what = f"`{error}` in {file} is another program's: nothing was changed."
+        raise ConflictError(what, "Give that entry another name, or take it out, and run again.") from error
+
+
+def _parse(text: str) -> Document:
+    return settings_edit.parse(text if text.strip() else _EMPTY)
+
+
+def _check_plain(settings: SettingsFile, document: Document) -> None:
+    if document.extension and not settings.comments:
+        raise NotEditableError(document.extension)
 
 
 def _named_vaults(spots: Iterable[Spot]) -> frozenset[str]:
@@ -344,6 +343,13 @@ def _text(file: Path, data: bytes | None) -> str:
         return (data or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise RefusedError(f"{file} is not UTF-8: it was not touched.", "Save it as UTF-8, and run again.") from error
+
+
+def _read_text(named: Path, within: Path | None) -> str:
+    """What a file holds as text, "" where it cannot be read."""
+    with contextlib.suppress(VaultMemoryError):
+        return _text(*_read(named, within))
+    return ""
 
 
 def _write(file: Path, before: bytes | None, after: bytes | None) -> None:

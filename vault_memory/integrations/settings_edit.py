@@ -33,8 +33,8 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 300 else float(digits))
 
 
-class NotJsonError(ValueError):
-    """The text is no JSON, even with comments; says where."""
+class NotEditableError(ValueError):
+    """The text is no JSON, even with comments, or holds something else where ours is to go; says where."""
 
 
 class Node(NamedTuple):
@@ -100,7 +100,7 @@ class Document:
 
 
 def parse(text: str) -> Document:
-    """Read a text, in which comments and a comma behind the last child may stand. Raises NotJsonError."""
+    """Read a text, in which comments and a comma behind the last child may stand. Raises NotEditableError."""
     extensions: list[tuple[int, str]] = []
 
     def without_comment(match: re.Match[str]) -> str:
@@ -127,9 +127,9 @@ def parse(text: str) -> Document:
             plain = _LAST_COMMA.sub(without_comma, uncommented)
             _DECODER.decode(plain)
     except json.JSONDecodeError as error:
-        raise NotJsonError(at_line(error.pos, error.msg)) from error
+        raise NotEditableError(at_line(error.pos, error.msg)) from error
     except RecursionError as error:
-        raise NotJsonError("it is nested too deep") from error
+        raise NotEditableError("it is nested too deep") from error
     extension = at_line(*min(extensions)) + ", which its program does not read" if extensions else ""
     return Document(text, uncommented, plain, extension)
 
@@ -216,10 +216,6 @@ def _indentation(text: str, at: int) -> str:
 
 
 # --- our entries in it -----------------------------------------------------------------------------------------------
-
-
-class MisshapenError(ValueError):
-    """The settings hold something else where ours is to go."""
 
 
 class TakenError(ValueError):
@@ -309,7 +305,7 @@ def find_foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
 def put(text: str, entries: Iterable[Entry]) -> str:
     """The text with the entries in it; one that is there already is renewed where it stands.
 
-    Raises NotJsonError, MisshapenError where another kind of value is in the way, TakenError where another program is.
+    Raises NotEditableError, and TakenError where another program has our name.
     """
     for entry in entries:
         document = parse(text)
@@ -324,7 +320,7 @@ def _insert_entry(document: Document, entry: Entry) -> str:
     """The text with an entry that was not there, and the containers around it that are missing."""
     into = document.root
     if not isinstance(into.value, dict):
-        raise MisshapenError("it holds no object")
+        raise NotEditableError("it holds no object")
     value: Any = entry.value if entry.key else {_HOOKS: [entry.value]}
     for depth, name in enumerate(entry.path, 1):
         node = document.find(entry.path[:depth])
@@ -335,7 +331,7 @@ def _insert_entry(document: Document, entry: Entry) -> str:
                 value = {inner: value}
             return insert_child(document, into, value, name)
         if not isinstance(node.value, list if is_array else dict):
-            raise MisshapenError(f"`{'.'.join(entry.path[:depth])}` is no {'array' if is_array else 'object'}")
+            raise NotEditableError(f"`{'.'.join(entry.path[:depth])}` is no {'array' if is_array else 'object'}")
         into = node
     return insert_child(document, into, value, entry.key)
 
@@ -349,7 +345,7 @@ def _renew(document: Document, spot: Spot) -> str:
 
 
 def take(text: str, entries: Sequence[Entry], before: str) -> str:
-    """The text without the entries. Raises NotJsonError.
+    """The text without the entries. Raises NotEditableError.
 
     A container that is empty then is as it was in the text before ours came, or goes with ours if it was not there.
     """
