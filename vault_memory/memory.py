@@ -43,9 +43,9 @@ Scopes = Sequence[str]
 class Memory:
     """One vault: ask it, write to it, have it reflect. Safe from several threads, which wait for each other.
 
-    `vault` is its folder; without one it is found as the command line finds it ($MEMORY_VAULT, a parent of the working
-    directory, the user's settings). A missing index is built by the first question. Raises VaultError where there is no
-    vault, UsageError for settings that cannot be read; every method may raise what `errors` defines.
+    `vault` is its folder; without one it is found as the command line finds it. A missing index is built by the first
+    question. Raises VaultError where there is no vault, UsageError for settings that cannot be read; every method may
+    raise what `errors` defines.
     """
 
     def __init__(self, vault: str | Path | Config | None = None, *, index_file: IndexFile | None = None) -> None:

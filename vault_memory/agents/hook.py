@@ -1,7 +1,7 @@
 """Answers an agent's hook: within its time, whatever hangs, and silent about whatever goes wrong.
 
-A prompt waits for this. All work is done by a thread that is left behind when the time is over; what was found by then
-is printed, or nothing, and the process ends with 0. Why there was nothing is a line in a log (hook_log.py).
+A prompt waits for this: a thread works, and is left behind when the time is over. Why nothing was printed is a line in
+a log (hook_log.py).
 """
 
 import contextlib
@@ -60,10 +60,7 @@ _MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP,
 
 
 class ShownSession:
-    """What one session of an agent was shown of one vault; without an id nothing is remembered.
-
-    A vault of the user and one of the project may answer the same prompt: each counts its own turns.
-    """
+    """What one session of an agent was shown of one vault; without an id nothing is remembered."""
 
     def __init__(self, agent: str, session: str, environ: Mapping[str, str], vault: str = "") -> None:
         self.folder = Path(startup.user_folder("data", environ)) / "hooks" / "sessions"
@@ -94,11 +91,11 @@ class ShownSession:
         self._append("beside", keys, prompt)
 
     def clear(self) -> None:
-        """Forget what was shown: it does not stand in the conversation any more. What was asked stays."""
+        """Forget what was shown, which the conversation no longer holds; what was asked stays."""
         self._append("clear")
 
     def clear_turns(self) -> None:
-        """Forget what was shown in turns alone: what was shown beside them stands in the system prompt."""
+        """Forget what was shown in turns; what was shown beside them stands in the system prompt."""
         keys = [key for line in self._newest_first() if line["what"] == "beside" for key in line["keys"]]
         self.clear()
         self.add_beside(keys)

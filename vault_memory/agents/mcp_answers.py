@@ -1,7 +1,6 @@
 """What the tools and resources of the MCP server answer: short text, notes framed as data, what was left out named.
 
-It knows the vault (vault_session.py) and nothing of the protocol. A path or a name that comes out of the vault stands
-inside the frame, for it may be worded like an order. What is wrong is raised as an error of errors.py.
+A path or a name that comes out of the vault stands inside the frame, too, for it may be worded like an order.
 """
 
 import re
@@ -33,8 +32,7 @@ from vault_memory.write.retain import parse_bullet
 Arguments = Mapping[str, Any]
 Span = tuple[int, int | None]
 
-NAMESAKES, FOLDER_ENTRIES = 5, 40
-"""So many notes of one name, and so many of a folder's notes and folders, are listed at most."""
+MAX_NAMESAKES, MAX_FOLDER_ENTRIES = 5, 40
 
 FRAME_TOKENS = 25
 """What the frame costs: taken off the budget, for everything that is handed over counts."""
@@ -47,12 +45,7 @@ CUT_NOTICE, CUT_NOTICE_TOKENS = "cut; memory_get shows the rest", 12
 DEFAULT_RESULTS_LIMIT, DEFAULT_TOKENS_LIMIT = 50, 10_000
 """What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
 
-UNKNOWN_WORDS_NAMED = 8
-"""So many words of a question are named that nothing holds."""
-
-PAGES_NAMED = 20
-"""So many pages that a reflect wrote are named."""
-
+MAX_UNKNOWN_WORDS, MAX_PAGES = 8, 20
 LONGEST_DIFF = 3000
 """The characters of an edit's difference that are answered: who sent it knows the text."""
 
@@ -93,11 +86,8 @@ def search(caller: Caller, given: Arguments) -> str:
 
 
 def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
-    """What is to be known of an answer, how much there is besides last.
-
-    First what of the question decided without being seen: words that nothing holds, a time that was meant or not.
-    """
-    unknown, window = found["understood"]["unknown"][:UNKNOWN_WORDS_NAMED], found["understood"]["window"]
+    """What is to be known of an answer: first what was made of the question, last how much was left out."""
+    unknown, window = found["understood"]["unknown"][:MAX_UNKNOWN_WORDS], found["understood"]["window"]
     notes = [f"not found anywhere: {', '.join(unknown)}"] if unknown else []
     notes += [f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else []
     notes += map(_clause, (*found["before"], *found["notes"]))
@@ -282,10 +272,7 @@ def edit(caller: Caller, given: Arguments) -> str:
 
 
 def report_reflect(caller: Caller, document: Mapping[str, Any]) -> str:
-    """What a reflect did, from its document, as far as the asker may see the pages; raises the error it ended with.
-
-    How many pages and opinions it looked at is not told: among them are those of other scopes.
-    """
+    """What a reflect did to the pages that the asker may see, from its document; raises the error it ended with."""
     if "pages" not in document:
         raise error_from(document.get("error", {}), "reflect ended without saying why")
     pages = _open_pages(caller, document["pages"])
@@ -294,8 +281,8 @@ def report_reflect(caller: Caller, document: Mapping[str, Any]) -> str:
     said = f"{plural(len(pages), 'page')} {verb}, {len(skipped):,} skipped"
     if document["run"] and pages:
         said += f"; undo with: memory reflect --undo {document['run']}"
-    named = [*pages[:PAGES_NAMED], *(f"skipped: {path}" for path in skipped[:1])]
-    more = f"\n(and {len(pages) - PAGES_NAMED:,} more)" if len(pages) > PAGES_NAMED else ""
+    named = [*pages[:MAX_PAGES], *(f"skipped: {path}" for path in skipped[:1])]
+    more = f"\n(and {len(pages) - MAX_PAGES:,} more)" if len(pages) > MAX_PAGES else ""
     return f"{said}\n{frame.framed(clean(chr(10).join(named)))}{more}" if named else said
 
 
@@ -326,14 +313,13 @@ def get(caller: Caller, given: Arguments) -> str:
         return render_excerpt(excerpt)
     if folder := _list_folder(caller, path):
         return folder
-    listed = "\n".join(map(place, called[:NAMESAKES]))
+    listed = "\n".join(map(place, called[:MAX_NAMESAKES]))
     said = f"There is no note {inline(path)} {_explain_unread(caller, path)}."
     return f"{said} Notes with that name:\n{frame.framed(listed)}" if called else said
 
 
 def _open_named(caller: Caller, path: str, lines: Span | None) -> tuple[Excerpt, list[str]]:
-    """What a path names, else what a link with these words would open, where that is one note alone; and the notes that
-    are called so where none was opened."""
+    """What a path names, else the one note that a link with these words would open; and all that are called so."""
     excerpt, target = _read(caller, path, lines), path
     if not path.startswith("sessions/"):  # whose `#m3` is no heading
         target = re.split(r"[|#]", path.removeprefix("[[").removesuffix("]]"))[0].strip()
@@ -374,8 +360,8 @@ def _list_folder(caller: Caller, path: str) -> str:
     folders = Counter(note[: note.index("/", start) + 1] for note in below if "/" in note[start:])
     entries = [f"{name} ({plural(count, noun)})" for name, count in folders.items()]
     entries += [note for note in below if "/" not in note[start:]]
-    more = f", the first {FOLDER_ENTRIES} of {len(entries):,} entries" if len(entries) > FOLDER_ENTRIES else ""
-    listed = frame.framed("\n".join(map(place, entries[:FOLDER_ENTRIES])))
+    more = f", the first {MAX_FOLDER_ENTRIES} of {len(entries):,} entries" if len(entries) > MAX_FOLDER_ENTRIES else ""
+    listed = frame.framed("\n".join(map(place, entries[:MAX_FOLDER_ENTRIES])))
     what = f"{inline(path)} is a folder" if path else "This is the vault's own folder"
     count = plural(len(below), noun)
     return f"{what} of {count}{more}. Name a {noun} to read it; memory_search finds what they say.\n{listed}"

@@ -1,7 +1,6 @@
 """Serves a vault over MCP: the SDK's protocol on standard input and output, with errors as answers.
 
-What the tools answer is the business of mcp_answers.py, which is imported with all it needs once the client has been
-greeted. A fault in one answer is an answer that says so; the server ends when its client closes standard input.
+What the tools answer (mcp_answers.py) is imported with all it needs once the client has been greeted.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Asks one vault for a server that stays: through its daemon, else from an index held in this process.
 
 What is wrong with vault, settings or index is an error of the one question it is met at; the next one tries again.
-A questioner is one thread; what writes works on objects of its own, and may run in another.
+One thread asks; what writes works on objects of its own, and may run in another.
 """
 
 import json

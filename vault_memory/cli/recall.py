@@ -78,7 +78,6 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
 def _requests(
     shared: Shared, lines: Iterable[bytes], defaults: dict[str, Any], config: "Config"
 ) -> "Iterator[Request]":
-    """The questions of a batch; a bad line gets an answer that says so."""
     from vault_memory.rendering.common import dump, schema
     from vault_memory.search.request import build
 

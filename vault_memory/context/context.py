@@ -55,11 +55,8 @@ UNASKED_FLOOR = 0.7
 """What is put before a model unasked scores at least this share of the best that the notes hold, shown before or not:
 a question asked again would else bring something weaker each time."""
 
-MAX_DAYS = 366
-"""How far back a context may look for what was noted lately."""
-
-MAX_PROMPTS = 8
-"""How many prompts one context may answer: each is a recall of its own."""
+MAX_DAYS, MAX_PROMPTS = 366, 8
+"""How far back a context may look for recent notes; how many prompts it may answer, each a recall of its own."""
 
 LONGEST_PROMPT = 8000
 """Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
@@ -89,10 +86,8 @@ class Host(Protocol):
 
 
 class ContextRequest(NamedTuple):
-    """What is asked for: within `budget` tokens, in a format of `prompt_sheet.FORMS`, from these scopes or `global`.
-
-    `without` are passages that were shown lately, by the hashes the journal knows them by.
-    """
+    """What is asked for, within `budget` tokens and from these scopes or `global`; `without` are the journal's hashes
+    of passages that were shown lately."""
 
     prompt: str = ""
     budget: int = BUDGET
@@ -206,8 +201,7 @@ def _at_once(memory: Host, request: ContextRequest) -> Bundle:
 
 
 def _make(memory: Host, request: ContextRequest, store: "Store", freshness: Freshness, may_ask: bool = True) -> Bundle:
-    """The bundle; without a prompt it is made again, which costs little, where lines of the core could use what lay
-    idle."""
+    """The bundle; without a prompt it is made again where lines of the core could use what lay idle."""
     found = _BundleMaker(memory, request, store, may_ask).make(freshness)
     idle = request.budget - found.tokens
     if request.prompts or not found.omitted.get("core_lines") or idle <= 0:

@@ -1,7 +1,6 @@
-"""Installs what an agent needs in its files, and uninstalls it: everything looked at first, backed up and recorded.
+"""Installs what an agent needs in its files, and uninstalls it: all is looked at first, backed up and recorded.
 
-An uninstall gives back the text that was there. Where the file was changed since, it takes out our entries alone; the
-record, in the user's data folder, says which containers around them were there before.
+An uninstall gives back the text that was there; where the file was changed since, it takes out our entries alone.
 """
 
 import contextlib
@@ -37,10 +36,8 @@ _SCRIPT_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.M)
 
 
 class InstallRecord(NamedTuple):
-    """A file as it was before an install: its text (None for no file), and which folders were made for it.
-
-    `written` is the hash of what the last install wrote, "" where the file was changed before that.
-    """
+    """A file before an install: its text (None for no file), the hash of what the last install wrote ("" where the file
+    was changed before that), and the folders that were made for it."""
 
     before: str | None
     written: str = ""
@@ -188,10 +185,8 @@ class Installer:
 
 
 class FileState(NamedTuple):
-    """What of ours one file of an agent has: command lines by what they are for, and what is missing.
-
-    `problem` is why its program may skip it, or why it cannot be edited; "" for nothing.
-    """
+    """What of ours one file of an agent has: command lines by what they are for, what is missing, and why its program
+    may skip the file or it cannot be edited."""
 
     file: Path
     commands: Mapping[str, Sequence[str]]
@@ -245,8 +240,7 @@ def _check_files(changes: list[FileChange]) -> list[FileChange]:
             )
         if status.st_nlink > 1:
             raise RefusedError(
-                f"{file} is one of {status.st_nlink} hard links to one file, and would be parted from the others: it"
-                " was not touched.",
+                f"{file} is one of {status.st_nlink} hard links to one file and would be parted from the others.",
                 "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
             )
     return changes

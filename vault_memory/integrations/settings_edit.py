@@ -1,8 +1,7 @@
 """Edits an agent's settings in place: our entries found, put in, renewed and taken out of a JSON text. Pure.
 
 A settings file is its owner's: indentation, line ends, odd spacing, doubled keys, large numbers and comments stay.
-What is put in follows the last child directly, or the opening bracket of an empty container. An entry is known as ours
-by its command line, of whatever version; members that its owner has added to it are kept.
+An entry is known as ours by its command line, of whatever version; members that its owner has added to it are kept.
 """
 
 import json
@@ -225,8 +224,8 @@ class TakenError(ValueError):
 class Entry(NamedTuple):
     """One object of ours: the member `key` of the object at `path`, or (no key) a hook in a group of the array there.
 
-    `words` gives the command line of one of ours, and none of what is not. `keeps` says which members of one that is
-    there are left as they are when the others are renewed, by name and value.
+    `words` gives the command line of one of ours, and none of what is not. `keeps` says which members (name, value)
+    stay as they are when one that is there is renewed.
     """
 
     path: tuple[str, ...]

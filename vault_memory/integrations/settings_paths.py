@@ -36,7 +36,7 @@ TIMEOUT_MARGIN_SECONDS = 8
 
 @dataclass(frozen=True)
 class InstallPlace:
-    """For whom it is installed: the user's folders by their variables, and the project's folder."""
+    """For whom it is installed: the user, or a project."""
 
     scope: str
     project: Path
@@ -65,7 +65,7 @@ class InstallPlace:
 
 
 class Program(NamedTuple):
-    """What is to be run: `words` are the program with the vault it is for; a hook has so many seconds."""
+    """What is to be run: the program with the vault it is for; a hook has so many seconds."""
 
     words: tuple[str, ...]
     hook_seconds: float
