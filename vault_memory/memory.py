@@ -229,7 +229,7 @@ class Memory:
 
     def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
         """The vault's own answer with what other sources have to say; a vault alone has none."""
-        _of_notes(request)
+        _check_source(request)
         assert own, "the notes answer every question to them"
         return own
 
