@@ -280,7 +280,6 @@ class Federation(Memory):
                 yield SESSIONS, NoAnswer(str(error))
 
     def _vaults_for(self, request: Request) -> list[FurtherVault]:
-        """The further vaults that a question means and its scopes open."""
         vaults = self.further_vaults if request.source != SESSIONS else []
         return [root for root in vaults if root.is_open(request.filters.scopes)]
 
@@ -310,7 +309,6 @@ class Federation(Memory):
         return answered
 
     def _ask_at_once(self, root: FurtherVault, request: Request) -> Answer | NoAnswer:
-        """What a further vault answers from the index it has, without a model."""
         config = replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off")
         try:
             memory = Memory(config)
@@ -471,7 +469,6 @@ def _project_memories(parents: Sequence[Path]) -> Iterator[Path]:
 
 
 def _config_of(root: FurtherVault, config: Config) -> Config:
-    """The settings of a further vault: the vault's own, but for where it is and what is left out."""
     index = Path(user_folder("data", os.environ), "roots")
     return replace(
         config, vault=root.path, index_path=index, ignore=(), folder_scopes=(("", root.scope),), core_files=(),

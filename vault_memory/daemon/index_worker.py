@@ -189,7 +189,6 @@ class IndexWorker(threading.Thread):
             self._gave_way = time.monotonic()
 
     def _fail(self, trouble: Trouble, level: int = 0) -> None:
-        """Keep the trouble, and log it when it is another one than before."""
         if self.trouble != trouble:
             log.log(
                 level or logging.WARNING, "not brought up to date: %s. %s", trouble.what.rstrip("."), trouble.next_step

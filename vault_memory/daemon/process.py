@@ -242,7 +242,6 @@ class Daemon:
         return WatcherReport(is_whole, max(pending, total - done), tuple(sorted(self._changes.failed)))
 
     def _load(self) -> None:
-        """Load what the first question and the first save would wait for."""
         from vault_memory.indexing import prepare  # noqa: F401 - what reads a changed note
         from vault_memory.store.caches import QUESTIONS_TO_EARN
         from vault_memory.text import tokens

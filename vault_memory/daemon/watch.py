@@ -75,8 +75,6 @@ class Batch(NamedTuple):
 
 
 class _WaitingPath(NamedTuple):
-    """When the first and the last event of a path came."""
-
     first: float
     last: float
 
@@ -301,7 +299,6 @@ class Watcher(FileSystemEventHandler):
             return self._wait_for_mark(until) and starts == self._starts
 
     def _wait_for_mark(self, until: float) -> bool:
-        """Wait for the mark that is under way, if one is; to be called with the lock."""
         return self._marked.wait_for(lambda: not self._mark_is_out, max(until - time.monotonic(), 0.0))
 
     def _mark(self) -> bool:
@@ -350,7 +347,6 @@ class Watcher(FileSystemEventHandler):
         return None
 
     def _events_lost(self) -> None:
-        """Events were lost, our own mark perhaps among them."""
         self._changes.add_everything()  # first: whoever waits for the mark looks at what is pending next
         self._meet_mark()
 
@@ -390,8 +386,6 @@ class Watcher(FileSystemEventHandler):
 
 
 class _OverflowHandler(logging.Handler):
-    """Hears of lost events by watchdog's log."""
-
     def __init__(self, tell: Callable[[], None]) -> None:
         super().__init__(logging.WARNING)
         self._tell = tell
@@ -402,7 +396,6 @@ class _OverflowHandler(logging.Handler):
 
 
 def _raise(limit: str) -> str:
-    """How a limit is raised, now and for good."""
     name, least = Path(limit).name, {WATCHES: 524_288, INSTANCES: 1024}[limit]
     value = max(4 * (_read_number(limit) or 0), least)
     file = f"/etc/sysctl.d/60-{name.replace('_', '-')}.conf"

@@ -101,7 +101,6 @@ def _is_code_below(path: str, data: bytes) -> bool:
 
 
 def _refuse_side_effects(wanted: EditRequest, note: Note, edited: Note, opened: OpenScopes) -> None:
-    """Raise ConflictError where an edit would change what other lines are, or whose."""
     if _owned(note) != _owned(edited):
         raise ConflictError(
             f"{note.path}: this would change a block that reflect writes; nothing was written.",
@@ -153,7 +152,6 @@ def _with_text(lines: list[tuple[str, LineAccess]]) -> list[tuple[str, LineAcces
 
 
 def _find_seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
-    """Where `old` stands in lines that are all seen."""
     ends = [match.end() for match in re.finditer(r"\r\n|\n|\r", text)] if hidden else []
     start = text.find(old)
     while start >= 0:

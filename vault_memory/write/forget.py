@@ -167,7 +167,6 @@ def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
 
 
 def _facts_with_lines(note: Note, facts: Iterable[retain.RetainFact]) -> list[tuple[retain.RetainFact, list[str]]]:
-    """Facts of a note with their lines, wherever they stand."""
     return [
         (replace(fact, start_line=0, end_line=0), note.lines[fact.start_line - 1 : fact.end_line]) for fact in facts
     ]

@@ -94,7 +94,6 @@ def note(filing: NewNote, now: datetime, folders: Folders = ()) -> bytes:
 
 
 def _quoted(text: str) -> str:
-    """Text as a YAML scalar that can be nothing else than text."""
     escaped = "".join(
         f"\\{char}" if char in '"\\' else f"\\x{ord(char):02x}" if ord(char) < 32 or 0x7F <= ord(char) < 0xA0 else char
         for char in text
