@@ -263,18 +263,15 @@ def test_what_is_no_time_of_day_is_refused(home: Home, text: str) -> None:
 # --- how mistakes are told -------------------------------------------------------------------------------------------
 
 
-def test_several_mistakes_have_a_line_each_under_their_file(home: Home) -> None:
+def test_several_mistakes_have_a_line_each(home: Home) -> None:
     with pytest.raises(UsageError) as error:
         home.load(user='colour = "red"\n[recall]\nk = 0\n', vault="[chunk]\ntokens = 20\n", MEMORY_PRESET="x")
     assert str(error.value).splitlines() == [
         "4 settings cannot be used.",
-        f"{home.vault_file}:",
-        "  `chunk.tokens` must be a whole number from 50 to 8000",
-        f"{home.user_file}:",
-        "  `colour` is not a setting",
-        "  `recall.k` must be a whole number from 1 to 1000",
-        "environment:",
-        "  $MEMORY_PRESET must be one of tuned, weighted, classic, rrf",
+        f"{home.vault_file}: `chunk.tokens` must be a whole number from 50 to 8000",
+        f"{home.user_file}: `colour` is not a setting",
+        f"{home.user_file}: `recall.k` must be a whole number from 1 to 1000",
+        "$MEMORY_PRESET must be one of tuned, weighted, classic, rrf",
     ]
 
 

@@ -207,8 +207,6 @@ VARIABLES: Mapping[str, str] = {
 }
 """Environment variables that set a key; they beat both files."""
 
-_ENVIRONMENT = "environment"
-
 _SCOPES_TABLE, _PROJECTS_TABLE = "scopes.", "projects."
 """What the keys of those tables begin with whose names are folders."""
 
@@ -254,12 +252,14 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
         reader.ignored += [f"{vault_file}: `{_SCOPES_TABLE}{name}` {what}" for name in refused]
     for variable, key in VARIABLES.items():
         if text := environ.get(variable, ""):  # an empty variable counts as unset
-            with reader.collecting(_ENVIRONMENT, f"${variable}"):
+            with reader.collecting(f"${variable}"):
                 values[SETTINGS[key].name] = _of_text(SETTINGS[key].metadata["check"], text)
     if values:
         reader.problems += _at_odds(values, environ)
     if reader.problems:
-        raise UsageError(_listed(reader.problems), "Fix this where it is named, and run again.")
+        count = len(reader.problems)
+        heading = [f"{count} settings cannot be used."] if count > 1 else []
+        raise UsageError("\n".join([*heading, *reader.problems]), "Fix this where it is named, and run again.")
     sources = tuple(str(file) for file, found in ((user_file, users), (vault_file, vaults)) if found)
     told = {"ignored": tuple(reader.ignored), "unknown": tuple(reader.unknown), "sources": sources}
     return Config(**(values | told | {"vault": vault}))
@@ -282,9 +282,9 @@ def _joined_folders(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]
 
 @dataclass
 class _Reader:
-    """Reads and checks settings, and keeps what is wrong with them: where it stands, and a sentence."""
+    """Reads and checks settings, and keeps a sentence on each that is wrong."""
 
-    problems: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
 
@@ -298,7 +298,7 @@ class _Reader:
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except (OSError, ValueError) as error:  # of TOML and of UTF-8
-            self.problems.append((str(path), getattr(error, "strerror", None) or str(error)))
+            self.problems.append(f"{path}: {getattr(error, 'strerror', None) or error}")
             return {}
         flat: dict[str, Any] = {}
         for key, value in tree.items():
@@ -319,9 +319,9 @@ class _Reader:
             elif setting is None and in_vault and not key.casefold().startswith("scope"):
                 self.unknown.append(f"{path}: {_no_setting(key)}")
             elif setting is None:  # in a vault, too, what may have been meant to shut a folder
-                self.problems.append((str(path), _no_setting(key)))
+                self.problems.append(f"{path}: {_no_setting(key)}")
             else:
-                with self.collecting(path, f"`{key}`"):
+                with self.collecting(f"{path}: `{key}`"):
                     values[setting.name] = setting.metadata["check"](value)
         return values
 
@@ -331,7 +331,7 @@ class _Reader:
         for key, value in flat.items():
             if not key.startswith(table):
                 continue
-            with self.collecting(path, f"`{key}`"):
+            with self.collecting(f"{path}: `{key}`"):
                 name = key.removeprefix(table)
                 if table == _SCOPES_TABLE:
                     folder, scope = _FOLDER(name), _SCOPE(value)
@@ -342,12 +342,12 @@ class _Reader:
         return tuple(sorted(found.items()))
 
     @contextmanager
-    def collecting(self, where: Path | str, what: str) -> Iterator[None]:
+    def collecting(self, what: str) -> Iterator[None]:
         """Keep what a check says of a value as a problem."""
         try:
             yield
         except ValueError as error:
-            self.problems.append((str(where), f"{what} {error}"))
+            self.problems.append(f"{what} {error}")
 
 
 def _of_text(check: Check, text: str) -> object:
@@ -365,19 +365,6 @@ def _no_setting(key: str) -> str:
     return f"`{key}` is not a setting" + (f": did you mean `{near[0]}`?" if near else "")
 
 
-def _listed(problems: list[tuple[str, str]]) -> str:
-    """One mistake as a sentence, several in a line each under where they stand."""
-    if len(problems) == 1:
-        ((where, what),) = problems
-        return f"{where}: {what}" if where != _ENVIRONMENT else what
-    places: dict[str, list[str]] = {}
-    for where, what in problems:
-        places.setdefault(f"{where}:", []).append(f"  {what}")
-    return "\n".join(
-        [f"{len(problems)} settings cannot be used.", *(line for where in places for line in (where, *places[where]))]
-    )
-
-
 _MUST_BE_NAMED = (
     ("embedding", "url", ("openai",)),
     ("embedding", "model", ("openai",)),
@@ -388,12 +375,12 @@ _MUST_BE_NAMED = (
 """What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
 
 
-def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[str]:
     """What is wrong with settings that are good by themselves and not together."""
     for table, name, providers in _MUST_BE_NAMED:
         provider = values.get(f"{table}_provider")
         if provider in providers and not values.get(f"{table}_{name}"):
-            yield "settings", f"`{table}.{name}` must be set for the provider {provider}"
+            yield f"settings: `{table}.{name}` must be set for the provider {provider}"
     host = environ.get("OLLAMA_HOST", "").strip().strip("\"'")
     for table in ("embedding", "rerank", "reflect"):
         is_ollama, url = values.get(f"{table}_provider") == "ollama", values.get(f"{table}_url")
@@ -401,9 +388,9 @@ def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[
             try:
                 url = _ADDRESS(host)
             except ValueError as error:
-                yield _ENVIRONMENT, f"$OLLAMA_HOST {error}"
+                yield f"$OLLAMA_HOST {error}"
                 return
         parts = _split(url) if url else None
         if parts and parts.username and values.get(f"{table}_key_env"):
             both = f"the address has a password and `{table}.key_env` names a key, and the server takes only one"
-            yield "settings", f"{both}: leave one of them out"
+            yield f"settings: {both}: leave one of them out"

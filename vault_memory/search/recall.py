@@ -221,14 +221,14 @@ def found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:
     None when the text is gone: a citation that does not hold is worse than one result less.
     """
     first = place[0]
-    if _stands(place, lines, first.start_line):
+    if _holds_at(place, lines, first.start_line):
         return first.start_line
     height = first.end_line - first.start_line + 1
-    at = [n for n in range(1, len(lines) - height + 2) if _stands(place, lines, n)]
+    at = [n for n in range(1, len(lines) - height + 2) if _holds_at(place, lines, n)]
     return at[0] if len(at) == 1 else None
 
 
-def _stands(place: Sequence[Candidate], lines: list[str], start: int) -> bool:
+def _holds_at(place: Sequence[Candidate], lines: list[str], start: int) -> bool:
     first = place[0]
     if first.from_char is not None:
         line = lines[start - 1] if 0 < start <= len(lines) else ""

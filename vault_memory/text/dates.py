@@ -260,7 +260,7 @@ def _dated(tokens: Tokens, anchor: date, today: date | None) -> Iterator[tuple[D
             found = ranged(tokens, first, anchor, lead.word)
             # What repeats or is a name ("every last Friday", "Black Friday") is passed over whole.
             refused = tokens[at - 1].word in ("every", "each", "black", "good")
-            if refused or _stands(tokens, at, found, lead, today):
+            if refused or _is_date(tokens, at, found, lead, today):
                 if not refused:
                     yield found, lead
                 at = found.stop
@@ -296,7 +296,7 @@ def _tied(found: DateExpression) -> bool:
     return any(isinstance(end, Span) or end.year is not None for end in ends)
 
 
-def _stands(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today: date | None) -> bool:
+def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today: date | None) -> bool:
     """Whether the words around make it a date; `today` is None inside a fact, where less is believed."""
     ends, led, word = ends_here(tokens, found.stop), lead.word, tokens[at].word
     is_fact = today is None
