@@ -330,5 +330,5 @@ def parse_request(
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no kind of page.", f"Known are: {', '.join(REFLECTED)}.")
     at = request.moment(now)
-    day = request.day({"since": since}, "since", at.astimezone().date(), first=True)
+    day = None if since is None else request.option_days(str(since), "since", at.astimezone().date()).start
     return ReflectRequest(at, day, tuple(only), **flags)

@@ -258,7 +258,8 @@ class Finder:
         whole = slug(query.text)
         notes = self.search.notes(list(titles)[:NAMESAKES]).values()
         named = [n.id for n in notes if whole in map(slug, (n.title, n.path.rpartition("/")[2].removesuffix(".md")))]
-        return titles | dict.fromkeys(named, NAMED) | dict.fromkeys(self.search.files(query.files), FILE)
+        files = self.search.files(query.files) if query.files else ()
+        return titles | dict.fromkeys(named, NAMED) | dict.fromkeys(files, FILE)
 
     # --- meaning and entities ----------------------------------------------------------------------------------------
 

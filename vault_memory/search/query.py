@@ -98,7 +98,7 @@ class Query(NamedTuple):
     def unknown(self, known: Iterable[str]) -> tuple[str, ...]:
         """Its words none of whose phrases are `known`; none that tell a time, or whose script has no spaces."""
         phrases = {phrase.casefold() for phrase in known}
-        words = (word for word in self.words if word not in _OF_TIME and not terms.has_runs(word))
+        words = (word for word in self.words if word not in _OF_TIME and not terms.RUN.search(word))
         return tuple(word for word in words if phrases.isdisjoint(map(str.casefold, _phrases([word]))))
 
 

@@ -50,7 +50,7 @@ _OF_THE_FILE = re.compile(
 
 def is_about_notes(found: Candidates, lexicon: Lexicon) -> bool:
     """Whether a question that nobody asked has to do with the notes."""
-    if terms.has_runs(found.query.text):  # asked for by pairs of characters, most of which are no words
+    if terms.RUN.search(found.query.text):  # asked for by pairs of characters, most of which are no words
         return True
     # What has parts (`tile-server`) is known by them.
     words = (phrase for phrase in found.query.phrases if len(lexicon.stems(phrase.strip('"*'))) == 1)

@@ -13,6 +13,7 @@ from vault_memory.search.answer import Request
 from vault_memory.startup import MODES, PRESETS, SOURCES
 from vault_memory.store.view import KINDS, Filters
 from vault_memory.text.scope_syntax import normal_scope
+from vault_memory.text.spans import Span
 
 OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
@@ -40,7 +41,9 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, sel
         raise UsageError("`query` must be text.", "Give the question as text.")
     now = moment(given.get("now"))
     today = now.astimezone().date()
-    since, until = day(given, "since", today, first=True), day(given, "until", today, first=False)
+    days = {key: option_days(str(given[key]), key, today) for key in ("since", "until", "as-of") if key in given}
+    since = days["since"].start if "since" in days else None
+    until = days["until"].end if "until" in days else None
     if since and until and since > until:
         raise UsageError(f"`since` ({since}) is later than `until` ({until}).", "Exchange the two.")
     k, budget = count(given, "k"), count(given, "budget")
@@ -54,7 +57,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, sel
         filters=Filters(
             since=since,
             until=until,
-            as_of=day(given, "as-of", today, first=False),
+            as_of=days["as-of"].end if "as-of" in days else None,
             entities=tuple(name.lstrip("@").removeprefix("[[").removesuffix("]]") for name in texts(given, "entity")),
             kinds=tuple(kind(text) for text in texts(given, "kind")),
             tags=texts(given, "tag"),
@@ -69,6 +72,16 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, sel
         id=given.get("id"),
         is_pinned="now" in given,
     )
+
+
+def option_days(text: str, key: str, today: date) -> Span:
+    """The days that a date option names, raises UsageError."""
+    from vault_memory.text import dates  # lazy: most requests name no day
+
+    span = dates.parse_option(text, today)
+    if span is None:
+        raise UsageError(f"`{text}` is not a date that `{key}` understands.", DATE_HELP)
+    return span
 
 
 def moment(value: object) -> datetime:
@@ -107,18 +120,6 @@ def count(given: Mapping[str, Any], key: str) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError(f"`{key}` must be a whole number above 0.", f"For example {key}=8.")
     return min(value, LARGEST_COUNT)
-
-
-def day(given: Mapping[str, Any], key: str, today: date, first: bool) -> date | None:
-    text = given.get(key)
-    if text is None:
-        return None
-    from vault_memory.text import dates  # lazy: most requests name no day
-
-    span = dates.parse_option(str(text), today)
-    if span is None:
-        raise UsageError(f"`{text}` is not a date that `{key}` understands.", DATE_HELP)
-    return span.start if first else span.end
 
 
 def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:

@@ -86,16 +86,14 @@ def folded(text: str) -> str:
 
 def _lettered(text: str) -> str:
     """`text` with private-use letters for the marks that are part of a word."""
-    return _WITH_MARKS.sub(lambda m: "".join(chr(ord(c) - 0x0900 + 0xE000) if _is_mark(c) else c for c in m[0]), text)
-
-
-def _is_mark(character: str) -> bool:
-    return unicodedata.category(character).startswith("M")
+    return _WITH_MARKS.sub(
+        lambda m: "".join(chr(ord(c) - 0x0900 + 0xE000) if unicodedata.category(c)[0] == "M" else c for c in m[0]), text
+    )
 
 
 def without_marks(text: str) -> str:
     """`text` without combining marks, which regular expressions do not count as part of a word."""
-    return "".join(c for c in text if not _is_mark(c))
+    return "".join(c for c in text if unicodedata.category(c)[0] != "M")
 
 
 def starts_no_cluster(text: str, at: int) -> bool:
@@ -103,7 +101,7 @@ def starts_no_cluster(text: str, at: int) -> bool:
     if not 0 < at < len(text) or text[at].isascii():
         return False
     code = ord(text[at])
-    if _is_mark(text[at]) or code in (0x0E33, 0x0EB3, 0x200D) or 0x1F3FB <= code <= 0x1F3FF:
+    if unicodedata.category(text[at])[0] == "M" or code in (0x0E33, 0x0EB3, 0x200D) or 0x1F3FB <= code <= 0x1F3FF:
         return True
     return text[at - 1] == "\u200d"
 
@@ -177,7 +175,8 @@ _SPACELESS = (
 _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _CLUSTER = re.compile("[\u0e40-\u0e44\u0ec0-\u0ec4]?.[\ue000-\uefff\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3]*", re.S)
 """A character with its marks, which `folded` made private-use letters, and the vowels written before and after it."""
-_RUN = re.compile(f"[{_SPACELESS}]+")
+RUN = re.compile(f"[{_SPACELESS}]+")
+"""A run of a script without spaces, which becomes pairs."""
 _SYMBOLS = re.compile(
     r"(?<!\w)(?P<word>\w{1,12}(?:\+\+|#))(?![\w+#])"
     "|(?P<emoji>[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff])"
@@ -192,13 +191,8 @@ def index_text(text: str, with_bases: bool = True) -> str:
     if "+" in text or "#" in text or not text.isascii():
         extra += [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
     if not text.isascii():
-        text = _RUN.sub(lambda match: f" {' '.join(pairs(_CLUSTER.findall(match[0])))} ", folded(text))
+        text = RUN.sub(lambda match: f" {' '.join(pairs(_CLUSTER.findall(match[0])))} ", folded(text))
     return f"{text} {' '.join(extra)}" if extra else text
-
-
-def has_runs(text: str) -> bool:
-    """Whether a text has a run of a script without spaces, which becomes pairs."""
-    return _RUN.search(text) is not None
 
 
 def body(text: str, is_fact: bool = False) -> str:
@@ -229,9 +223,9 @@ def match_terms(word: str) -> list[str]:
         rest = _SYMBOLS.sub(" ", word)
     else:
         rest = folded(_SYMBOLS.sub(" ", word))
-        for run in _RUN.findall(rest):
+        for run in RUN.findall(rest):
             phrases += _run_terms(run)
-        rest = _RUN.sub(" ", rest)
+        rest = RUN.sub(" ", rest)
     parts = (BASES.get(part.lower(), part) for part in rest.split() if re.search(r"[^\W_]", part))
     phrases += [f'"{part.translate(_QUOTES).strip()}"' for part in parts]
     return list(dict.fromkeys(phrases))
@@ -259,7 +253,7 @@ def _run_terms(run: str) -> Iterator[str]:
 def quoted(text: str) -> str:
     """`text` as an FTS5 string, one phrase as it stands in the index: no character in it is an operator any more."""
     if not text.isascii():
-        text = _RUN.sub(lambda m: f" {' '.join(list(pairs(_CLUSTER.findall(m[0])))[:-1]) or m[0]} ", folded(text))
+        text = RUN.sub(lambda m: f" {' '.join(list(pairs(_CLUSTER.findall(m[0])))[:-1]) or m[0]} ", folded(text))
     return f'"{text.translate(_QUOTES).strip()}"'
 
 
