@@ -68,15 +68,12 @@ class ReflectReport:
     odd: tuple[PageLine, ...] = ()
     """Lines of a person's with a confidence that is none."""
     model: ModelUse | None = None
-    """What came of asking the configured model, if there is one; in a dry run it is not asked."""
+    """What came of asking the configured model; in a dry run it is not asked."""
     moves: tuple[Move, ...] = ()
-    """The opinions that moved, came or went since their page was written last."""
     proposed: proposals.ProposalCounts | None = None
-    """What came of the proposals, where they were asked for."""
     added: int = 0
     """How many proposals are new on their page."""
     is_core_only: bool = False
-    """Whether only ticked proposals were to be done."""
     notices: tuple[Notice, ...] = ()
     untold: Mapping[str, str] = field(default_factory=dict)
     """The pages of periods with too little to tell, each with the reason."""
@@ -107,10 +104,10 @@ class WriteResult:
 
 
 class Writer:
-    """Writes edits into one vault, once; `heed` is told of each just before."""
+    """Writes edits into one vault, once; `on_write` is called with each just before."""
 
-    def __init__(self, vault: Vault, heed: Callable[[Edit], None] = lambda edit: None) -> None:
-        self._vault, self._heed, self._ledger = vault, heed, Ledger(vault.root)
+    def __init__(self, vault: Vault, on_write: Callable[[Edit], None] = lambda edit: None) -> None:
+        self._vault, self._on_write, self._ledger = vault, on_write, Ledger(vault.root)
         history = UndoHistory(vault.root)
         newest = next(iter(history.runs("reflect")), None)
         self._run = history.begin("reflect")
@@ -119,14 +116,14 @@ class Writer:
         with suppress(VaultError):
             self._ours |= {change.path: change.after for change in newest.changes()} if newest else {}
 
-    def write(self, edits: Iterable[Edit], again: Callable[[Edit], Edit | None]) -> WriteResult:
-        """Write edits in turn; a page that changes under our hands is merged anew by `again`, three times at most."""
+    def write(self, edits: Iterable[Edit], replan: Callable[[Edit], Edit | None]) -> WriteResult:
+        """Write edits in turn; a page that changes under our hands is merged anew by `replan`, three times at most."""
         done, is_core_left = WriteResult(), False
         for edit in edits:
             if edit.path == proposals.PATH and is_core_left:
                 continue  # or a tick would go that nothing came of
             try:
-                written = self._write_page(edit, again)
+                written = self._write_page(edit, replan)
             except (ConflictError, RefusedError, VaultError) as error:
                 done.skipped.append(skipped_page(edit.path, error))
                 is_core_left = is_core_left or not edit.block
@@ -138,12 +135,12 @@ class Writer:
             self._run.drop()
         return done
 
-    def _write_page(self, edit: Edit, again: Callable[[Edit], Edit | None]) -> Edit | None:
+    def _write_page(self, edit: Edit, replan: Callable[[Edit], Edit | None]) -> Edit | None:
         late = edit
 
         def compose(before: bytes | None) -> tuple[bytes, Edit | None]:
             nonlocal late
-            made = edit if before == edit.before else again(edit)
+            made = edit if before == edit.before else replan(edit)
             late = made or edit
             return (made.after, made) if made else (before or b"", None)
 
@@ -153,7 +150,7 @@ class Writer:
             self._run.keep(path, before, after, late.why)
             if late.sha:
                 self._ledger.keep(late.sha, late.lines)
-            self._heed(late)
+            self._on_write(late)
 
         def is_own(path: str, data: bytes) -> bool:
             return self._ours.get(path) == digest(data)
@@ -248,11 +245,11 @@ def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progres
                 progress(done, len(plan.edits), done)
             yield edit
 
-    def heed(edit: Edit) -> None:
+    def on_write(edit: Edit) -> None:
         # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
         journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
 
-    done = Writer(index.vault, heed).write(edits(), planner.replan) if plan.edits else WriteResult()
+    done = Writer(index.vault, on_write).write(edits(), planner.replan) if plan.edits else WriteResult()
     _tell_index(index, [one.path for one in done.edits])
     told_again = {skipped.path for skipped in (*plan.skipped, *done.skipped)}
     told_again |= {orphan.path for orphan in plan.orphaned}  # so each run looks at them

@@ -1,7 +1,6 @@
 """Plans the edits of a run: drafts merged with the pages as they stand, each edit with what it changes and why. Pure.
 
-A draft says what a block would hold by itself; the page as it stands decides what comes of it (merge.py). The same page
-and draft give the same edit.
+A draft says what a block would hold by itself; the page as it stands decides what comes of it (merge.py).
 """
 
 import difflib
@@ -14,7 +13,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMemoryError
 from vault_memory.reflect import blocks, merge
-from vault_memory.reflect.blocks import Block, Line, PageLine, bare, fact_name
+from vault_memory.reflect.blocks import Block, Line, PageLine, fact_name
 from vault_memory.reflect.sections import counted
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
@@ -129,7 +128,7 @@ class PageHistory:
 
 @dataclass
 class Plan:
-    """The edits of a run, in the order they are made, the pages left alone and those that are as they should be."""
+    """The edits of a run in order, the pages left alone, and how many are as they should be."""
 
     edits: list[Edit] = field(default_factory=list)
     skipped: list[SkippedPage] = field(default_factory=list)
@@ -252,11 +251,9 @@ def _write_block(draft: Draft, page: blocks.Page, new: Block) -> bytes:
 def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHistory) -> None:
     """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more.
 
-    What still says the same, or cites the same lines, is not lost, whatever its fact is known by now.
+    What still cites the same lines of its note is not lost, whatever its fact is known by now.
     """
-    said = {bare(line.text) for line in draft.lines}
-    stands = {name for line in was if bare(line.text) in said for name in line.facts}
-    lost = [name for name in block.cites if not (name in past.facts or name in past.withheld or name in stands)]
+    lost = [name for name in block.cites if not (name in past.facts or name in past.withheld)]
     known = frozenset(block.cites).union(*(line.facts for line in was))
     new = frozenset[str]().union(*(line.facts for line in draft.lines)) - known
     reworded = (_places(was, lost) & _places(draft.lines, new)).total()  # in its note, where it was
