@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, fact_text, provenance
@@ -113,26 +114,27 @@ class PageJobs:
 
         A job must be done, or its page left as it is, before the next one is asked for.
         """
-        kinds = {
-            "summaries": (self._summaries,),
-            "entities": (self._entities, self._bank),
-            "opinions": (self._opinions,),
-        }
-        wanted = [makers for kind, makers in kinds.items() if kind in (self.options.only or REFLECTED)]
-        for job in (job for makers in wanted for make in makers for job in make()):
+        wanted = self.options.only or REFLECTED
+        found = chain(
+            self._summaries() if "summaries" in wanted else (),
+            self._entities() if "entities" in wanted else (),
+            self._bank() if "entities" in wanted else (),
+            self._opinions() if "opinions" in wanted else (),
+        )
+        for job in found:
             if job.path in self.options.removed:
                 self.unmade.append(job.path)
             else:
                 yield job
 
-    def older(self) -> Iterator[Draft]:
+    def stale_pages(self) -> Iterator[Draft]:
         """The pages that an earlier run may have made, as they are to be where no fact belongs on them."""
         wanted = self.options.only or REFLECTED
         for path in self._paths if self.options.since is None else ():
             if path.startswith(SUMMARIES) and "summaries" in wanted:
-                yield Draft(path, summaries.BLOCK, (NOTHING_LEFT,), "", "")
+                yield Draft(path, summaries.BLOCK, (NOTHING_LEFT,), "")
             elif (path.startswith(ENTITY_FOLDER) or path in entity_page.BANK_PATHS) and "entities" in wanted:
-                yield Draft(path, entity_page.BLOCK, (NOTHING_LEFT,), "", "")
+                yield Draft(path, entity_page.BLOCK, (NOTHING_LEFT,), "")
 
     def is_beside(self, path: str) -> bool:
         """Whether a page lies beside the one of the same entity, as a copy of it does."""
@@ -155,8 +157,7 @@ class PageJobs:
 
     def _job(self, path: str, about: Sequence[Fact], more: Iterable[str], draft: Callable[[], Draft | None]) -> Job:
         sign = hashlib.blake2b(f"{VERSION}\0{path}".encode("utf-8", "replace"), digest_size=16)
-        signs = self._signs
-        sign.update(b"".join([signs[id(fact)] for fact in about]))
+        sign.update(b"".join(map(self._signs.__getitem__, map(id, about))))
         for text in more:
             sign.update(text.encode("utf-8", "replace"))
         return Job(path, sign.digest(), draft)

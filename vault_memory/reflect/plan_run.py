@@ -105,7 +105,7 @@ class WrittenPage(NamedTuple):
 class RunPlanner:
     """Plans one run; `vault` holds the pages, and `retelling` is what a configured model has to say on them.
 
-    The same planner makes an edit anew where its page changed meanwhile, and has what the next run is to know.
+    It also makes an edit anew where its page changed meanwhile, and has what the next run is to know.
     """
 
     def __init__(self, vault: Vault, store: View, options: Options, retelling: Retelling | None = None) -> None:
@@ -118,7 +118,6 @@ class RunPlanner:
         self.untold: dict[str, str] = {}
         """The pages of periods with too little to tell, each with the reason."""
         self.proposed: proposals.ProposalCounts | None = None
-        """What came of the proposals, where they were asked for."""
         self.gone = frozenset[str]()
         """The pages that stood after the last run and are not there any more: the next one does not look for them."""
         self._known = {path: WrittenPage(*page) for path, *page in note_queries.written_pages(store)}
@@ -194,7 +193,7 @@ class RunPlanner:
 
     def _plan_stale_pages(self, asked: Container[str]) -> None:
         """Plan the pages on which nothing belongs any more; of one beside another only what is in no note goes."""
-        for draft in self.jobs.older():
+        for draft in self.jobs.stale_pages():
             block = None if draft.path in asked else self._block(draft.path, draft.block)
             if block is None or block.lines == tuple(line.text for line in draft.lines):
                 continue
