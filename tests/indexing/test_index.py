@@ -506,19 +506,31 @@ def test_another_writer_makes_a_run_busy(tmp_path: Path) -> None:
     assert mine.index().modified == 1
 
 
+FULL_DISK = (
+    "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (900000, 900000))"
+)
+MUCH = "".join(f"- the herring count of day {n} was {n * n}\n" for n in range(4000))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits on a file's size")
-@pytest.mark.parametrize("option", ["index", "--rebuild"])
-def test_a_full_disk_leaves_the_old_index_serving(tmp_path: Path, option: str) -> None:
+def test_on_a_full_disk_the_index_answers_as_it_is_and_says_so(tmp_path: Path) -> None:
+    memory(fill(tmp_path, NOTES)).index()
+    put(tmp_path, "much.md", MUCH)
+    ended = run(tmp_path, "recall", "lighthouse keeper", first=FULL_DISK)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
+    assert "The lighthouse keeper retired." in ended.stdout
+    assert "The index cannot be updated: " in ended.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits on a file's size")
+@pytest.mark.parametrize("option", [(), ("--rebuild",)])
+def test_a_full_disk_leaves_the_old_index_serving(tmp_path: Path, option: tuple[str, ...]) -> None:
     mine = memory(fill(tmp_path, NOTES))
     mine.index()
     before = index_digest(mine)
-    text = "".join(f"- the herring count of day {n} was {n * n}\n" for n in range(4000))
-    put(tmp_path, "much.md", text)
-    limit = (
-        "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (900000, 900000))"
-    )
-    ended = run(tmp_path, *({"index", option} - {"--rebuild"}), *({option} - {"index"}), first=limit)
+    put(tmp_path, "much.md", MUCH)
+    ended = run(tmp_path, "index", *option, first=FULL_DISK)
     assert (ended.returncode, "Traceback" in ended.stderr) == (4, False), ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 2
     assert index_digest(mine) == before
