@@ -4,17 +4,17 @@ A surface (command line, daemon, MCP server, hook) calls a Memory, a Federation 
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError
-from vault_memory.indexing.index_file import IndexFile, IndexState
+from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState
 from vault_memory.search import request
 from vault_memory.search.answer import Answer, Request
 from vault_memory.search.searcher import Searcher
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from vault_memory.write.new_note import NewNote, StoredNote
     from vault_memory.write.note_writer import NoteWriter
     from vault_memory.write.retain import Bullet, RetainResult
+
+T = TypeVar("T")
 
 Scopes = Sequence[str]
 """The scopes that are open to whoever asks; none given means all."""
@@ -150,39 +152,34 @@ class Memory:
             facts = marked(view, found.facts, date.today()) if found else []
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
-        with self._lock:
-            return self.index_file.read(ask, _scope_names(scopes), progress)
+        return self._ask_index(ask, scopes, progress)
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.search.entity_profile import listing
 
-        with self._lock:
-            return self.index_file.read(lambda view, _: listing(view), _scope_names(scopes), progress)
+        return self._ask_index(lambda view, _: listing(view), scopes, progress)
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
         from vault_memory.search.names import Names
 
         _text(name=name)
-        with self._lock:
-            return self.index_file.read(lambda view, _: Names(view).near(name), _scope_names(scopes))
+        return self._ask_index(lambda view, _: Names(view).near(name), scopes)
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
         from vault_memory.search.entity_profile import notes_called
 
         _text(name=name)
-        with self._lock:
-            return self.index_file.read(lambda view, _: notes_called(view, name), _scope_names(scopes))
+        return self._ask_index(lambda view, _: notes_called(view, name), scopes)
 
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
         from vault_memory.store.note_queries import note_paths
 
         _text(folder=folder)
-        with self._lock:
-            return self.index_file.read(lambda view, _: note_paths(view, folder), _scope_names(scopes))
+        return self._ask_index(lambda view, _: note_paths(view, folder), scopes)
 
     def opinions(
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
@@ -195,12 +192,15 @@ class Memory:
         if entity is not None:
             _text(entity=entity)
         options = Options(date.today(), entity_days=self.config.reflect_entity_days)
+        return self._ask_index(
+            lambda view, _: query_opinions(RunPlanner(self.vault, view, options).jobs, entity), scopes, progress
+        )
+
+    def _ask_index(
+        self, ask: "Callable[[View, Freshness], T]", scopes: Scopes, progress: "Progress | None" = None
+    ) -> "T":
         with self._lock:
-            return self.index_file.read(
-                lambda view, _: query_opinions(RunPlanner(self.vault, view, options).jobs, entity),
-                _scope_names(scopes),
-                progress,
-            )
+            return self.index_file.read(ask, _scope_names(scopes), progress)
 
     def context(
         self, prompt: str = "", *, budget: int | None = None, scopes: Scopes = (), source: str = "notes",

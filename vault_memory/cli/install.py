@@ -12,8 +12,8 @@ import click
 
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
-from vault_memory.integrations import settings_edit, settings_paths
-from vault_memory.integrations.install import FileChange, Installer, inspect, switched_off
+from vault_memory.integrations import settings_paths
+from vault_memory.integrations.install import FileChange, Installer, switched_off
 from vault_memory.sessions import projects
 
 if TYPE_CHECKING:
@@ -47,16 +47,17 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     changes = installer.install()
     if not dry_run:
         installer.apply(changes)
+    name = settings_paths.NAMES[agent]
     about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
     _report(shared, "install", changes, about)
     is_changed = any(change.before != change.after for change in changes)
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _vaults(changes) - {about["vault"]}:
-        name, verb = settings_paths.NAMES[agent], "would take" if dry_run else "took"
+        verb = "would take" if dry_run else "took"
         shared.note(f"{about['vault']} {verb} the place of {_name_vaults(others)} for {name}.")
-    if agent in settings_paths.AGENTS_WITH_HOOKS:
-        _say_of_hooks(shared, agent, scope, config)
+    for file in switched_off(installer.target):
+        shared.note(f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {file} switches them off.")
     if not dry_run:
         with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
             if not shared.memory().has_index():
@@ -102,18 +103,6 @@ def _installer(agent: str, scope: str, config: "Config | None" = None) -> Instal
         raise UsageError("The vault's path is not UTF-8, and cannot stand in a JSON file.", "Rename it.") from None
     run = settings_paths.Program(words, config.hooks_seconds if config else 0)
     return Installer(settings_paths.target(agent, place, run), os.environ)
-
-
-def _say_of_hooks(shared: Shared, agent: str, scope: str, config: "Config") -> None:
-    name = settings_paths.NAMES[agent]
-    targets = {each: _installer(agent, each, config).target for each in settings_paths.SCOPES}
-    for file in sorted({file for target in targets.values() for file in switched_off(target)}):
-        shared.note(f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {file} switches them off.")
-    (other,) = (target for each, target in targets.items() if each != scope)
-    state = inspect(other)[0]  # the settings that come with hooks or a plugin
-    if vaults := {vault for words in state.commands.values() if (vault := settings_edit.find_vault(words))}:
-        both = f"{state.file} has {_name_vaults(vaults)} for {name}, too"
-        shared.note(f"{both}: where both settings hold, both vaults answer.")
 
 
 def _vaults(changes: Sequence[FileChange]) -> set[str]:

@@ -22,7 +22,6 @@ NAMES = {
     "vscode": "VS Code",
 }  # fmt: skip
 AGENTS = tuple(NAMES)
-AGENTS_WITH_HOOKS = ("claude-code", "opencode")
 SCOPES = ("user", "project")
 
 CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
