@@ -134,16 +134,20 @@ class NoteWriter:
             return made.after, made
 
         run = UndoHistory(self.vault.root).begin("forget")
+        revocations: list[Callable[[], None]] = []
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
             run.keep(path, before, after, f"forgotten: {planned.source}")
-            say()  # before the note is written: a kill in between must not leave a fact gone that nobody remembers
+            # Before the note is written: a kill in between must not leave a fact gone that nobody remembers.
+            if not revocations:  # at the first of several tries
+                revocations.append(self._note_forgotten(planned))
 
         with self._alone():
             try:
-                with self._journalled(journal.CitedPassage(planned.source, planned.key), forgotten=True) as say:
-                    done = self._rewriter(keep).rewrite(planned.path, compose)
+                done = self._rewriter(keep).rewrite(planned.path, compose)
             except VaultMemoryError:
+                for revoke in revocations:
+                    revoke()
                 run.drop()
                 raise
             return ForgetResult(done, run.name, run.place, tuple(self._unindexed(done)))
@@ -155,47 +159,39 @@ class NoteWriter:
         Raises RefusedError or VaultError when the journal cannot be written.
         """
         found = forget.taken_out(back.path, back.text, back.now) if back.text is not None else None
-        if found is None:
+        revoke = self._note_forgotten(found, is_forgotten=False) if found else None
+        try:
             yield
-            return
-        with self._journalled(journal.CitedPassage(found.source, found.key), forgotten=False) as say:
-            say()
-            yield
+        except VaultMemoryError:
+            if revoke:
+                revoke()
+            raise
 
-    @contextmanager
-    def _journalled(self, cited: journal.CitedPassage, *, forgotten: bool) -> Iterator[Callable[[], None]]:
-        """Yields what has the journal say, once, that a text is forgotten or is not any more.
+    def _note_forgotten(self, removal: Removal, *, is_forgotten: bool = True) -> Callable[[], None]:
+        """Have the journal say that a text is forgotten, or is not any more.
 
-        When the rest fails, the journal says the contrary, unless it had been so before.
+        Returns what has it say the contrary, unless it had been so before.
         """
-        was: journal.Tombstone | None = None
-        said: datetime | None = None
+        cited = journal.CitedPassage(removal.source, removal.key)
+        was = self._last_word(cited.key)
+        now = journal.later(datetime.now(UTC), was.at if was else None)
 
-        def note(stands: bool, now: datetime) -> None:
-            if stands:
-                journal.note_tombstone(self.vault.root, cited, now)
+        def say(is_forgotten: bool, at: datetime) -> None:
+            if is_forgotten:
+                journal.note_tombstone(self.vault.root, cited, at)
             else:
-                journal.note_restored(self.vault.root, cited.key, now)
+                journal.note_restored(self.vault.root, cited.key, at)
 
-        def say() -> None:
-            nonlocal was, said
-            if said is not None:
-                return
-            was = self._last_word(cited.key)
-            now = journal.later(datetime.now(UTC), was.at if was else None)
-            try:
-                note(forgotten, now)
-            except VaultError as error:
-                raise VaultError(f"{error} No note was changed.", error.next_step) from error
-            said = now
+        def revoke() -> None:
+            if not (was and was.at and was.stands == is_forgotten):
+                with suppress(VaultMemoryError):  # it is told why the note could not be written
+                    say(not is_forgotten, max(datetime.now(UTC), now + timedelta(microseconds=1)))
 
         try:
-            yield say
-        except VaultMemoryError:
-            if said and not (was and was.at and was.stands == forgotten):
-                with suppress(VaultMemoryError):  # it is told why the note could not be written
-                    note(not forgotten, max(datetime.now(UTC), said + timedelta(microseconds=1)))
-            raise
+            say(is_forgotten, now)
+        except VaultError as error:
+            raise VaultError(f"{error} No note was changed.", error.next_step) from error
+        return revoke
 
     def _alone(self) -> AbstractContextManager[None]:
         """Several writers at once wait for each other instead of taking each other for an editor."""
