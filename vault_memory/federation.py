@@ -86,8 +86,7 @@ class Federation(Memory):
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
         self._opened: dict[str, Memory] = {}
-        self._asking: threading.Thread | None = None
-        """Asks the further vaults where nothing may be waited for."""
+        self._asking: threading.Thread | None = None  # asks the further vaults where nothing may be waited for
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -123,32 +122,37 @@ class Federation(Memory):
 
         What lies outside the scopes, where there are any, is not found.
         """
-        session = None
         if path.startswith(f"{SESSIONS}/"):
             from vault_memory.sessions import transcript
 
-            session = transcript.parse_name(path)
-        if session is None or session[1] is None:  # no note has messages
-            found = super()._get(path, lines, max_tokens, scopes)
-            if not found.not_found:
-                return found
-            name, _, inner = path.removeprefix(PREFIX).partition("/")
-            for root in self.further_vaults if path.startswith(PREFIX) and inner else ():
-                # Who may see nothing of it is not told that it is there.
+            if session := transcript.parse_name(path):
+                file, messages = session
+                # No note has messages.
+                note = None if messages else super()._get(path, lines, max_tokens, scopes)
+                if note and not note.not_found:
+                    return note
+                return self._get_messages(file, lines or messages, max_tokens, scopes)
+        found = super()._get(path, lines, max_tokens, scopes)
+        name, _, inner = path.removeprefix(PREFIX).partition("/")
+        if found.not_found and path.startswith(PREFIX) and inner:
+            # Who may see nothing of it is not told that it is there.
+            for root in self.further_vaults:
                 if root.name == name and root.is_open(scopes):
                     found = self.memory_of(root)._get(inner, lines, max_tokens, scopes)
                     return replace(found, path=f"{PREFIX}{name}/{found.path}")
-            if session is None:
-                return found
-        from vault_memory.search.get import Excerpt
-        from vault_memory.sessions import session_root
+        return found
 
-        if session_root.may_open(session[0], self.config, os.environ):
-            span = session_root.find_lines(lines or session[1])
-            found = self.sessions._get(session[0], span, max_tokens, scopes)
+    def _get_messages(
+        self, file: str, messages: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
+    ) -> "Excerpt":
+        from vault_memory.search.get import Excerpt
+        from vault_memory.sessions import session_root, transcript
+
+        if session_root.may_open(file, self.config, os.environ):
+            found = self.sessions._get(file, session_root.find_lines(messages), max_tokens, scopes)
             if not found.not_found:
                 return session_root.outside_excerpt(found)
-        return Excerpt(transcript.public_name(session[0]), 0, 0, "", not_found=True)
+        return Excerpt(transcript.public_name(file), 0, 0, "", not_found=True)
 
     def close(self) -> None:
         """Let go of what is held open."""
