@@ -12,10 +12,11 @@ from vaults import fill
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, UsageError
 from vault_memory.federation import Federation
-from vault_memory.health.doctor import Check, doctor, forget
+from vault_memory.health.doctor import Check, daemon_checks, doctor, forget
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering.status import status_document, status_text
+from vault_memory.startup import __version__
 from vault_memory.vault import locations
 
 
@@ -107,3 +108,14 @@ def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
     assert "1 note behind" in status_text(status_document(status(Federation(both))))
     assert checks(both, "roots")[0].fix == "Run `memory index`."
     assert status_document(status(Federation(both), ("global",)))["roots"] == []
+
+
+def test_what_a_daemon_cannot_do_is_told() -> None:
+    health = {"pid": 1, "socket": "s", "log": "l", "version": __version__, "why": None, "mend": None}
+    health |= {"trouble": None, "settings": None}
+    assert [check.level for check in daemon_checks(health)] == ["ok"]
+    assert [check.level for check in daemon_checks(None)] == ["notice"]
+    health |= {"version": "0", "why": "no watches left", "trouble": {"what": "disk full", "mend": "Make room."}}
+    found = [(check.name, check.level) for check in daemon_checks(health | {"settings": "line 1"})]
+    assert found[0] == ("daemon", "ok") and found[3] == ("indexing", "error")
+    assert [name for name, level in found if level == "warning"] == ["version", "watching", "settings"]

@@ -41,8 +41,8 @@ BUDGET = 2000
 RECENT_DAYS = 7
 """How far back a context without a prompt looks, unless told."""
 
-CORE_SHARE = {True: 0.5, False: 0.75}
-"""The most of the budget that the core takes with a prompt, and beside what was told lately."""
+PROMPT_CORE_SHARE, RECENT_CORE_SHARE = 0.5, 0.75
+"""The most of the budget that the core takes with a prompt, and beside what was noted lately."""
 
 SUMMARY_SHARE = 0.3
 """The most of the budget that summaries take, and never more than half of what the core has left."""
@@ -194,8 +194,8 @@ def _at_once(memory: Host, request: ContextRequest) -> Bundle:
                 return _make(memory, request, store, freshness, may_ask=False)
         except IndexDamagedError as error:
             why = f"it was damaged ({error})"
-    told = "none yet" if why == "there was none" else f"none that can be used ({why})"
-    degraded = ("index", f"there is {told}: `memory index` builds it")
+    which = f"none that can be used ({why})" if memory.index_file.path.exists() else "none yet"
+    degraded = ("index", f"there is {which}: `memory index` builds it")
     found = _BundleMaker(memory, request._replace(prompt="", also=(), recent_days=0), None).make(None)
     return found._replace(degraded=(degraded, *found.degraded))
 
@@ -265,9 +265,8 @@ class _BundleMaker:
         options, names = self._options, core_notes.core_names(self._vault)
         cores, degraded = core_notes.read_notes(self._vault, self._opened, names, options.scopes)
         self._degraded += degraded
-        alone = not options.prompts and not options.recent_days
-        others = options.budget - int(options.budget * CORE_SHARE[bool(options.prompts)]) - self._idle
-        reserved = 0 if alone else max(0, others)
+        share = PROMPT_CORE_SHARE if options.prompts else RECENT_CORE_SHARE if options.recent_days else 1.0
+        reserved = max(0, options.budget - int(options.budget * share) - self._idle)
         for core in cores:
             # In a conversation that goes on, only what changed is said again.
             pieces = [piece for piece in core.pieces if piece.key not in options.without]

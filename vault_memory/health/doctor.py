@@ -134,8 +134,8 @@ def _index(memory: "Federation", state: Status | None, may_run: bool) -> Check:
         why = memory.index_file.unusable()
     except VaultMemoryError as error:
         return Check("index", "error", str(error), error.next_step)
-    if why == "there was none":
-        return Check("index", "notice", "there is no index yet", run.replace(".", ", or just ask."))
+    if not memory.index_file.path.exists():
+        return Check("index", "notice", "there is no index yet", run and "Run `memory index`, or just ask.")
     if why:
         return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     try:
