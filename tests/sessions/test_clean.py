@@ -21,6 +21,11 @@ from vault_memory.sessions.transcript import MAX_MESSAGE_CHARS, clean_message
         ('<system-reminder kind="x">a</system-reminder >b', "b"),
         ("<command-name>/x</command-name> <command-args>a < b\nc</command-args>", "/x a < b\nc"),
         ("<command-name>/x</command-name>", ""),
+        ("<bash-input>ls</bash-input><bash-stdout>x</bash-stdout>", ""),
+        ("Conversation info (untrusted metadata):\n```json\n{}\n```\nHello", "Hello"),
+        ("HEARTBEAT_OK", ""),
+        ("This session is being continued from a previous conversation that ran out of context.", ""),
+        ("if a < b: <div>x</div>", "if a < b: <div>x</div>"),
     ],
 )
 def test_blocks_are_nobodys_words(text: str, said: str) -> None:

@@ -57,22 +57,6 @@ def test_names(name: str, found: tuple[str, tuple[int, int] | None] | None) -> N
     assert transcript.parse_name(name) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("a\n<system-reminder>\nx", "a\n<system-reminder>\nx"),  # a mention costs nothing
-        ("<bash-input>ls</bash-input><bash-stdout>x</bash-stdout>", ""),
-        ("Conversation info (untrusted metadata):\n```json\n{}\n```\nHello", "Hello"),
-        ("HEARTBEAT_OK", ""),
-        ("This session is being continued from a previous conversation that ran out of context.", ""),
-        ("if a < b: <div>x</div>", "if a < b: <div>x</div>"),
-        ("<relevant-memories>x</relevant-memories>\nq", "q"),
-    ],
-)
-def test_what_is_nobodys_words(text: str, kept: str) -> None:
-    assert transcript.clean_message(text) == kept
-
-
 # --- long lines ------------------------------------------------------------------------------------------------------
 
 

@@ -154,7 +154,6 @@ def _timeless(text: str, day: date | None) -> tuple[str, date | None]:
 
 
 def _trimmed(text: str) -> str:
-    """A sentence without the adverbs around it that are no part of a value."""
     while (cut := _ADVERBS_AT_END.sub("", text)) != text and cut:
         text = cut
     return _ADVERBS_AT_START.sub("", text)

@@ -23,8 +23,7 @@ MENTION = re.compile(
     rf"(?<![\w@/.])@(?:\[\[(?P<link>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]|(?P<word>{WORD}))"
     r"|\[\[(?P<plain>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]"
 )
-"""`@Name`, `@[[Name]]`, `@[[Name|shown]]` or `[[Name]]`; a bare `@` takes one word of letters, digits, `_` and `-`."""
-
+"""`@Name`, `@[[Name]]`, `@[[Name|shown]]` or `[[Name]]`."""
 
 _UNFIT = re.compile(r"[/\\:*?\"<>|\x00-\x1f]")
 _SPACES = re.compile(r"\s+")
@@ -36,7 +35,6 @@ _COPY_ENDS = frozenset("0123456789)yY")
 
 # A link to a daily note is a citation, not somebody.
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{4}-W\d{2}$|\d{4}-\d{2}$")
-
 
 MAX_NAME_CHARS = 180
 """Bytes: file systems allow 255, and `.md`, a conflict copy's words and a temporary ending must fit as well."""

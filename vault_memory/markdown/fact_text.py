@@ -167,7 +167,6 @@ class NameIndex:
 
     @cached_property
     def _small_words(self) -> frozenset[str]:
-        """The words that are written without a capital somewhere."""
         return frozenset(word for text in self._texts() for word in _NAME_WORD.findall(text) if word[0].islower())
 
     def slugs(self, text: str, canonical: Callable[[str], str]) -> list[str]:

@@ -177,7 +177,6 @@ def _partners(marks: list[re.Match[str]]) -> dict[int, int]:
 
 
 def _filled(line: str, spans: list[tuple[int, int]], filler: str) -> str:
-    """The line with each character of `spans`, which are in order, replaced by `filler`."""
     out: list[str] = []
     position = 0
     for begin, end in spans:

@@ -102,7 +102,6 @@ def scope_problems(note: Note) -> Iterator[Problem]:
 
 
 def _fields(note: Note) -> Iterator[tuple[int, str]]:
-    """Each line with a field of a scope, and what it says."""
     for number, line in enumerate(note.lines, 1):
         if "::" in line and note.states[number - 1] == TEXT:
             yield from ((number, match[1].strip()) for match in _FIELD.finditer(note.plain(number)))

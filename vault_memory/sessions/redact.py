@@ -287,12 +287,10 @@ def _looks_random(value: str, groups: dict[str, str | None]) -> bool:
 
 
 def _has_luhn_sum(number: str) -> bool:
-    """Whether the last digit of a card's number is the one that Luhn's sum asks for."""
     digits = [int(char) for char in reversed(number) if char.isdigit()]
     return sum(digits[::2]) % 10 == -sum(sum(divmod(2 * each, 10)) for each in digits[1::2]) % 10
 
 
 def _entropy(text: str) -> float:
-    """Shannon's entropy in bits a character."""
     counts = Counter(text).values()
     return -sum(count / len(text) * math.log2(count / len(text)) for count in counts) if text else 0.0

@@ -57,9 +57,8 @@ class SyncReport:
     unfinished: int = 0
     """Transcripts whose last line has no end, of all that is known."""
     messages: int = 0
-    """Messages written."""
     outputs: int = 0
-    """Outputs of tools that were left out of them."""
+    """Of tools, left out of the messages that were written."""
     bytes_read: int = 0
     skipped: int = 0
     """Corrupt records, of all that is known."""
@@ -126,7 +125,6 @@ def _count_behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptS
 
 
 def _is_read(source: Transcript, before: TranscriptState | None, home: Path) -> bool:
-    """Whether all there is was read and written; raises OSError."""
     return before is not None and before.stamp == source.stamp and _is_whole(before, home)
 
 
@@ -150,7 +148,7 @@ class _ToolSync:
         self._saved = time.monotonic()
         self._is_changed = False
 
-    def run(self, marked: list[str], progress: Progress | None, deadline: float) -> None:
+    def run(self, marked: Sequence[str], progress: Progress | None, deadline: float) -> None:
         """Read what is new, until `deadline`: first what hooks have marked, the newest mark before the others."""
         make_private(self._home / self._tool)
         for part in (self._home / self._tool).glob(".*.part"):  # of a sync that was killed
@@ -169,7 +167,7 @@ class _ToolSync:
         self._report.gone += sum(each.is_gone for each in self._known.values())
         self._report.unfinished += sum(each.is_unfinished for each in self._known.values())
 
-    def _take_all(self, found: Listing, marked: list[str], progress: Progress | None, deadline: float) -> None:
+    def _take_all(self, found: Listing, marked: Sequence[str], progress: Progress | None, deadline: float) -> None:
         sources, place = found.sources, {path: number for number, path in enumerate(marked)}
         if place:
             sources = sorted(sources, key=lambda source: place.get(os.path.realpath(source.file), len(place)))

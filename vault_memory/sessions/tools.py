@@ -74,18 +74,14 @@ class Listing:
 
 def tool_folder(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
     """The folder of a tool's transcripts: what the settings name, else what the tool's own variables and custom say."""
-    named = {
-        "claude-code": config.sessions_claude_code, "opencode": config.sessions_opencode,
-        "openclaw": config.sessions_openclaw,
-    }[tool]  # fmt: skip
-    if named:
-        return named
     home = Path(environ.get("HOME") or os.path.expanduser("~"))
     if tool == "claude-code":
-        return Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+        usual = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+        return config.sessions_claude_code or usual
     if tool == "openclaw":
-        return Path(environ.get("OPENCLAW_STATE_DIR") or home / ".openclaw") / "agents"
-    return Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+        usual = Path(environ.get("OPENCLAW_STATE_DIR") or home / ".openclaw") / "agents"
+        return config.sessions_openclaw or usual
+    return config.sessions_opencode or Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
 
 
 def list_transcripts(tool: str, folder: Path) -> Listing:
@@ -141,7 +137,6 @@ def _read_blocks(speaker: str, content: Any, day: date | None) -> Record:  # noq
 
 
 def _output_note(size: int, day: date | None = None) -> list[Message]:
-    """The note in place of a tool's output, where it is a large one."""
     return [Message("Tool", f"[tool output, {kilobytes(size)}, left out]", day)] if size >= LARGE_OUTPUT_BYTES else []
 
 
@@ -158,12 +153,10 @@ def _parse_day(stamp: Any) -> date | None:  # noqa: ANN401
 
 
 def _text_field(value: Any) -> str:  # noqa: ANN401
-    """A field that should be text; "" for any other."""
     return value if isinstance(value, str) else ""
 
 
 def _size(content: Any) -> int:  # noqa: ANN401
-    """How many bytes the texts in a piece of content are."""
     if isinstance(content, str):
         return len(content.encode("utf-8", "replace"))
     parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
@@ -179,7 +172,6 @@ MAX_LINE_BYTES = 6 << 20
 PIECE_BYTES = 256 * 1024
 
 Parse = Callable[[Mapping[str, Any]], Record]
-"""A record -> what it says."""
 
 
 def read_lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int]]:
@@ -219,9 +211,9 @@ class JsonlFile:
         handle = open(self.file, "rb")  # noqa: SIM115 - closed when the last record was given
         offset = 0
         try:
-            number, _, look = mark.partition(" ")
+            number, _, fingerprint = mark.partition(" ")
             if number.isdigit() and os.fstat(handle.fileno()).st_size >= int(number):
-                offset = int(number) if _fingerprint(handle, int(number)) == look else 0
+                offset = int(number) if _fingerprint(handle, int(number)) == fingerprint else 0
         except OSError:
             handle.close()
             raise
@@ -252,7 +244,6 @@ class JsonlFile:
 
 
 def _json(data: bytes | str) -> Any:  # noqa: ANN401
-    """What a text says; None where it is corrupt."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -421,7 +412,6 @@ class DatabaseSession:
 
 
 def _parse_row(data: str | bytes | None, reading: Reading) -> Any:  # noqa: ANN401
-    """The JSON of a row; None where it is corrupt."""
     text = data.encode() if isinstance(data, str) else data or b""
     reading.bytes_read += len(text)
     return _json(text)

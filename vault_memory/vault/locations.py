@@ -227,12 +227,10 @@ def mounted_below(root: Path) -> set[str]:
 
 
 def _around(root: Path) -> list[Mount]:
-    """What is mounted at, above and below a folder."""
     return [m for m in _mounts() if m.folder.is_relative_to(root) or root.is_relative_to(m.folder)]
 
 
 def _kind_of(folder: Path, table: Path = _MOUNTS) -> str:
-    """The kind of file system that a folder is on."""
     best = Mount(Path(), "")
     for mount in _mounts(table):
         if folder.is_relative_to(mount.folder) and len(str(mount.folder)) >= len(str(best.folder)):
