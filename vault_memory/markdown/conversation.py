@@ -16,10 +16,10 @@ from vault_memory.markdown.note import BLANK, HEADING, SPEAKER, TEXT, Note, spea
 from vault_memory.text import dates
 from vault_memory.text.spans import Span
 
-LEAST_TURNS, LEAST_TOGETHER = 2, 5
+LEAST_TURNS_EACH, LEAST_TURNS_TOGETHER = 2, 5
 """Who speaks so often in a note is one of those who talk; of fewer turns together it is a log that quotes somebody."""
 
-LEAST_CHANGES = 0.5
+LEAST_CHANGE_SHARE = 0.5
 """In a conversation so many turns, of those that follow one, are another's; under labels of topics lines stay."""
 
 MODELS = frozenset(("assistant", "ai", "bot", "system", "model", "claude", "chatgpt", "gpt", "gemini", "copilot"))
@@ -36,12 +36,12 @@ MAX_CHARS = 8_000
 LEAST_WORDS = 6
 """What somebody says in fewer words tells nothing by itself."""
 
-PAGES = "bank/"
+PAGE_FOLDER = "bank/"
 
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？؟])[\"'»”’)\]*_]*\s+|(?<=[。！？])")
 _QUESTION = re.compile(r"[?？؟][\"'»”’)\]*_]*$")
-_ASKS = frozenset("?？؟")
+_QUESTION_MARKS = frozenset("?？؟")
 _ASIDE = re.compile(r"\s*(?<![\[\]!\w])\[(?![\[^])[^\[\]]{3,}\](?![\[(:])")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # a citation of a day does not say when it happened
@@ -58,7 +58,7 @@ class Utterance(NamedTuple):
 
 def utterances(note: Note, day: date | None) -> Iterator[Utterance]:
     """Yield what is told in a conversation, in the order of its lines; nothing without a day or with a Retain fact."""
-    if day is None or note.path.startswith(PAGES) or len(note.lines) > MAX_LINES:
+    if day is None or note.path.startswith(PAGE_FOLDER) or len(note.lines) > MAX_LINES:
         return
     names = speakers(note)
     if not names or next(facts.facts(note, day), None) is not None:
@@ -83,13 +83,13 @@ def speakers(note: Note) -> frozenset[str]:
         name = speaker(line) if number else ""
         lines += bool(name) or _ITEM.match(line) is not None
         labels += [name] if len(name) > 1 else []
-        has_question = has_question or (bool(name) and not _ASKS.isdisjoint(line))
-    often = {name for name, count in Counter(labels).items() if count >= LEAST_TURNS}
+        has_question = has_question or (bool(name) and not _QUESTION_MARKS.isdisjoint(line))
+    often = {name for name, count in Counter(labels).items() if count >= LEAST_TURNS_EACH}
     turns = [name for name in labels if name in often]
     changes = sum(one != other for one, other in pairwise(turns))
-    least = LEAST_TOGETHER if MODELS.isdisjoint(often) else LEAST_TURNS
+    least = LEAST_TURNS_TOGETHER if MODELS.isdisjoint(often) else LEAST_TURNS_EACH
     is_talk = len(often) > 1 and len(turns) >= least and 2 * len(turns) >= lines and has_question
-    return frozenset(often) if is_talk and changes >= LEAST_CHANGES * (len(turns) - 1) else frozenset()
+    return frozenset(often) if is_talk and changes >= LEAST_CHANGE_SHARE * (len(turns) - 1) else frozenset()
 
 
 def _lines(note: Note) -> Iterator[tuple[int, str]]:

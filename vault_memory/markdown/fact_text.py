@@ -21,7 +21,7 @@ _MDLINK = re.compile(r"!?\[([^\[\]]*)\]\((?!https?://)[^()\s]*\)")
 _IMAGE = re.compile(r"!(\[[^\[\]]*\]\()")
 _MENTION = re.compile(r"(?<![\w@/.])@(?=[^\W\d_])")
 _TAGS = re.compile(r"(?:\s+#[^\s#]*[^\W\d][\w/-]*)+$")
-_MARKED = re.compile(r"(?<=[.!?])(?:\s+@(?:\[\[[^\[\]]*\]\]|[\w-]+))+$")
+_TRAILING_MENTIONS = re.compile(r"(?<=[.!?])(?:\s+@(?:\[\[[^\[\]]*\]\]|[\w-]+))+$")
 """Whom a fact mentions behind its last sentence, for the index's sake."""
 
 _SENTENCE = re.compile(r"(?<=[\w)\]”\"'%`*]{3}[.!?])\s+(?=[^\W_a-z]|[“\"(\[*`])|(?<=;)\s+")
@@ -31,7 +31,7 @@ _CLAUSE = re.compile(
 )
 """Where a sentence can be cut without taking its object from a verb."""
 
-_DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
+_DOUBLE_BRACKET = re.compile(r"\[(?=\[)|\](?=\])")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -44,12 +44,13 @@ def readable(text: str, exists: Callable[[str], bool]) -> str:
             return f"[[{target}{anchor}{f'|{shown}' if shown else ''}]]"
         return shown or target.rsplit("/", 1)[-1] or anchor.lstrip("#^")
 
-    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", without_evidence(one_line(text))))))
+    text = _TRAILING_MENTIONS.sub("", _TAGS.sub("", without_evidence(one_line(text))))
+    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", text))
     text = _MENTION.sub("", _WIKILINK.sub(link, text))
     loose = _WIKILINK.sub("", text)
     if "[[" in loose or "]]" in loose:
         # What is left open would swallow the citation behind it.
-        text = _DOUBLED.sub("\\g<0>\u200b", text)
+        text = _DOUBLE_BRACKET.sub("\\g<0>\u200b", text)
     return text.rstrip(".").rstrip() if not text.endswith("..") else text
 
 
@@ -151,7 +152,7 @@ LONGEST_NAME_WORDS = 4
 """A name has so many words at most."""
 
 _NAME_WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
-_STARTS = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
 _CALENDAR = frozenset(name.casefold() for name in (*WEEKDAY_NAMES, *MONTH_NAMES))
 
 
@@ -195,4 +196,4 @@ class NameIndex:
         folded = word[0].casefold()
         if folded in _CALENDAR:
             return False
-        return not _STARTS.search(text[: word.start()]) or folded not in self._small_words
+        return not _SENTENCE_START.search(text[: word.start()]) or folded not in self._small_words

@@ -73,9 +73,9 @@ HEAD = re.compile(
     r"([^:]*+):[ \t]*(.*)$"
 )
 # What someone meant as a fact: a kind, or a word that could be one, with keys or an entity behind it.
-_MEANT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
+_MEANT_AS_FACT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
 _NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:")
-_NAMED = re.compile(r"\[\[(?P<note>[^\[\]#|]*)#\^(?P<id>[\w-]+)\]\]|\^(?P<own>[\w-]+)")
+_FACT_REFERENCE = re.compile(r"\[\[(?P<note>[^\[\]#|]*)#\^(?P<id>[\w-]+)\]\]|\^(?P<own>[\w-]+)")
 _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a day; it does not say when it happened
 
 
@@ -141,7 +141,7 @@ def _continues(note: Note, number: int, indent: int) -> bool:
     if len(lead.expandtabs(4)) <= indent:
         return False
     inner = BULLET.match(line)
-    return not (inner and _MEANT.match(inner[2]))
+    return not (inner and _MEANT_AS_FACT.match(inner[2]))
 
 
 class _MalformedError(Exception):
@@ -159,11 +159,11 @@ def _fact(note: Note, bullet: ListItem, mentioned: date | None, problems: list[P
     occurred = parse_t(values["t"]) if "t" in values else None
     if "t" in values and occurred is None:
         raise _MalformedError(f"`t={values['t']}` is not an ISO date or from/to")
-    named = _NAMED.fullmatch(values["supersedes"]) if "supersedes" in values else None
+    named = _FACT_REFERENCE.fullmatch(values["supersedes"]) if "supersedes" in values else None
     if "supersedes" in values and not named:
         what = "names no fact: write `[[note#^block-id]]` or `^block-id`"
         raise _MalformedError(f"`supersedes={values['supersedes']}` {what}")
-    confidence, scope = _unit(values, "c"), values.get("scope")
+    confidence, scope = _number(values, "c"), values.get("scope")
     identifier = block_id(match[5])
     narrative = match[5][: match[5].rindex("^")].rstrip() if identifier else match[5].strip()
     head = list(entities.mentions(match[3]))
@@ -179,7 +179,7 @@ def _fact(note: Note, bullet: ListItem, mentioned: date | None, problems: list[P
         heads=tuple(head),
         block_id=identifier,
         confidence=DEFAULT_OPINION_CONFIDENCE if confidence is None and match[1] == "O" else confidence,
-        importance=_unit(values, "i"),
+        importance=_number(values, "i"),
         occurred=occurred or dates.occurred(_LINK.sub(" ", narrative), mentioned),
         scope=normal_scope(scope) if scope else None,
         by=by,
@@ -196,7 +196,7 @@ def _malformed(text: str, match: re.Match[str] | None) -> str:
         if rest and ("=" in rest or not match[4][0].isspace()):
             return f"`{rest}` does not belong before the colon"
         return "" if match[5].strip() else "a fact without text"
-    meant = _MEANT.match(text)
+    meant = _MEANT_AS_FACT.match(text)
     if not meant:
         return ""
     if text.startswith("~~"):
@@ -233,7 +233,7 @@ def _values(text: str) -> dict[str, str]:
     return values
 
 
-def _unit(values: dict[str, str], key: str) -> float | None:
+def _number(values: dict[str, str], key: str) -> float | None:
     """The number from 0 to 1 that a key has, None where it is not there; raises _MalformedError."""
     if key not in values:
         return None

@@ -114,7 +114,7 @@ MAX_MESSAGE_CHARS = 64 * 1024
 MAX_READ_CHARS = 8 * MAX_MESSAGE_CHARS
 """Of one message; what tools put before somebody's words is seldom longer."""
 
-ACROSS_CHARS = 4096
+OVERLAP_CHARS = 4096
 
 _BLOCKS = (
     "system-reminder", "system_reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat",
@@ -202,7 +202,7 @@ def _format_command(command: re.Match[str]) -> str:
 
 def _redact_and_bound(text: str, over: str) -> str:
     """The text without its secrets and of bounded length; one that lies across the bound is known by what follows."""
-    near, far = text[: MAX_MESSAGE_CHARS + ACROSS_CHARS], text[MAX_MESSAGE_CHARS + ACROSS_CHARS :]
+    near, far = text[: MAX_MESSAGE_CHARS + OVERLAP_CHARS], text[MAX_MESSAGE_CHARS + OVERLAP_CHARS :]
     near = redacted(near)
     if len(near) <= MAX_MESSAGE_CHARS and not (far or over):
         return near

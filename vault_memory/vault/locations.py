@@ -50,7 +50,7 @@ def _why_elsewhere(root: Path) -> str:
         if (folder / ".stfolder").exists() or (folder / ".dropbox").is_file():
             return f"the vault lies in a synced folder ({folder})"
     kind = _kind_of(root)
-    if kind.startswith(_NETWORK):
+    if kind.startswith(_NETWORK_KINDS):
         return f"the vault is on a network file system ({kind})"
     target = root / MEMORY_FOLDER if (root / MEMORY_FOLDER).is_dir() else root
     return "" if os.access(target, os.W_OK | os.X_OK) else "the vault is not writable"
@@ -172,10 +172,12 @@ def _try_lock(handle: IO[bytes]) -> bool:
 
 _MOUNTS = Path("/proc/self/mountinfo")
 
-_NETWORK = ("nfs", "cifs", "smb", "sshfs", "fuse.", "9p", "afpfs", "webdav", "davfs")
+_NETWORK_KINDS = ("nfs", "cifs", "smb", "sshfs", "fuse.", "9p", "afpfs", "webdav", "davfs")
 """Where locks and a database are not safe either."""
 
-_SILENT = (*_NETWORK, "fuse", "fuseblk", "virtiofs", "vboxsf", "prl_fs", "drvfs", "grpcfuse", "osxfs", "ceph", "gfs")
+_SILENT_KINDS = (
+    *_NETWORK_KINDS, "fuse", "fuseblk", "virtiofs", "vboxsf", "prl_fs", "drvfs", "grpcfuse", "osxfs", "ceph", "gfs",
+)  # fmt: skip
 """Changes made on the other side (a host, a server, another machine) raise no event here."""
 
 
@@ -194,7 +196,9 @@ def watch_mounts(root: Path, tell: Callable[[], None]) -> Callable[[], None]:
     import threading  # lazy, as is select: every command asks what kind of file system it is on
 
     stopped, stop = os.pipe()
-    threading.Thread(target=_watch_table, args=(root, tell, stopped, _around(root)), name="mounts", daemon=True).start()
+    threading.Thread(
+        target=_watch_table, args=(root, tell, stopped, _mounts_around(root)), name="mounts", daemon=True
+    ).start()
     return lambda: os.close(stop)
 
 
@@ -206,7 +210,7 @@ def _watch_table(root: Path, tell: Callable[[], None], stopped: int, known: list
         poll.register(table, select.POLLERR | select.POLLPRI)  # what the kernel raises when the table has changed
         poll.register(stopped, select.POLLIN)
         while True:  # a look first: something may have changed before the table was opened
-            before, known = known, _around(root)
+            before, known = known, _mounts_around(root)
             if known != before:
                 tell()
             if stopped in dict(poll.poll()):
@@ -217,7 +221,7 @@ def _watch_table(root: Path, tell: Callable[[], None], stopped: int, known: list
 def silent_mounts(root: Path, table: Path = _MOUNTS) -> list[Mount]:
     """The file systems at and below a folder that do not tell of every change, by the kernel's table of mounts."""
     below = [mount for mount in _mounts(table) if root in mount.folder.parents]
-    return [mount for mount in (Mount(root, _kind_of(root, table)), *below) if mount.kind.startswith(_SILENT)]
+    return [mount for mount in (Mount(root, _kind_of(root, table)), *below) if mount.kind.startswith(_SILENT_KINDS)]
 
 
 def mounted_below(root: Path) -> set[str]:
@@ -226,7 +230,7 @@ def mounted_below(root: Path) -> set[str]:
     return {folder.relative_to(root).as_posix() for folder in inside}
 
 
-def _around(root: Path) -> list[Mount]:
+def _mounts_around(root: Path) -> list[Mount]:
     return [m for m in _mounts() if m.folder.is_relative_to(root) or root.is_relative_to(m.folder)]
 
 
