@@ -77,6 +77,7 @@ def test_a_page_that_another_wrote_says_so() -> None:
     more = draft(fact(1), Line("In short.", slot="sentence"))._replace(by="ollama/m")
     told = make_edit(more, made.after, past([made]))[0]
     assert told is not None and told.why == "with sentences of ollama/m"
+    assert make_edit(more, told.after, past([made, told]))[0] is None
     back = make_edit(draft(fact(1), fact(2)), told.after, past([made, told]))[0]
     assert back is not None and back.why == "1 fact new; without the sentences of ollama/m"
 
@@ -87,13 +88,6 @@ def test_a_cited_line_that_only_moved_is_no_edit() -> None:
     wider = make_edit(draft(fact(1, line=7), fact(2), fact(3)), made.after, past())[0]
     assert wider is not None
     assert b"L7" in wider.after
-
-
-def test_what_wrote_it_is_said_and_the_same_writer_is_no_edit() -> None:
-    by = draft(fact(1))._replace(by="a model: 3b --> x")
-    made = first(by)
-    assert make_edit(by, made.after, past())[0] is None
-    assert make_edit(draft(fact(1)), made.after, past())[0] is not None
 
 
 # --- what is left alone ----------------------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ class RunPlanner:
             return True  # also what is no path at all: anybody can write a journal
 
     def _draft(self, job: Job, retelling: Retelling | None) -> Draft | None:
-        """The draft of a page, with what a model writes on it, and the signature that it is to be known by."""
+        """The draft of a page, with what a model writes on it; notes the signature that it is to be known by."""
         draft, signature = job.draft(), job.signature
         if retelling and job.subject:
             if draft is None:
