@@ -24,9 +24,8 @@ FOLDER = "history"
 KEPT_RUNS, KEPT_DAYS = 20, 90
 """So many of the newest runs are kept whatever their age, and all that are younger than this."""
 
-_NAMED = "Runs are named as their folders in .memory/history."
 _STAMP = "%Y%m%dT%H%M%S.%fZ"
-_NAME = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-([^\W_]+)-([a-z]+)")
+_NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-[^\W_]+-[a-z]+")
 _LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -63,11 +62,9 @@ class SavedRun:
     """One run's pre-images. The folder is made with the first of them: a run that changes nothing leaves nothing."""
 
     def __init__(self, root: Path, name: str) -> None:
-        found = _NAME.fullmatch(name)
-        if not found:
-            raise UsageError(f"`{name}` is not the name of a run.", _NAMED)
-        self._root, self.name, self.kind = root, name, found[3]
-        self.started = datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC)
+        self._root, self.name = root, name
+        stamp, _, self.kind = name.split("-")
+        self.started = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
 
     @property
     def place(self) -> str:
@@ -78,9 +75,8 @@ class SavedRun:
     def _folder(self) -> Path:
         folder = locations.derived(self._root, f"{FOLDER}/{self.name}")
         if folder is None:
-            raise RefusedError(
-                f"{self.place} is behind a link: nothing was written.", "Make `.memory` and `history` plain folders."
-            )
+            what = f"{self.place} is behind a link: nothing was written."
+            raise RefusedError(what, "Make `.memory` and `history` plain folders.")
         return folder
 
     def keep(self, path: str, before: bytes | None, after: bytes, why: str = "") -> None:
@@ -122,7 +118,6 @@ class SavedRun:
 
     @property
     def is_undone(self) -> bool:
-        """Whether the whole of it was undone."""
         return any("undone" in line for line in self.lines())
 
     def lines(self) -> Iterator[dict[str, Any]]:
@@ -188,7 +183,7 @@ class UndoHistory:
         """The run of that name; raises UsageError when there is none."""
         found = [run for run in self.runs() if run.name == name]
         if not found:
-            raise UsageError(f"There is no run `{name}`.", _NAMED)
+            raise UsageError(f"There is no run `{name}`.", "Runs are named as their folders in .memory/history.")
         return found[0]
 
     def prune(self) -> None:
