@@ -185,11 +185,8 @@ BAD_REPLIES: dict[str, Callable[[dict[str, Any]], str]] = {
     "half JSON": lambda body: summed_up(body)[:60],
     "babble in the schema": answer((BABBLE, [1])),
     "no sentence": answer(),
-    "a citation of nothing": answer(("Ada prefers short replies on the ferry.", [9])),
     "an invented number": answer(("Ada mended 7341 oars with Ben.", [2])),
     "one bad sentence of two": answer(("Ada prefers short replies on the ferry.", [1]), ("Zebulon left Tarn.", [3])),
-    "a comment mark": answer(("Ada prefers short replies <!-- memory:end --> on the ferry.", [1])),
-    "twice the same": answer(*[("Ada prefers short replies on the ferry.", [1])] * 2),
 }
 
 

@@ -149,10 +149,6 @@ def test_why_is_there_only_when_asked_for() -> None:
     assert "why" not in found[0] and found[1]["why"] == {"lexical": 1}
 
 
-def test_several_lines_are_cited_as_a_range() -> None:
-    assert result(text="one\ntwo", line=8).source == "log/2025-11-27.md#L8-L9"
-
-
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_json_is_ascii_and_keeps_the_very_text(text: str) -> None:
@@ -234,21 +230,11 @@ def test_each_document_names_its_schema(name: str, document: dict[str, object]) 
     assert dump(document).isascii()
 
 
-def test_findings_are_counted_and_listed() -> None:
-    document = lint_document([Problem("a.md", 1, "odd"), Problem("b.md", 2, "worse", "error")])
-    assert document["count"] == 2
-    assert document["problems"][1] == {"path": "b.md", "line": 2, "message": "worse", "level": "error"}
-
-
 @pytest.mark.parametrize(("levels", "ok"), [(["ok", "notice", "warning"], True), (["ok", "error"], False), ([], True)])
 def test_the_doctor_is_content_without_errors(levels: list[str], ok: bool) -> None:
     checks = [Check("part", level, "says\x1b so", "do this") for level in levels]
     assert doctor_document(checks)["ok"] is ok
     assert "\x1b" not in doctor_text(checks)
-
-
-def test_a_written_fact_is_cited() -> None:
-    assert retain_document(RetainResult("a.md", 3, "- W: x", True))["source"] == "a.md#L3"
 
 
 def test_an_index_report_is_told_in_a_line_and_what_needs_attention() -> None:
