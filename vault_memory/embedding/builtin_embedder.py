@@ -15,9 +15,8 @@ The file, little-endian, mapped and never read whole (a query touches some 30 pa
 
 Text is split as WordPiece does, in two steps (Devlin et al. 2018, `BasicTokenizer` then `WordpieceTokenizer`):
 
-1. `words`: control characters go, accents go, case goes, every punctuation character and every CJK
-   character is a word of its own, the rest splits at white space. What a character becomes depends on that
-   character alone, so this is one `str.translate` with a table that fills itself.
+1. `words`: control characters, accents and case go, every punctuation and every CJK character is a word of its own,
+   the rest splits at white space: all of it character by character, by a table that fills itself.
 2. `pieces`: greedy longest match from the left; inside a word the continuations are written `##ing`.
 """
 
@@ -107,14 +106,10 @@ _SPAN = struct.Struct("<2I")
 Context = tuple[tuple[str, int], ...]
 """Texts with whole-number weights that make one vector together: a line and its neighbours."""
 
-BULK_TEXTS = 256
-"""From this many texts in one process numpy earns its import (about 0.1 s)."""
-BULK_CALL = 4
-"""From this many texts in one call its fixed cost a call is earned too."""
-BLOCK_CONTEXTS = 1024
-"""Contexts embedded together: bounds the memory of one step to some ten megabytes."""
-BLOCK_CHARACTERS = 1 << 15
-"""Text taken in one numpy step; no text has more words than characters, so its memory is bounded by 16 MB."""
+BULK_TEXTS, BULK_CALL = 256, 4
+"""From so many texts in one process numpy earns its import (0.1 s), and from so many in one call its fixed cost."""
+BLOCK_CONTEXTS, BLOCK_CHARACTERS = 1024, 1 << 15
+"""What is taken in one numpy step: bounds its memory to some ten megabytes."""
 MEMO_WORDS = 40_000
 """Words whose sums or rows are remembered, 20 MB at 128 dimensions; more than one block can hold."""
 

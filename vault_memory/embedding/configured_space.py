@@ -1,8 +1,8 @@
 """The vectors of a configured embedder in an index: whether questions can use them, and how missing ones are made.
 
-Vectors of two models mean nothing to each other. A model's name does not tell it (a pull brings another version under
-it): the vector of one known text does. Missing ones are made newest notes first, each batch in one short transaction,
-and the server is asked without any lock: whatever ends the run loses at most a batch.
+Vectors of two models mean nothing to each other, and a pull brings another version under the same name: the vector of
+one known text tells. Missing ones are made newest notes first, each batch in one short transaction, and the server is
+asked without any lock: whatever ends the run loses at most a batch.
 """
 
 import time
@@ -51,9 +51,9 @@ def model_change(store: IndexConnection, space: Space, where: str, vector: bytes
 
 
 def recognise(store: Store, remote: RemoteEmbedder, digest: str | None = None) -> str:
-    """Ask the server for the known text: how its model differs from the one whose vectors the index has, or "".
+    """How the server's model differs from the one whose vectors the index has, by the known text, or "".
 
-    A model whose `digest` was seen before is not asked. Raises RemoteError where it has no vector even for this text.
+    One whose `digest` was seen before is not asked. Raises RemoteError where it has no vector even for this text.
     """
     space = all_spaces(store).get(remote.id)
     if space and digest and store.meta(DIGEST + remote.id) == digest:

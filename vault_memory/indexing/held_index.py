@@ -1,7 +1,7 @@
 """An index held open between questions, and trusted as long as someone watches the vault.
 
-What others did to the index file meanwhile is noticed at the next question: another file in its place is opened, one
-that vanished goes on answering from what is held open, and says so, while it is built anew.
+What others did to the index file is noticed at the next question: another file in its place is opened; one that
+vanished goes on answering from what is held open while it is built anew.
 """
 
 import os

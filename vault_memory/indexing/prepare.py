@@ -1,10 +1,10 @@
 """Prepares one note's bytes for the store: parsed, cut, counted, named.
 
-Passages are made lazily: a note of 20 MB never has all of them in memory. A worker process makes them all at once.
+Passages are made lazily: a note of 20 MB never has all of them in memory.
 
-Workers of a bulk load read, parse, cut, count and embed notes while the parent stores them. Plain pipes to our own
-child, not multiprocessing: when the parent is killed, a worker reads the end of its input and ends too. Whatever goes
-wrong with workers, the parent does the rest itself: they can only make a load faster.
+In a bulk load worker processes prepare notes, with all their passages, while the parent stores them. Plain pipes, not
+multiprocessing: when the parent is killed, a worker reads the end of its input and ends too. Whatever goes wrong with
+workers, the parent does the rest itself.
 """
 
 import contextlib

@@ -1,5 +1,4 @@
-"""What a walk found against what the index knows, and when notes that it did not see are not to be taken for gone
-(law 7): an absent vault is no empty one."""
+"""What a walk found against what the index knows, and when what it did not see is not gone (law 7)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -34,7 +33,7 @@ class Changes(NamedTuple):
 
 
 def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
-    """Compare what the walk saw with what the index knows; pure.
+    """Compare what the walk saw with what the index knows.
 
     `checked_ns` is when the rows' files were last read: a time stamp close before it proves nothing.
     """

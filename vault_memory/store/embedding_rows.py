@@ -3,8 +3,7 @@
 The builtin vectors are the passage's own (`passage.embedding_id`). Those of a configured embedder are found by the
 hash of their text and put on passages by `placed`; every space uses the same texts, so one hash finds them all.
 A vector is kept while any passage has its text, whichever embedder is configured now: going back costs nothing.
-A text that an embedder has no usable vector for gets the zero vector, until a rebuild: it is near to nothing, nothing
-asks for it again and again, and it keeps nobody waiting.
+A text without a usable vector gets the zero vector until a rebuild: it is near to nothing and not asked for again.
 """
 
 import importlib.machinery
@@ -70,7 +69,7 @@ def configured_spaces(store: IndexConnection) -> list[Space]:
 
 
 def make_space(store: Store, name: str, dimensions: int) -> Space:
-    """The space of that name, made where it is new. To be called inside a transaction."""
+    """The space of that name, made where it is new. Inside a transaction."""
     store.connection.execute("INSERT OR IGNORE INTO embedder(name, dimensions) VALUES(?, ?)", (name, dimensions))
     return Space(int(store.one("SELECT id FROM embedder WHERE name = ?", name)), name, dimensions)
 
@@ -130,7 +129,7 @@ def load_vector_functions(store: IndexConnection) -> None:
 def passage_texts(store: Store, first: int, last: int) -> list[PassageText]:
     """What is embedded for the passages `first`..`last`: their own text, then those beside them in their section.
 
-    Their own text comes first: what a model does not read any more of is then the neighbours'. A heading stands alone.
+    What a model does not read to its end is then cut in the neighbours. A heading stands alone.
     """
     sql = "SELECT id, note_id, section, kind, text FROM passage WHERE id BETWEEN ? AND ? ORDER BY id"
     rows = {row[0]: row for row in store.rows(sql, first - 1, last + 1)}
@@ -180,7 +179,7 @@ def embedding_ids(store: Store, space: Space, keys: Iterable[int]) -> dict[int, 
 def add_vectors(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]) -> dict[int, int]:
     """Store those of these vectors, by the hashes of their texts, that are not there yet; returns their embeddings.
 
-    To be called inside a transaction. No number is given that was in use before: processes hold vectors by it.
+    Inside a transaction. No number is given that was in use before: processes hold vectors by it.
     """
     fresh = dict(vectors)
     for key in embedding_ids(store, space, fresh):
@@ -194,10 +193,7 @@ def add_vectors(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]
 
 
 def place_passages(store: Store, ids: Iterable[int]) -> None:
-    """Give these passages what is known for their texts as they stand now. To be called inside a transaction.
-
-    The texts are read again: while their vectors were made the passages may have become others.
-    """
+    """Give these passages what is known for their texts, which may be others by now. Inside a transaction."""
     notes: set[int] = set()
     for _, run in groupby(enumerate(sorted(ids)), lambda pair: pair[1] - pair[0]):
         consecutive = [passage_id for _, passage_id in run]
@@ -210,7 +206,7 @@ def place_passages(store: Store, ids: Iterable[int]) -> None:
 
 
 def place_note(store: Store, note_id: int) -> None:
-    """Place what is there for a note that was just stored; nothing is embedded. To be called inside a transaction."""
+    """Place what is there for a note that was just stored; nothing is embedded. Inside a transaction."""
     first, count = next(store.rows("SELECT first, count FROM note WHERE id = ?", note_id))
     for start in range(first, first + count, SLICE):
         _place(store, start, min(start + SLICE, first + count) - 1)
@@ -248,8 +244,7 @@ def _point(store: Store, note_id: int) -> None:
 def carry_over(store: Store, old: Store) -> int:
     """Take what configured embedders made for texts that are still there from an older index; returns how many.
 
-    The old index may be of another version or damaged: what can be read of it is taken. To be called inside a
-    transaction of the new one.
+    The old one may be of another version or damaged: what can be read is taken. Inside a transaction of the new one.
     """
     taken = 0
     last = int(store.one("SELECT coalesce(max(id), 0) FROM passage"))

@@ -415,9 +415,9 @@ def with_ties(ranked: Iterable[tuple[int, float]], limit: int) -> list[tuple[int
 
 
 def _places(space: Space) -> str:
-    """Where passages have their vectors in a space, as a table of (id, embedding_id).
+    """Where passages have their vectors in a space: a table of (id, embedding_id).
 
-    Behind a list of ids it needs a CROSS JOIN: without figures SQLite walks the whole space first (1.6 s at 10,000).
+    Behind a list of ids it needs a CROSS JOIN, or SQLite walks the whole space first (1.6 s at 10,000).
     """
     if space.is_builtin:
         return "passage"
