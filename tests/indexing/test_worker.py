@@ -28,7 +28,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
         facts = f"## Retain\n- W @Rope{n % 7}: Coil {n} hangs on hook {n * 3}.\n- O(c=0.{n % 9 + 1}) @Mara: Odd {n}.\n"
         (root / f"note {n:04}.md").write_text(f"# Note {n}\n\nLine about rope number {n}.\n\n{facts}", "utf-8")
     (root / "large.md").write_text("A line of a large note.\n" * 50_000, "utf-8")
-    assert (root / "large.md").stat().st_size > prepare.LARGEST_BYTES
+    assert (root / "large.md").stat().st_size > prepare.LARGEST_NOTE_BYTES
     return root
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from vault_memory.embedding.configured_embedder import RemoteEmbedder
 from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
-from vault_memory.store.embedding_rows import DIGEST, PROBE, Space, all_spaces
+from vault_memory.store.embedding_rows import DIGEST_KEY, PROBE_KEY, Space, all_spaces
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import ALL, IndexConnection, Store, View
 
@@ -44,7 +44,7 @@ def model_change(store: IndexConnection, space: Space, where: str, vector: bytes
         if len(found) != space.width:
             has = f"the index has {space.dimensions} for {space.name}"
             return f"the model has changed: {where} gives {len(found)} dimensions, and {has}"
-    known = store.meta(PROBE + space.name)
+    known = store.meta(PROBE_KEY + space.name)
     if probe and known and cosine(probe, bytes.fromhex(str(known))) < SAME_MODEL_COSINE:
         return f"the model has changed: {where} gives other vectors for {space.name} than before"
     return ""
@@ -56,16 +56,16 @@ def recognise(store: Store, remote: RemoteEmbedder, digest: str | None = None) -
     One whose `digest` was seen before is not asked. Raises RemoteError where it has no vector even for this text.
     """
     space = all_spaces(store).get(remote.id)
-    if space and digest and store.meta(DIGEST + remote.id) == digest:
+    if space and digest and store.meta(DIGEST_KEY + remote.id) == digest:
         return ""
     vector = remote.probe()
     changed = model_change(store, space, remote.where, vector, vector) if space else ""
     if not changed:
         with store.writing():
-            if space is None or not store.meta(PROBE + remote.id):
-                store.set_meta(PROBE + remote.id, vector.hex())
+            if space is None or not store.meta(PROBE_KEY + remote.id):
+                store.set_meta(PROBE_KEY + remote.id, vector.hex())
             if digest:
-                store.set_meta(DIGEST + remote.id, digest)
+                store.set_meta(DIGEST_KEY + remote.id, digest)
     return changed
 
 

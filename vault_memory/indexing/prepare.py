@@ -107,7 +107,7 @@ def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> It
 
     facts = retain.facts(note, day, ready.problems)
     first = next(facts, None)
-    told = _told(note, day, ready.problems) if day and is_log and first is None else {}
+    told = _utterances(note, day, ready.problems) if day and is_log and first is None else {}
     passages = chunk.passages(note, chain([first], facts) if first else ())
     for passage, section, context in chunk.with_context(passages, *([own_scope] if scope_of else [])):
         fact, start, end = passage.fact, passage.start_line, passage.end_line
@@ -136,7 +136,7 @@ def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> It
         )
 
 
-def _told(note: Note, day: date, problems: list[Problem]) -> dict[int, InferredColumns]:
+def _utterances(note: Note, day: date, problems: list[Problem]) -> dict[int, InferredColumns]:
     """What the lines of a conversation in a log without facts tell, by line."""
     if len(note.lines) > conversation.MAX_LINES and conversation.speakers(note):
         why = f"a conversation of more than {conversation.MAX_LINES:,} lines: its lines are no facts"
@@ -173,13 +173,13 @@ def _fact_columns(fact: retain.RetainFact, passage: chunk.Passage) -> FactColumn
     )
 
 
-BATCH = 32
-"""Notes a request: small enough that the last one keeps nobody waiting."""
+NOTES_A_REQUEST = 32
+"""Small enough that the last request keeps nobody waiting."""
 
-AHEAD = 2
-"""Requests a worker has in hand, so that it is never idle."""
+REQUESTS_AHEAD = 2
+"""So many a worker has in hand, so that it is never idle."""
 
-LARGEST_BYTES = 1_000_000
+LARGEST_NOTE_BYTES = 1_000_000
 """A larger note is left to the parent, which makes its passages lazily."""
 
 MOST_WORKERS = 4
@@ -194,9 +194,9 @@ def prepare_in_workers(vault: Vault, embedder: str, files: list[File]) -> Iterat
     try:
         for _ in range(count):
             workers.append(_Worker(vault))
-        batches = deque(files[i : i + BATCH] for i in range(0, len(files), BATCH))
+        batches = deque(files[i : i + NOTES_A_REQUEST] for i in range(0, len(files), NOTES_A_REQUEST))
         asked: deque[_Worker] = deque()
-        for worker in workers * AHEAD:
+        for worker in workers * REQUESTS_AHEAD:
             if batches:
                 worker.ask(batches.popleft())
                 asked.append(worker)
@@ -269,7 +269,7 @@ def main() -> None:
 
 def _whole(vault: Vault, file: File) -> PreparedNote | None:
     """One note with all its passages; None when it is large or cannot be read."""
-    if file.size > LARGEST_BYTES:
+    if file.size > LARGEST_NOTE_BYTES:
         return None
     try:
         data = vault.read(file.path)

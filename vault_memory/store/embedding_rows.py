@@ -26,7 +26,7 @@ BUILTIN = "builtin/"
 SLICE = 512
 """Passages read or placed at a time."""
 
-PROBE, DIGEST = "probe:", "digest:"
+PROBE_KEY, DIGEST_KEY = "probe:", "digest:"
 """Before an embedder's name, what `meta` keeps to know its model again: its vector of a known text, its digest."""
 
 NOTE_VECTOR_PASSAGES = 64
@@ -202,7 +202,7 @@ def place_passages(store: Store, ids: Iterable[int]) -> None:
         sql = "SELECT DISTINCT note_id FROM passage WHERE id BETWEEN ? AND ?"
         notes.update(row[0] for row in store.rows(sql, first, last))
     for note_id in notes:
-        _point(store, note_id)
+        _sum_note_vectors(store, note_id)
 
 
 def place_note(store: Store, note_id: int) -> None:
@@ -210,7 +210,7 @@ def place_note(store: Store, note_id: int) -> None:
     first, count = next(store.rows("SELECT first, count FROM note WHERE id = ?", note_id))
     for start in range(first, first + count, SLICE):
         _place(store, start, min(start + SLICE, first + count) - 1)
-    _point(store, note_id)
+    _sum_note_vectors(store, note_id)
 
 
 def _place(store: Store, first: int, last: int) -> None:
@@ -224,7 +224,7 @@ def _place(store: Store, first: int, last: int) -> None:
     store.connection.execute(sql, (json.dumps(given),))
 
 
-def _point(store: Store, note_id: int) -> None:
+def _sum_note_vectors(store: Store, note_id: int) -> None:
     """Set where a note points in each space: the sum of its first passages' vectors there."""
     sql = (
         "SELECT d.embedder, e.vector FROM note n CROSS JOIN embedder r ON r.name NOT LIKE 'builtin/%'"
@@ -255,8 +255,8 @@ def carry_over(store: Store, old: Store) -> int:
     with suppress(apsw.Error, UnicodeDecodeError):
         for space in configured_spaces(old):
             mine = make_space(store, space.name, space.dimensions)
-            if probe := old.meta(PROBE + space.name):
-                store.set_meta(PROBE + space.name, probe)
+            if probe := old.meta(PROBE_KEY + space.name):
+                store.set_meta(PROBE_KEY + space.name, probe)
             for start in range(1, last + 1, SLICE):
                 keys = [key for _, key, _ in passage_texts(store, start, min(start + SLICE - 1, last))]
                 found = list(old.rows(sql, json.dumps(keys), space.id, space.width))
@@ -299,5 +299,7 @@ def drop_space(store: Store, space: Space) -> None:
         for table in ("placed", "note_vector", "embedding_code", "embedding"):
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))
-        store.connection.execute("DELETE FROM meta WHERE key IN (?, ?)", (PROBE + space.name, DIGEST + space.name))
+        store.connection.execute(
+            "DELETE FROM meta WHERE key IN (?, ?)", (PROBE_KEY + space.name, DIGEST_KEY + space.name)
+        )
         store.grow()

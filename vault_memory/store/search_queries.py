@@ -89,7 +89,7 @@ SELECT id, day, kind, part, importance, tokens, aside, mentioned, happened,
 FROM ranked WHERE nth <= ?5 ORDER BY path, id
 """
 
-TITLE, NAMES, PATH, TAGS = 4.0, 4.0, 2.0, 1.0
+NOTE_WEIGHTS = "4.0, 4.0, 2.0, 1.0"
 """What a word counts in a note's title, its other names, its path and its tags."""
 
 _BY_PATH = """
@@ -237,7 +237,7 @@ class Search:
             " AND EXISTS (SELECT 1 FROM note n WHERE n.id = +rowid AND n.title <> '')" if self._view.is_narrowed else ""
         )
         sql = (
-            f"SELECT rowid, -bm25(note_fts, {TITLE}, {NAMES}, {PATH}, {TAGS}) AS s FROM main.note_fts"
+            f"SELECT rowid, -bm25(note_fts, {NOTE_WEIGHTS}) AS s FROM main.note_fts"
             f" WHERE note_fts MATCH ?{seen} ORDER BY s DESC LIMIT ?"
         )
         return self.in_order(self._best(limit, sql, " OR ".join(phrases)), limit, _NOTES_BY_PATH)
