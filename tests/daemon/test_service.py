@@ -226,7 +226,7 @@ esac
 """
 
 
-class VaultSession:
+class ServiceUser:
     """A user with a vault, and programs on the path that only take notes."""
 
     def __init__(self, folder: Path) -> None:
@@ -263,167 +263,168 @@ def made_name(vault: Path) -> str:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[VaultSession]:
+def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServiceUser]:
     if sys.platform == "win32":
         pytest.skip("the scripts that stand for systemctl and launchctl need sh")
-    desk = VaultSession(tmp_path)
-    monkeypatch.setenv("HOME", str(desk.home))
+    owner = ServiceUser(tmp_path)
+    monkeypatch.setenv("HOME", str(owner.home))
     for name, folder in {"CONFIG": ".config", "DATA": ".local/share", "STATE": ".local/state"}.items():
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(desk.home / folder))
-    monkeypatch.setenv("PATH", f"{desk.bin}{os.pathsep}/usr/bin{os.pathsep}/bin")
-    monkeypatch.setenv("FAKE", str(desk.fake))
-    yield desk
-    assert not list(desk.vault.iterdir())  # a guest in the vault
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(owner.home / folder))
+    monkeypatch.setenv("PATH", f"{owner.bin}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    monkeypatch.setenv("FAKE", str(owner.fake))
+    yield owner
+    assert not list(owner.vault.iterdir())  # a guest in the vault
 
 
-def test_install_writes_starts_and_says_so_and_again_changes_nothing(desk: VaultSession) -> None:
-    name = desk.name
-    said = desk.run("install")
+def test_install_writes_starts_and_says_so_and_again_changes_nothing(owner: ServiceUser) -> None:
+    name = owner.name
+    said = owner.run("install")
     assert said.code == 0 and said.out.splitlines() == [
-        f"wrote {desk.units() / name}{ending}" for ending in (".service", "-nightly.service", "-nightly.timer")
+        f"wrote {owner.units() / name}{ending}" for ending in (".service", "-nightly.service", "-nightly.timer")
     ]
-    assert desk.calls() == ["systemctl --user daemon-reload",
+    assert owner.calls() == ["systemctl --user daemon-reload",
                             f"systemctl --user enable --now {name}.service {name}-nightly.timer"]  # fmt: skip
-    assert {file.stat().st_mode & 0o777 for file in desk.units().glob("vault-memory-*")} == {0o644}
-    before = desk.files()
-    assert desk.run("install").out == "Nothing changed.\n"
-    assert desk.calls() == [] and desk.files() == before
+    assert {file.stat().st_mode & 0o777 for file in owner.units().glob("vault-memory-*")} == {0o644}
+    before = owner.files()
+    assert owner.run("install").out == "Nothing changed.\n"
+    assert owner.calls() == [] and owner.files() == before
 
 
-def test_status_says_what_there_is(desk: VaultSession) -> None:
-    assert desk.run("status").out.count("not installed") == 3
-    desk.run("install")
-    said = desk.run("status")
-    assert said.out.splitlines()[0] == f"vault  {desk.vault}"
+def test_status_says_what_there_is(owner: ServiceUser) -> None:
+    assert owner.run("status").out.count("not installed") == 3
+    owner.run("install")
+    said = owner.run("status")
+    assert said.out.splitlines()[0] == f"vault  {owner.vault}"
     assert said.out.count("installed, enabled, active") == 2
-    document = json.loads(desk.run("status", "--json").out)
+    document = json.loads(owner.run("status", "--json").out)
     assert (document["schema"], document["kind"], document["vault"]) == (
-        "vault-memory/service@1", "systemd", str(desk.vault))  # fmt: skip
-    assert document["units"][0] == {"name": f"{desk.name}.service", "path": str(desk.units() / f"{desk.name}.service"),
+        "vault-memory/service@1", "systemd", str(owner.vault))  # fmt: skip
+    unit = f"{owner.name}.service"
+    assert document["units"][0] == {"name": unit, "path": str(owner.units() / unit),
                                     "installed": True, "edited": False, "enabled": True, "active": True}  # fmt: skip
-    (desk.fake / "away").touch()
-    document = json.loads(desk.run("status", "--json").out)
+    (owner.fake / "away").touch()
+    document = json.loads(owner.run("status", "--json").out)
     assert (document["units"][0]["enabled"], document["units"][0]["active"]) == (None, None)
-    assert desk.run("status").out.count("installed, whether it runs cannot be asked here") == 3
+    assert owner.run("status").out.count("installed, whether it runs cannot be asked here") == 3
 
 
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])
-def test_uninstall_leaves_nothing(desk: VaultSession, kind: str) -> None:
-    before = desk.files()
-    desk.run("install", kind=kind)
-    stamp = desk.home / f".local/share/systemd/timers/stamp-{desk.name}-nightly.timer"
+def test_uninstall_leaves_nothing(owner: ServiceUser, kind: str) -> None:
+    before = owner.files()
+    owner.run("install", kind=kind)
+    stamp = owner.home / f".local/share/systemd/timers/stamp-{owner.name}-nightly.timer"
     if kind == "systemd":
         stamp.parent.mkdir(parents=True)
         stamp.touch()
-    desk.calls()
-    said = desk.run("uninstall", kind=kind)
+    owner.calls()
+    said = owner.run("uninstall", kind=kind)
     assert said.code == 0 and said.out.count("deleted ") == (3 if kind == "systemd" else 2)
-    left = set(desk.files()) - set(before)
+    left = set(owner.files()) - set(before)
     assert left <= {".config", ".local", ".local/share", ".local/share/systemd", ".local/share/systemd/timers",
                     "Library", "Library/LaunchAgents"}  # fmt: skip
-    assert [path.name for path in desk.fake.iterdir()] == ["calls"]  # nothing enabled or running
-    assert desk.calls()[0].startswith(("systemctl --user disable --now", "launchctl bootout"))
-    assert desk.run("uninstall", kind=kind).out == "Nothing changed.\n"
+    assert [path.name for path in owner.fake.iterdir()] == ["calls"]  # nothing enabled or running
+    assert owner.calls()[0].startswith(("systemctl --user disable --now", "launchctl bootout"))
+    assert owner.run("uninstall", kind=kind).out == "Nothing changed.\n"
 
 
-def test_other_units_and_links_of_the_user_stay(desk: VaultSession) -> None:
-    wants = desk.units() / "default.target.wants"
+def test_other_units_and_links_of_the_user_stay(owner: ServiceUser) -> None:
+    wants = owner.units() / "default.target.wants"
     wants.mkdir(parents=True)
-    (desk.units() / "mine.service").write_text("[Unit]\n", "utf-8")
-    (wants / "mine.service").symlink_to(desk.units() / "mine.service")
-    before = desk.files()
-    desk.run("install")
-    desk.run("uninstall")
-    assert desk.files() == before
+    (owner.units() / "mine.service").write_text("[Unit]\n", "utf-8")
+    (wants / "mine.service").symlink_to(owner.units() / "mine.service")
+    before = owner.files()
+    owner.run("install")
+    owner.run("uninstall")
+    assert owner.files() == before
 
 
-def test_a_file_that_was_edited_is_left_alone_until_uninstall(desk: VaultSession) -> None:
-    desk.run("install")
-    file = desk.units() / f"{desk.name}.service"
+def test_a_file_that_was_edited_is_left_alone_until_uninstall(owner: ServiceUser) -> None:
+    owner.run("install")
+    file = owner.units() / f"{owner.name}.service"
     file.write_text(file.read_text("utf-8").replace("RestartSec=", "RestartSec=9"), "utf-8")
-    before = desk.files()
-    said = desk.run("install")
+    before = owner.files()
+    said = owner.run("install")
     assert said.code == 5 and f"{file} was edited" in said.err and "memory service uninstall" in said.err
-    assert desk.files() == before
-    assert "edited" in desk.run("status").out
-    assert desk.run("uninstall").code == 0 and not file.exists()
-    assert desk.run("install").code == 0
+    assert owner.files() == before
+    assert "edited" in owner.run("status").out
+    assert owner.run("uninstall").code == 0 and not file.exists()
+    assert owner.run("install").code == 0
 
 
 @pytest.mark.parametrize("link", [False, True])
-def test_a_file_of_someone_else_is_neither_replaced_nor_deleted(desk: VaultSession, link: bool) -> None:
-    desk.units().mkdir(parents=True)
-    file = desk.units() / f"{desk.name}.service"
+def test_a_file_of_someone_else_is_neither_replaced_nor_deleted(owner: ServiceUser, link: bool) -> None:
+    owner.units().mkdir(parents=True)
+    file = owner.units() / f"{owner.name}.service"
     if link:
         file.symlink_to("/dev/null")  # as `systemctl --user mask` does
     else:
         file.write_text("[Unit]\nDescription=mine\n", "utf-8")
-    before = desk.files()
-    said = desk.run("install")
+    before = owner.files()
+    said = owner.run("install")
     assert said.code == 5 and "was not made by this program" in said.err
-    assert desk.run("uninstall").out == "Nothing changed.\n"
-    assert desk.files() == before
+    assert owner.run("uninstall").out == "Nothing changed.\n"
+    assert owner.files() == before
 
 
-def test_another_time_is_written_and_restarted_and_none_takes_the_night_away(desk: VaultSession) -> None:
-    settings = desk.home / ".config/vault-memory/config.toml"
+def test_another_time_is_written_and_restarted_and_none_takes_the_night_away(owner: ServiceUser) -> None:
+    settings = owner.home / ".config/vault-memory/config.toml"
     settings.parent.mkdir(parents=True)
-    desk.run("install")
-    desk.calls()
+    owner.run("install")
+    owner.calls()
     settings.write_text('[reflect]\nat = "22:15"\n', "utf-8")
-    timer = desk.units() / f"{desk.name}-nightly.timer"
-    assert desk.run("install").out == f"wrote {timer}\n"
+    timer = owner.units() / f"{owner.name}-nightly.timer"
+    assert owner.run("install").out == f"wrote {timer}\n"
     assert "OnCalendar=*-*-* 22:15:00" in timer.read_text("utf-8")
-    assert desk.calls()[-1] == f"systemctl --user restart {timer.name}"
+    assert owner.calls()[-1] == f"systemctl --user restart {timer.name}"
     settings.write_text('[reflect]\nat = ""\n', "utf-8")
-    assert desk.run("install").out.splitlines() == [f"deleted {timer.with_suffix('.service')}", f"deleted {timer}"]
-    assert desk.run("status").out.count("not installed") == 2
+    assert owner.run("install").out.splitlines() == [f"deleted {timer.with_suffix('.service')}", f"deleted {timer}"]
+    assert owner.run("status").out.count("not installed") == 2
 
 
-def test_without_a_session_it_says_what_was_written_and_what_to_run(desk: VaultSession) -> None:
-    (desk.fake / "away").touch()
-    said = desk.run("install")
+def test_without_a_session_it_says_what_was_written_and_what_to_run(owner: ServiceUser) -> None:
+    (owner.fake / "away").touch()
+    said = owner.run("install")
     assert said.code == 1 and "Traceback" not in said.err
-    assert f"Written: {desk.units() / desk.name}.service" in said.err and "No medium found" in said.err
-    assert f"systemctl --user daemon-reload && systemctl --user enable --now {desk.name}.service" in said.err
-    (desk.fake / "away").unlink()
-    assert desk.run("install").out == "Nothing changed.\n"  # to the files; but it is started now
-    assert desk.run("status").out.count("enabled, active") == 2
-    (desk.fake / "away").touch()
-    said = desk.run("uninstall")
+    assert f"Written: {owner.units() / owner.name}.service" in said.err and "No medium found" in said.err
+    assert f"systemctl --user daemon-reload && systemctl --user enable --now {owner.name}.service" in said.err
+    (owner.fake / "away").unlink()
+    assert owner.run("install").out == "Nothing changed.\n"  # to the files; but it is started now
+    assert owner.run("status").out.count("enabled, active") == 2
+    (owner.fake / "away").touch()
+    said = owner.run("uninstall")
     assert said.code == 1 and "was not stopped" in said.err
-    assert not desk.units().exists()
+    assert not owner.units().exists()
 
 
-def test_launchd_is_asked_to_load_and_to_load_again_what_changed(desk: VaultSession) -> None:
-    assert desk.run("install", kind="launchd").code == 0
-    domain, agents = f"gui/{os.getuid()}", desk.home / "Library/LaunchAgents"
-    names = [desk.name, f"{desk.name}-nightly"]
-    assert desk.calls() == [f"launchctl bootstrap {domain} {agents / name}.plist" for name in names]
-    assert desk.run("install", kind="launchd").out == "Nothing changed.\n" and desk.calls() == []
-    (desk.home / ".config/vault-memory").mkdir(parents=True)
-    (desk.home / ".config/vault-memory/config.toml").write_text('[reflect]\nat = "01:00"\n', "utf-8")
-    desk.run("install", kind="launchd")
-    assert desk.calls() == [
+def test_launchd_is_asked_to_load_and_to_load_again_what_changed(owner: ServiceUser) -> None:
+    assert owner.run("install", kind="launchd").code == 0
+    domain, agents = f"gui/{os.getuid()}", owner.home / "Library/LaunchAgents"
+    names = [owner.name, f"{owner.name}-nightly"]
+    assert owner.calls() == [f"launchctl bootstrap {domain} {agents / name}.plist" for name in names]
+    assert owner.run("install", kind="launchd").out == "Nothing changed.\n" and owner.calls() == []
+    (owner.home / ".config/vault-memory").mkdir(parents=True)
+    (owner.home / ".config/vault-memory/config.toml").write_text('[reflect]\nat = "01:00"\n', "utf-8")
+    owner.run("install", kind="launchd")
+    assert owner.calls() == [
         f"launchctl bootout {domain}/{names[1]}",
         f"launchctl bootstrap {domain} {agents / names[1]}.plist",
     ]
-    assert desk.run("status", kind="launchd").out.count("installed, enabled, active") == 2
+    assert owner.run("status", kind="launchd").out.count("installed, enabled, active") == 2
 
 
 @pytest.mark.parametrize("kind", service.KINDS)
 @pytest.mark.parametrize("action", ["install", "uninstall", "status"])
-def test_print_writes_nothing_and_starts_nothing(desk: VaultSession, action: str, kind: str) -> None:
-    before = desk.files()
+def test_print_writes_nothing_and_starts_nothing(owner: ServiceUser, action: str, kind: str) -> None:
+    before = owner.files()
     for more in ((), ("--json",)):
-        said = desk.run(action, "--print", *more, kind=kind)
+        said = owner.run(action, "--print", *more, kind=kind)
         assert said.code == 0 and said.out
-    assert desk.files() == before and desk.calls() == []
+    assert owner.files() == before and owner.calls() == []
 
 
-def test_an_absent_vault_can_be_uninstalled_and_not_installed(desk: VaultSession) -> None:
-    desk.run("install")
-    moved = desk.vault.rename(desk.vault.with_name("moved"))
-    assert desk.run("install").code == 3
-    assert desk.run("uninstall").out.count("deleted") == 3
-    moved.rename(desk.vault)
+def test_an_absent_vault_can_be_uninstalled_and_not_installed(owner: ServiceUser) -> None:
+    owner.run("install")
+    moved = owner.vault.rename(owner.vault.with_name("moved"))
+    assert owner.run("install").code == 3
+    assert owner.run("uninstall").out.count("deleted") == 3
+    moved.rename(owner.vault)
