@@ -351,7 +351,6 @@ class _Reader:
 
 
 def _of_text(check: Check, text: str) -> object:
-    """A value from an environment variable, which may be meant as a number."""
     for kind in (int, float):
         with suppress(ValueError):
             return check(kind(text))

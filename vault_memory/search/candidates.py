@@ -207,7 +207,6 @@ class Finder:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def _lexical(self, query: Query, terms: Mapping[str, TermCounts]) -> dict[int, float]:
-        """The score of each of the best passages by BM25, best first."""
         pool = max(LEXICAL_POOL, query.request.wanted)
         if not terms:
             # Of nothing but punctuation the only way is to read.
@@ -339,7 +338,6 @@ class Finder:
         return {i: passage for i, passage in loaded.items() if i in kept}
 
     def _with_features(self, found: Candidates) -> Candidates:
-        """What the candidates' own text, vectors, day and note tell."""
         query, passages, space = found.query, found.passages, found.space
         stems = {i: self.lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
         terms = {} if query.request.mode == "semantic" else found.terms

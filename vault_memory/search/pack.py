@@ -72,7 +72,6 @@ class Packing:
         return self
 
     def _take(self, passage: Candidate, score: float, is_best: bool) -> None:
-        """Take a passage, or count why not."""
         request, line = self._request, (passage.note_id, passage.start_line)
         part_of = self._lines.get(line) if passage.from_char is not None else None
         if part_of is None and request.k is not None and len(self.places) >= request.k:

@@ -371,7 +371,6 @@ class Scorer:
         return {stem: share * rarity[stem] * gain / total for gain, stem in sorted(kept, key=itemgetter(1))}
 
     def _gains(self, note: int, rarity: Mapping[str, float]) -> dict[str, float]:
-        """What each telling stem of a note is worth in it."""
         norm, most = self._norms[note], K1 + 1
         return {s: rarity[s] * c * most / (c + norm) for s, c in self._counts[note].items() if s in rarity}
 
@@ -412,7 +411,6 @@ def _column(values: Mapping[int, float], keys: Sequence[int]) -> Sequence[float]
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _written(text: str) -> str:
-    """The words of a text with one space around each."""
     return f" {' '.join(_PLAIN.findall(text))} "
 
 
@@ -547,7 +545,6 @@ def feedback(scorer: Scorer, found: Candidates, finder: Finder) -> tuple[dict[st
 
 
 def _unit(vector: bytes) -> tuple[bytes, float]:
-    """A vector with the weight that makes its length 1."""
     return vector, 1 / (sum(x * x for x in memoryview(vector).cast("b")) ** 0.5 or 1.0)
 
 

@@ -101,7 +101,6 @@ def tells(passage: Candidate, path: str) -> bool:
 
 
 def _says_a_property(text: str) -> bool:
-    """Whether properties say something of what the note is about."""
     if _COMMENT.search(text):
         return False
     name = ""

@@ -251,7 +251,6 @@ def _moved(found: DateExpression, today: date, mode: str) -> DateExpression:
 
 
 def _dated(tokens: Tokens, anchor: date, today: date | None) -> Iterator[tuple[DateExpression, _Lead]]:
-    """Every expression that stands, in order, with what leads it."""
     at = 0
     while tokens[at].kind != "end":
         first = read(tokens, at, anchor)
@@ -289,7 +288,6 @@ def _skip_back(tokens: Tokens, at: int) -> int:
 
 
 def _tied(found: DateExpression) -> bool:
-    """Whether the expression carries its own year."""
     if found.sort in ("relative", "vague", "weekday", "abbreviation", "ordinal"):
         return False
     ends = [found.first] if found.second is None else [found.first, found.second]

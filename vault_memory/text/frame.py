@@ -49,7 +49,6 @@ _ESCAPES: Mapping[str, str] = {"<": "&lt;", ">": "&gt;", '"': '(?:"|&quot;|&#34;
 
 
 def _as_html(text: str) -> str:
-    """A pattern for a text as it looks once it was escaped for HTML."""
     return "".join(_ESCAPES.get(char) or re.escape(char) for char in text)
 
 

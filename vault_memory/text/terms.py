@@ -124,7 +124,6 @@ _ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه"
 
 @lru_cache(maxsize=1 << 16)
 def _fold(character: str) -> str:
-    """What one composed character becomes."""
     if character.isascii() or character in _ALIKE:
         return _ALIKE.get(character, character)
     if unicodedata.category(character) == "Nd":
