@@ -77,6 +77,18 @@ def test_a_save_is_not_lost_where_two_files_cannot_change_places(tmp_path: Path,
         note.write_bytes(BEFORE)
 
 
+def test_a_note_that_is_gone_is_not_replaced(tmp_path: Path) -> None:
+    note, part = tmp_path / "note.md", tmp_path / "x.part"
+    part.write_bytes(OURS)
+    for replace in (safe_files.replace, safe_files.replace_by_link):
+        with pytest.raises(FileNotFoundError):
+            replace(part, note, BEFORE)
+    note.write_bytes(THEIRS)
+    with pytest.raises(FileExistsError):
+        safe_files.place_new(part, note)
+    assert (note.read_bytes(), part.read_bytes()) == (THEIRS, OURS)
+
+
 @pytest.mark.parametrize("save", [append, rename_over, overwrite])
 def test_a_save_at_any_moment_of_a_deletion_is_not_lost(tmp_path: Path, save: Callable[[Path], None]) -> None:
     of, note = Vault(Config(vault=tmp_path)), tmp_path / "note.md"

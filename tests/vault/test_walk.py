@@ -53,6 +53,12 @@ def test_a_link_is_a_note_under_its_own_name(vault: Vault) -> None:
     assert look.links == vault.walk().links == {"link.md", "later.md"}
 
 
+def test_a_link_to_what_is_no_note_is_passed_over_in_silence(vault: Vault) -> None:
+    (vault.root / "picture.png").symlink_to("deep/er/d.txt")
+    walk = vault.walk()
+    assert "picture.png" not in walk.files and "picture.png" not in {problem.path for problem in walk.skipped}
+
+
 def test_a_walk_in_which_a_folder_moves_is_begun_again(tmp_path: Path) -> None:
     """To a place that was looked at already, for example: its notes would be taken for gone, or for unreadable."""
     root = fill(tmp_path / "vault", {"old/x.md": "x", "old/y.md": "y", "z.md": "z"})
