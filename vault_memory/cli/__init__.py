@@ -12,7 +12,7 @@ from vault_memory.errors import VaultMemoryError
 COMMANDS = {
     "init": "notes", "index": "index", "recall": "recall", "context": "recall", "get": "notes", "entity": "notes",
     "entities": "notes", "opinions": "notes", "retain": "notes", "forget": "notes", "reflect": "reflect",
-    "status": "health", "doctor": "health", "lint": "health", "stats": "stats", "watch": "service",
+    "status": "health", "doctor": "health", "lint": "health", "stats": "health", "watch": "service",
     "service": "service", "hook": "agents", "install": "install", "uninstall": "install", "mcp": "agents",
 }  # fmt: skip
 """Command → module of this package that defines it."""

@@ -1,14 +1,17 @@
-"""The commands that check on things: `status`, `doctor`, `lint`."""
+"""The commands that tell of a vault and check on it: `status`, `stats`, `doctor`, `lint`."""
 
 import os
+import shutil
+from datetime import date
 from pathlib import Path
 
 import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
+from vault_memory.errors import UsageError
 from vault_memory.health import doctor as doctors
 from vault_memory.health.doctor import lint as find_problems
-from vault_memory.rendering.common import dump, seen_document
+from vault_memory.rendering.common import clean, dump, seen_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
 
 
@@ -17,6 +20,38 @@ def status(shared: Shared) -> None:
     """Show where the vault and its index are, what they hold and whether they are up to date. Writes nothing."""
     found = shared.ask("status", {})
     shared.say(dump(found) if shared.json else status_text(found))
+
+
+@command("memory stats --plot", short_help="Show statistics about the vault, and draw them.")
+@click.option(
+    "--plot", is_flag=False, flag_value="", metavar="[FILE.svg]",
+    help="Draw notes, facts and opinions: here, or as an SVG file.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace the file even if this program did not make it.")
+def stats(shared: Shared, plot: str | None, force: bool) -> None:
+    """Show statistics about the vault: days, facts, entities, opinions, summaries, recalls, index."""
+    from vault_memory.health.stats import stats as count
+    from vault_memory.rendering.stats import sparklines, stats_document, stats_text, svg, write_drawing
+
+    if force and not plot:
+        raise UsageError("--force only works with --plot FILE.svg.", "It replaces that file, whatever it is.")
+    memory = shared.memory()
+    with Bar(shared) as bar:
+        found = count(memory, date.today(), bar)
+    title = memory.vault.root.name
+    file = write_drawing(memory.vault, Path(plot), svg(found, title), force) if plot else None
+    if shared.json:
+        document, seen = stats_document(found, str(memory.vault.root)), seen_document(memory.index_state)
+        document["index"] |= seen.pop("index", {})
+        shared.say(dump(document | seen | {"plot": str(file) if file else None}))
+    elif file:
+        shared.say(f"Wrote {clean(str(file))}")
+    else:
+        shared.say(stats_text(found))
+        if plot is not None:
+            lines = sparklines(found, shutil.get_terminal_size().columns).split("\n")
+            shared.say("\n".join(("", *map(clean, lines))))
+    say_of_index(shared, memory)
 
 
 @command("memory doctor --fix", short_help="Check for problems and say how to fix them.")
