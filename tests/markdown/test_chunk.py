@@ -1,5 +1,7 @@
 """Passages, the pieces of long lines, chunks within their bound, and the texts around a passage."""
 
+import base64
+import hashlib
 import itertools
 
 import pytest
@@ -18,6 +20,34 @@ def cut(text: str, path: str = "notes/x.md") -> list[Passage]:
 
 def lines(text: str) -> list[tuple[int, int]]:
     return [(passage.start_line, passage.end_line) for passage in cut(text)]
+
+
+# --- blobs ---------------------------------------------------------------------------------------------------
+
+BYTES = base64.b64encode(hashlib.shake_256(b"drawing").digest(576)).decode()
+DIGEST = hashlib.sha512(b"release").hexdigest()
+MINIFIED = "".join(f'function f{n}(e,t){{return"x"===e?t[{n}]:null}}' for n in range(20))
+LINK = "https://example.org/" + "/".join(f"a-long-page-about-harbours-and-boats-{n}" for n in range(5))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"a lock\n\n```compressed-json\n\n{BYTES[:256]}\n\n{BYTES[256:512]}\n\n{BYTES[512:600]}\n```", [1, 3]),
+        ("\n".join(BYTES[n : n + 76] for n in range(0, 760, 76)), []),  # as in a mail
+        (f"![]({'data:image/png;base64,' + BYTES})\n\n![](data:image/svg+xml,%3Csvg%20xmlns='x'%3E)", []),
+        (MINIFIED, []),
+        (f"{LINK}\n\n{DIGEST}\n\n{' '.join([LINK] * 4)}", [1, 3, 5]),  # may be looked for
+    ],
+)
+def test_blobs_are_no_text(text: str, found: list[int]) -> None:
+    assert sorted({passage.start_line for passage in cut(text)}) == found
+
+
+def test_of_a_line_with_a_blob_only_the_words_are_searched() -> None:
+    (passage,) = cut(f"The crane ![crane](data:image/png;base64,{BYTES[:200]}) is old.")
+    assert passage.body == "The crane ![crane]( ) is old."
+    assert BYTES[:200] in passage.text
 
 
 # --- passages -----------------------------------------------------------------------------------------------

@@ -162,15 +162,21 @@ def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterato
     if not any(_is_long(note.lines[n - 1]) for n in range(start, end + 1)):
         text = "\n".join(note.lines[start - 1 : end])
         state = note.states[start - 1]
-        yield Passage(
-            start, end, kind, text, fact=fact, is_heading=state == HEADING, is_aside=state in (FRONT, COMMENT)
-        )
+        if not _is_blob(text):
+            yield Passage(
+                start, end, kind, text, fact=fact, is_heading=state == HEADING, is_aside=state in (FRONT, COMMENT)
+            )
         return
     part = 0
     for number in range(start, end + 1):
         line, aside = note.lines[number - 1], note.states[number - 1] in (FRONT, COMMENT)
-        spans: Iterable[tuple[int | None, int | None]] = pieces(line) if _is_long(line) else ((None, None),)
+        is_long = _is_long(line)
+        if is_long and fact is None and terms.is_machine_text(line):
+            continue
+        spans: Iterable[tuple[int | None, int | None]] = pieces(line) if is_long else ((None, None),)
         for begin, stop in spans:
+            if _is_blob(line[begin:stop]):
+                continue
             yield Passage(number, number, kind, line[begin:stop], begin, stop, fact, part, is_aside=aside)
             part += 1
 
@@ -207,6 +213,12 @@ def pieces(line: str) -> Iterator[tuple[int, int]]:
 
 def _is_long(line: str) -> bool:
     return len(line) > _scaled(line, LONG_LINE_CHARS)
+
+
+def _is_blob(text: str) -> bool:
+    """Whether nothing is left of a text but punctuation once encoded bytes are taken out of it."""
+    rest = terms.without_blobs(text)
+    return len(rest) < len(text) and not any(map(str.isalnum, rest))
 
 
 def _scaled(line: str, characters: int) -> int:

@@ -181,6 +181,14 @@ _SYMBOLS = re.compile(
     "|(?P<emoji>[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff])"
 )
 _MARK = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+|>[ \t]?)+")
+FEWEST_BLOB_CHARS = 72
+"""A line of base64 in a mail has 76 characters; a SHA-256 has 64, and is looked for."""
+
+LEAST_IN_WORDS, LEAST_READ = 0.3, 0.1
+
+_BLOB = re.compile(rf"data:[\w.+-]+/[^\s)\"'>]*|[A-Za-z0-9+/=_-]{{{FEWEST_BLOB_CHARS},}}")
+_SMALL = re.compile("[a-z]{4,}")
+_READ = re.compile(r"(?<![!-~])(?:[A-Za-z'-]{1,40}(?=[.,;:!?)]?(?![!-~]))|[!-~]{0,200}://[!-~]+)")
 _RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
 
 
@@ -195,14 +203,36 @@ def index_text(text: str, with_bases: bool = True) -> str:
 
 
 def body(text: str, is_fact: bool = False) -> str:
-    """A passage's text without its list, heading or quote mark, and a fact's without `O(c=0.9)`.
+    """A passage's text without its list, heading or quote mark, without blobs, and a fact's without `O(c=0.9)`.
 
     Kind and keys of a fact are columns; as words they would be noise in every fact.
     """
     mark = _MARK.match(text)
-    text = text[mark.end() :] if mark else text
+    text = without_blobs(text[mark.end() :] if mark else text)
     head = _RETAIN_HEAD.match(text) if is_fact else None
     return text[head.end() :].lstrip() if head else text
+
+
+def without_blobs(text: str) -> str:
+    """`text` without what no one wrote or reads: data URIs and encoded bytes (base64, compressed drawings).
+
+    Words are runs of small letters: of random letters and digits hardly a tenth stands in runs of four.
+    """
+    return _BLOB.sub(_unless_words, text) if len(text) > FEWEST_BLOB_CHARS else text
+
+
+def _unless_words(match: re.Match[str]) -> str:
+    run = match[0]
+    if run.startswith("data:") and ("," in run or ";" in run):
+        return " "
+    is_mixed = any(map(str.isupper, run)) and any(map(str.islower, run))  # a long hash may be looked for
+    return " " if is_mixed and sum(map(len, _SMALL.findall(run))) < len(run) * LEAST_IN_WORDS else run
+
+
+def is_machine_text(line: str) -> bool:
+    """Whether a long line is for programs only, as minified code is: hardly any of it stands in words of their own."""
+    foreign = len(line) - len(line.encode("ascii", "ignore"))
+    return foreign + sum(map(len, _READ.findall(line))) < len(line) * LEAST_READ
 
 
 def pairs(run: Sequence[str]) -> Iterator[str]:
