@@ -35,7 +35,10 @@ LINK = "https://example.org/" + "/".join(f"a-long-page-about-harbours-and-boats-
     [
         (f"a lock\n\n```compressed-json\n\n{BYTES[:256]}\n\n{BYTES[256:512]}\n\n{BYTES[512:600]}\n```", [1, 3]),
         ("\n".join(BYTES[n : n + 76] for n in range(0, 760, 76)), []),  # as in a mail
-        (f"![]({'data:image/png;base64,' + BYTES})\n\n![](data:image/svg+xml,%3Csvg%20xmlns='x'%3E)", []),
+        (
+            f"![]({'data:image/png;base64,' + BYTES})\n\n![](data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%3E%3Cpath%20d='M0%200'/%3E)",
+            [],
+        ),
         (MINIFIED, []),
         (f"{LINK}\n\n{DIGEST}\n\n{' '.join([LINK] * 4)}", [1, 3, 5]),  # may be looked for
     ],

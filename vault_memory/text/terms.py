@@ -186,7 +186,7 @@ FEWEST_BLOB_CHARS = 72
 
 LEAST_IN_WORDS, LEAST_READ = 0.3, 0.1
 
-_BLOB = re.compile(rf"data:[\w.+-]+/[^\s)\"'>]*|[A-Za-z0-9+/=_-]{{{FEWEST_BLOB_CHARS},}}")
+_BLOB = re.compile(rf"data:[\w.+-]+/[^\s)\">]*|[A-Za-z0-9+/=_-]{{{FEWEST_BLOB_CHARS},}}")
 _SMALL = re.compile("[a-z]{4,}")
 _READ = re.compile(r"(?<![!-~])(?:[A-Za-z'-]{1,40}(?=[.,;:!?)]?(?![!-~]))|[!-~]{0,200}://[!-~]+)")
 _RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
