@@ -1,6 +1,6 @@
-// Gives opencode the memory of one vault: what is always to be known goes into the system prompt, and again into the
-// summary when a session is compacted; what fits a prompt goes along with it, as a part that is not shown; a session
-// that has paused is noted, so that it can be searched later.
+// Gives opencode the memory of one vault: what is always to be known goes into the system prompt; what fits a prompt
+// goes along with it, as a part that is not shown, and what fits the last prompts to whoever sums a session up; a
+// session that has paused is noted, so that it can be searched later.
 import { spawn } from "node:child_process"
 
 const COMMAND = {{command}}
@@ -39,18 +39,30 @@ function context(said) {
   }
 }
 
-export const VaultMemory = async ({ directory }) => {
+const isOurs = (part) => part?.type === "text" && part.synthetic && part.text?.startsWith("<vault-memory")
+
+export const VaultMemory = async ({ client, directory }) => {
   const known = new Map() // session -> a promise of what is always to be known in it
+  let asides // a promise of how the system prompts begin that opencode uses for titles, summaries and the like
 
   const ask = async (event, session, more) =>
     context(await hook(event, { session_id: session, cwd: directory, ...more }))
 
-  const started = (session) => {
+  const started = (session, event = "session.resumed") => {
     if (!known.has(session)) {
-      known.set(session, ask("session.created", session))
+      known.set(session, ask(event, session))
       if (known.size > MOST_SESSIONS) known.delete(known.keys().next().value)
     }
     return known.get(session)
+  }
+
+  const findAsides = async () => {
+    try {
+      const { data } = await client.app.agents()
+      return data.filter((agent) => agent.native && agent.hidden && agent.prompt).map((agent) => agent.prompt)
+    } catch {
+      return []
+    }
   }
 
   return {
@@ -58,7 +70,7 @@ export const VaultMemory = async ({ directory }) => {
       const about = event?.properties ?? {}
       const session = about.sessionID ?? about.info?.id
       if (typeof session !== "string") return
-      if (event.type === "session.created") started(session)
+      if (event.type === "session.created") started(session, event.type)
       if (event.type === "session.idle") await ask("session.idle", session)
       if (event.type === "session.deleted") {
         known.delete(session)
@@ -73,13 +85,24 @@ export const VaultMemory = async ({ directory }) => {
       if (typeof session !== "string" || typeof last?.id !== "string") return
       await started(session) // what stands in the system prompt is not told again
       const text = await ask("chat.message", session, { prompt: own.map((part) => part.text).join("\n") })
-      // Parts are read in the order of their ids: this one comes behind what was typed.
+      // Parts are read in the order of their ids: this one comes behind what was typed. It is ignored but in requests
+      // of the conversation itself: the model that makes a title may be another company's.
       const about = { id: `${last.id}m`, sessionID: session, messageID: last.messageID }
-      if (text) parts.push({ ...about, type: "text", text, synthetic: true })
+      if (text) parts.push({ ...about, type: "text", text, synthetic: true, ignored: true })
+    },
+    "experimental.chat.messages.transform": async (input, output) => {
+      // Copies: the request for a title is made from the same objects at the same time.
+      output.messages.forEach(({ info, parts }, n) => {
+        if (!parts.some(isOurs)) return
+        output.messages[n] = { info, parts: parts.map((part) => (isOurs(part) ? { ...part, ignored: false } : part)) }
+      })
     },
     "experimental.chat.system.transform": async (input, output) => {
-      const text = input?.sessionID ? await started(input.sessionID) : ""
-      if (text) output.system.push(text)
+      if (!known.has(input?.sessionID)) return // a request of no conversation
+      const [text, prompts] = await Promise.all([started(input.sessionID), (asides ??= findAsides())])
+      if (!text || prompts.some((prompt) => output.system[0]?.startsWith(prompt))) return
+      // Appended, for many local models refuse a second system message.
+      output.system.push([output.system.pop(), text].filter(Boolean).join("\n\n"))
     },
     "experimental.session.compacting": async (input, output) => {
       const text = input?.sessionID ? await ask("session.compacting", input.sessionID) : ""

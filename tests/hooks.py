@@ -85,10 +85,15 @@ def begun(root: Path, session: str, source: str, as_process: bool = False) -> st
 
 HOST = """
 import { VaultMemory } from %s
-const hooks = await VaultMemory({ directory: "/tmp" })
+const agents = [
+  { name: "build", native: true, prompt: "You code" },
+  { name: "title", native: true, hidden: true, prompt: "You make titles" },
+]
+const started = () => VaultMemory({ directory: "/tmp", client: { app: { agents: async () => ({ data: agents }) } } })
+let hooks = await started()
 const session = { type: "session.created", properties: { info: { id: "ses_1" } } }
 await hooks.event({ event: session })
-const system = ["be kind"], context = []
+const system = ["you are opencode", "be kind"], title = ["You make titles."], elsewhere = ["be short"], context = []
 const sent = async (...texts) => {
   const message = { id: "msg_1", sessionID: "ses_1", role: "user" }
   const of = { messageID: "msg_1", sessionID: "ses_1", type: "text" }
@@ -102,14 +107,20 @@ await sent("(a command)")
 await hooks["chat.message"]({ sessionID: "ses_1" }, { message: {}, parts: [] })
 await hooks["chat.message"]({}, {})
 await hooks["experimental.chat.system.transform"]({ sessionID: "ses_1", model: {} }, { system })
-await hooks["experimental.chat.system.transform"]({ sessionID: "ses_1", model: {} }, { system: [] })
-await hooks["experimental.chat.system.transform"]({ model: {} }, { system: [] })
+await hooks["experimental.chat.system.transform"]({ sessionID: "ses_1", model: {} }, { system: title })
+await hooks["experimental.chat.system.transform"]({ sessionID: "ses_0", model: {} }, { system: elsewhere })
+await hooks["experimental.chat.system.transform"]({ model: {} }, { system: elsewhere })
+const stored = [{ info: {}, parts: first }, { info: {}, parts: [] }], messages = [...stored]
+await hooks["experimental.chat.messages.transform"]({}, { messages })
 await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_1" } } })
 await hooks.event({ event: { type: "file.edited", properties: { file: "x" } } })
 await hooks.event({})
 await hooks["experimental.session.compacting"]({ sessionID: "ses_1" }, { context })
+hooks = await started()
 const third = await sent("is the greenhouse door open?", "how does Peter like his tea?")
-console.log(JSON.stringify({ system, context, first, second, third }))
+const again = []
+await hooks["experimental.chat.system.transform"]({ sessionID: "ses_1", model: {} }, { system: again })
+console.log(JSON.stringify({ system, title, elsewhere, again, context, first, second, third, messages }))
 """
 
 

@@ -1,5 +1,6 @@
 """Hooks as agents run them: the documented input on standard input of a process, and what comes out in time."""
 
+import json
 import os
 import re
 import socket
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from daemons import start_daemon, until
-from hooks import asked, begun, context, hooked, hosted, logged, recorded, settings
+from hooks import asked, begun, context, hooked, hooked_here, hosted, logged, recorded, settings
 from vaults import fill, put
 
 from vault_memory.agents import hook, hook_events
@@ -312,19 +313,36 @@ def test_opencode_has_the_core_in_its_prompt_and_what_fits_beside_it_once(
 ) -> None:
     words = [sys.executable, "-m", "vault_memory", "--vault", str(notes), "hook", "opencode"]
     found = hosted(tmp_path, words)
-    assert found["system"][0] == "be kind" and "tea without sugar" in found["system"][1]
-    assert "tea without sugar" in found["context"][0]
+    own, kind = found["system"]  # many local models refuse a further message
+    assert own == "you are opencode" and kind.startswith(f"be kind\n\n{OPENING}") and "tea without sugar" in kind
+    assert found["again"] == [kind.removeprefix("be kind\n\n")]
+    assert (found["title"], found["elsewhere"]) == (["You make titles."], ["be short"])
+    assert "Greenhouse" in found["context"][0] and "tea without sugar" not in found["context"][0]
     assert ledger.take_marks(os.environ) == [""]
     asked, read, given = found["first"]
     assert (asked["text"], read["text"]) == ("what about the greenhouse door?", "(read a file)")
+    sent = found["messages"][0]["parts"][2]
+    assert (given.pop("ignored"), sent.pop("ignored"), given) == (True, False, sent), "the title's request ignores it"
     text = given.pop("text")
     assert text.startswith(OPENING) and "Greenhouse" in text and "tea without sugar" not in text
     assert given == {"id": "prt_0m", "messageID": "msg_1", "sessionID": "ses_1", "type": "text", "synthetic": True}
     assert len(found["second"]) == 1
 
 
+def test_opencode_repeats_nothing_when_a_new_process_continues_a_session(notes: Path, data: Path) -> None:
+    def told(event: str, **given: str) -> str:
+        said = hooked_here(notes, event, {"session_id": "ses_1", "cwd": "/tmp", **given}, "opencode")
+        return str(json.loads(said)["context"]) if said else ""
+
+    core = told("session.created")
+    assert "Greenhouse" in told("chat.message", prompt="what about the greenhouse door?")
+    assert told("session.resumed") == core
+    assert not told("chat.message", prompt="what about the greenhouse door again?")
+    assert told("session.created") == core and told("chat.message", prompt="what about the greenhouse door?")
+
+
 @pytest.mark.parametrize("words", [["/no/such/program"], ["false"], ["echo", "garbage"], ["echo", '{"context": 5}']])
 def test_opencode_goes_on_without_us(tmp_path: Path, words: list[str]) -> None:
     found = hosted(tmp_path, words)
-    assert (found["system"], found["context"]) == (["be kind"], [])
+    assert (found["system"], found["again"], found["context"]) == (["you are opencode", "be kind"], [], [])
     assert (len(found["first"]), len(found["second"])) == (2, 1)

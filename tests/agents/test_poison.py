@@ -104,8 +104,8 @@ def test_a_compaction_brings_nothing_back_unframed(root: Path, data: Path) -> No
 
 def test_opencode(root: Path, data: Path, tmp_path: Path) -> None:
     found = hosted(tmp_path, [sys.executable, "-m", "vault_memory", "--vault", str(root), "hook", "opencode"])
-    is_data(found["system"][1])
-    is_data(found["context"][0])
+    for text in (*found["again"], *found["context"]):
+        is_data(text)
 
 
 def test_every_answer_of_the_server(root: Path) -> None:

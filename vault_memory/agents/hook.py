@@ -290,11 +290,13 @@ class HookRun:
 
 def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
     """What an event asks of the vault, each where the notes have nothing to do with the one before."""
-    if event.what == hook_events.STARTED:
+    if event.what in (hook_events.STARTED, hook_events.CONTINUED):
         return [_context_params([], core=True)]
     if event.what == hook_events.RESUMED:  # the conversation still holds what was said in it, however long ago
         return [_context_params([], session.recent_keys(turns=None), core=True)]
-    if event.what in (hook_events.COMPACTED, hook_events.SUMMED_UP):
+    if event.what == hook_events.SUMMED_UP:  # the core stands in the system prompt before and after
+        return [_context_params(session.prompts(), summaries=True)]
+    if event.what == hook_events.COMPACTED:
         return [_context_params(session.prompts(), core=True, summaries=True)]
     if event.what != hook_events.ASKED:
         return []

@@ -9,6 +9,9 @@ import re
 from typing import Any, NamedTuple
 
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
+CONTINUED = "continued"
+"""A session that another process takes up: its system prompt is made anew, its turns still stand in it."""
+
 SUMMED_UP = "summed up"
 """A compaction at which what is handed over goes to whoever writes the summary, and not into the conversation."""
 
@@ -111,8 +114,8 @@ _CLAUDE_CODE = Agent(
 )
 _OPENCODE = Agent(
     "opencode",
-    {"session.created": STARTED, "chat.message": ASKED, "session.idle": PAUSED, "session.compacting": SUMMED_UP,
-     "session.deleted": GONE},
+    {"session.created": STARTED, "session.resumed": CONTINUED, "chat.message": ASKED, "session.idle": PAUSED,
+     "session.compacting": SUMMED_UP, "session.deleted": GONE},
     longest_context=20_000,  # no limit of opencode's, only one of sense
 )  # fmt: skip
 AGENTS = {agent.name: agent for agent in (_CLAUDE_CODE, _OPENCODE)}

@@ -84,7 +84,8 @@ class Installer:
 
     def uninstall(self) -> list[FileChange]:
         """What an uninstall would change; raises like `install`."""
-        scripts = [self._drop_script(script) for script in self.target.scripts]  # in the folder that settings made
+        # In reverse, for what was made first holds the folders of the rest.
+        scripts = [self._drop_script(script) for script in reversed(self.target.scripts)]
         return _check_files([*scripts, *(self._drop_settings(settings) for settings in self.target.settings)])
 
     def apply(self, changes: Sequence[FileChange]) -> None:

@@ -133,10 +133,9 @@ def _claude_code(place: InstallPlace, program: Program) -> InstallTarget:
     else:
         folder, servers = place.project / ".claude", place.project / ".mcp.json"
     hooks = _hooks(program)
-    skill = Script(folder / "skills" / NAME / "SKILL.md", "SKILL.md", {})
     settings = SettingsFile(folder / "settings.json", hooks), SettingsFile(servers, [server])
     local = () if place.is_user else (folder / "settings.local.json",)
-    return InstallTarget(settings, (skill,), (folder / "settings.json", *local))
+    return InstallTarget(settings, (_skill(folder),), (folder / "settings.json", *local))
 
 
 def _hooks(program: Program) -> list[Entry]:
@@ -170,11 +169,16 @@ def _opencode(place: InstallPlace, program: Program) -> InstallTarget:
     commented = base / "opencode.jsonc"
     file = commented if commented.exists() and not (base / "opencode.json").exists() else base / "opencode.json"
     value = {"type": "local", "command": [*program.words, "mcp"], "enabled": True}
-    plugins = (base if place.is_user else base / ".opencode") / "plugins"
+    folder = base if place.is_user else base / ".opencode"
     wait = str(int(program.hook_seconds * 1000) + 3000)
     words = json.dumps([*program.words, "hook", "opencode"])
-    script = Script(plugins / "vault-memory.js", "opencode.js", {"command": words, "wait": wait})
-    return InstallTarget((SettingsFile(file, [_server("mcp", value)], comments=True),), (script,))
+    plugin = Script(folder / "plugins" / "vault-memory.js", "opencode.js", {"command": words, "wait": wait})
+    settings = SettingsFile(file, [_server("mcp", value)], comments=True)
+    return InstallTarget((settings,), (plugin, _skill(folder)))
+
+
+def _skill(folder: Path) -> Script:
+    return Script(folder / "skills" / NAME / "SKILL.md", "SKILL.md", {})
 
 
 def _server(holder: str, value: Mapping[str, Any]) -> Entry:
