@@ -92,6 +92,7 @@ def test_the_users_file_names_the_vault_with_or_without_other_settings_of_vaults
         "[recall.k]\nx = 1",
         '[recall]\nk = "8"',
         "[recall]\nk = 8.0",
+        f'[vault]\nignore = ["{"[" * 16_000}"]',  # fnmatch looks for the end of each bracket
     ],
 )
 def test_a_bad_user_file_is_a_usage_error(home: Home, text: str) -> None:

@@ -99,7 +99,11 @@ _PREFIX = _must_be("text in quotes", lambda value: isinstance(value, str))
 _TEXT = _must_be("text in quotes", _is_text)
 _PATH = _must_be("text in quotes", _is_text, _absolute)
 _PATHS = _must_be("a list of texts", _are_texts, lambda value: tuple(map(_PATH, value)))
-_TEXTS = _must_be("a list of texts", _are_texts, tuple)
+_GLOBS = _must_be(  # fnmatch takes quadratic time over the brackets of one
+    "a list of texts of up to 1,000 characters",
+    lambda value: _are_texts(value) and all(len(glob) <= 1000 for glob in value),
+    tuple,
+)
 _FLAG = _must_be("true or false", lambda value: isinstance(value, bool))
 _SCOPE = _must_be(SCOPES, lambda value: isinstance(value, str) and is_scope(value), normal_scope)
 _FOLDER = _must_be(
@@ -144,7 +148,7 @@ class Config:
     index_path: Path | None = _own(_PATH)  # noqa: RUF009 - a field
     daily_folder: str | None = _setting(_TEXT, key="vault.daily_folder")
     daily_format: str | None = _setting(_TEXT, key="vault.daily_format")
-    ignore: tuple[str, ...] = _setting(_TEXTS, (), key="vault.ignore")
+    ignore: tuple[str, ...] = _setting(_GLOBS, (), key="vault.ignore")
     chunk_tokens: int = _setting(_number(50, 8000), 400)
     chunk_overlap: int = _setting(_number(0, 4000), 80)
     recall_k: int = _setting(_number(1, 1000), 8)
@@ -291,13 +295,13 @@ class _Reader:
     def read(self, path: Path) -> dict[str, Any]:
         """A file's settings under flat keys: `{"chunk": {"tokens": 400}}` becomes `{"chunk.tokens": 400}`."""
         try:
-            data = path.read_bytes()
+            data = startup.read_regular(path)
             import tomllib  # lazy: most people have no such file
 
             tree = tomllib.loads(data.decode("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        except (OSError, ValueError) as error:  # of TOML and of UTF-8
+        except (OSError, ValueError, RecursionError) as error:  # of TOML and of UTF-8
             self.problems.append(f"{path}: {getattr(error, 'strerror', None) or error}")
             return {}
         flat: dict[str, Any] = {}

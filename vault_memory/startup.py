@@ -7,6 +7,7 @@ would cost half as much as Python itself.
 import os
 import sys
 from collections.abc import Mapping
+from typing import BinaryIO
 
 MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
@@ -63,6 +64,52 @@ def vault_id(root: str | os.PathLike[str]) -> str:
     import hashlib
 
     return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:12]
+
+
+MAX_SETTINGS_BYTES = 1_000_000
+
+_WITHOUT_WAITING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def open_regular(path: str | os.PathLike[str], flags: int = 0) -> BinaryIO:
+    """Open a file of a vault or of settings for reading; raises OSError for what is not a regular file.
+
+    A pipe would have us wait, a device may never end, and opening one may set it off.
+    """
+    import errno
+    import stat
+
+    def check(status: os.stat_result) -> None:
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+
+    check(os.stat(path))
+    file = open(os.open(path, _WITHOUT_WAITING | flags), "rb")  # noqa: SIM115 - the caller's
+    try:
+        check(os.fstat(file.fileno()))  # it may have been swapped
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def read_bounded(file: BinaryIO, most_bytes: int) -> bytes:
+    """The rest of an opened file; raises OSError where that is more than so many bytes."""
+    size = min(os.fstat(file.fileno()).st_size, most_bytes)
+    data = file.read(size + 1)
+    if len(data) > size:  # it grows, or its size is not told
+        data += file.read(most_bytes - size)
+    if len(data) > most_bytes:
+        import errno
+
+        raise OSError(errno.EFBIG, f"it is larger than {most_bytes // 1_000_000} MB")
+    return data
+
+
+def read_regular(path: str | os.PathLike[str], most_bytes: int = MAX_SETTINGS_BYTES) -> bytes:
+    """The bytes of a regular file of a bounded size; raises OSError."""
+    with open_regular(path) as file:
+        return read_bounded(file, most_bytes)
 
 
 def relevant_environment(environ: Mapping[str, str]) -> dict[str, str]:

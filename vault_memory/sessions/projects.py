@@ -144,7 +144,7 @@ def git_root(folder: Path) -> Path | None:
 
 
 def _read(file: Path) -> str:
-    with open(file, "rb") as opened:
+    with startup.open_regular(file) as opened:
         return opened.read(4096).decode("utf-8", "replace").strip()
 
 

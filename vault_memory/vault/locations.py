@@ -42,7 +42,7 @@ def _why_elsewhere(root: Path) -> str:
     """Why the index must not lie in the vault, or ""."""
     for name in (*(f"index.sqlite{end}" for end in ("", "-wal", "-shm", "-journal", ".lock")), "retain.lock"):
         if derived(root, name) is None:
-            return f"`{MEMORY_FOLDER}` or `{MEMORY_FOLDER}/{name}` is a link"
+            return f"`{MEMORY_FOLDER}` or `{MEMORY_FOLDER}/{name}` is a link, a pipe or a device"
     for folder in (root, *root.parents):
         if folder.name.casefold().startswith(_SYNC_FOLDERS):
             return f"the vault lies in a synced folder ({folder.name})"
@@ -125,10 +125,14 @@ def is_inside(root: Path, path: Path) -> bool:
 
 
 def derived(root: Path, name: str) -> Path | None:
-    """A file of ours in the vault's `.memory`; None where a link would have something else written in its place."""
+    """A file or folder of ours in the vault's `.memory`.
+
+    None where a link would have something else written in its place, or a pipe or device would have us wait.
+    """
     file = os.path.join(os.path.realpath(root / MEMORY_FOLDER), name)
     is_straight = file == os.path.realpath(file) and Path(file).is_relative_to(os.path.realpath(root))
-    return root / MEMORY_FOLDER / name if is_straight else None
+    is_plain = not os.path.exists(file) or os.path.isfile(file) or os.path.isdir(file)
+    return root / MEMORY_FOLDER / name if is_straight and is_plain else None
 
 
 @contextlib.contextmanager

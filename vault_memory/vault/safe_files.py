@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from vault_memory.startup import user_folder
+from vault_memory.startup import read_regular, user_folder
 
 LEFT_BEHIND_SECONDS = 3600.0
 """A temporary file of this age belongs to a writer that was killed."""
@@ -73,10 +73,10 @@ def replace(part: Path, target: Path, expected: bytes) -> bool:
     data = part.read_bytes()
     if not _exchange(part, target):
         return replace_by_link(part, target, expected)
-    if part.read_bytes() == expected and not _is_open_for_writing(part):
+    if _holds(part, expected) and not _is_open_for_writing(part):
         return True
     _exchange(part, target)
-    if part.read_bytes() != data:  # saved once more, over ours: the later save stands
+    if not _holds(part, data):  # saved once more, over ours: the later save stands
         _exchange(part, target)
     return False
 
@@ -94,7 +94,7 @@ def replace_by_link(part: Path, target: Path, expected: bytes) -> bool:
     try:
         if os.path.samefile(kept, target):
             os.replace(part, target)
-            if kept.read_bytes() == expected and not _is_open_for_writing(kept):
+            if _holds(kept, expected) and not _is_open_for_writing(kept):
                 return True
             os.replace(kept, target)
         return False
@@ -105,11 +105,19 @@ def replace_by_link(part: Path, target: Path, expected: bytes) -> bool:
 def remove(target: Path, part: Path, expected: bytes) -> bool:
     """Delete a file that must still hold `expected`; returns whether it did. `part` is a free name for it meanwhile."""
     os.replace(target, part)
-    if part.read_bytes() == expected and not _is_open_for_writing(part):
+    if _holds(part, expected) and not _is_open_for_writing(part):
         return True
     with contextlib.suppress(FileExistsError):  # saved anew: the later save stands
         place_new(part, target)
     return False
+
+
+def _holds(file: Path, data: bytes) -> bool:
+    """Whether a file holds just these bytes; what is put in its place meanwhile may be a pipe, or endless."""
+    try:
+        return read_regular(file, len(data)) == data
+    except OSError:
+        return False
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
+from vault_memory.startup import open_regular
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.vault import Vault
 
@@ -134,7 +135,7 @@ class SavedRun:
 
     def _read(self, name: str) -> bytes:
         try:
-            with open(os.open(self._folder / name, os.O_RDONLY | _LINK_IS_NONE), "rb") as handle:
+            with open_regular(self._folder / name, _LINK_IS_NONE) as handle:
                 return handle.read()
         except FileNotFoundError:
             return b""

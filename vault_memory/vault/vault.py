@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -21,16 +20,15 @@ from pathlib import Path, PurePosixPath
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
 from vault_memory.markdown.note import Problem
+from vault_memory.startup import open_regular, read_bounded, read_regular
 from vault_memory.vault import locations, safe_files
-from vault_memory.vault.walk import IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
+from vault_memory.vault.walk import MAX_NOTE_BYTES, IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
 
 SETTLE_SECONDS = 3.0
 """A note saved more recently than this is left to its editor for a moment before a writer touches it."""
 
 READ_TRIES = 5
 """A note that is replaced just as it is opened may already lie in `.memory/tmp`: it is opened again."""
-
-_READ_ONLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,8 @@ class DailySettings:
     folder: str = "memory"
     format: str = "YYYY-MM-DD"
     template: str = ""
+    problem: str = ""
+    """Why Obsidian's own are not known, or ""."""
 
 
 class Vault:
@@ -69,23 +69,27 @@ class Vault:
     def _read_settings(self, name: str) -> tuple[dict[str, object], str]:
         """What one of Obsidian's files says, and what is wrong with it, or ""."""
         try:
-            loaded = json.loads((self.root / self.settings_folder / name).read_text("utf-8-sig"))
+            loaded = json.loads(read_regular(self.root / self.settings_folder / name).decode("utf-8-sig"))
         except FileNotFoundError:
             return {}, ""
-        except (OSError, ValueError) as error:
-            return {}, f"cannot be read ({error})"
-        return (loaded, "") if isinstance(loaded, dict) else ({}, "is not as Obsidian writes it")
+        except (OSError, ValueError, RecursionError) as error:
+            return {}, f"{self.settings_folder}/{name} cannot be read ({getattr(error, 'strerror', None) or error})"
+        return (loaded, "") if isinstance(loaded, dict) else ({}, self._strange(name))
+
+    def _strange(self, name: str) -> str:
+        return f"{self.settings_folder}/{name} is not as Obsidian writes it"
 
     @cached_property
     def daily(self) -> DailySettings:
         """Daily-note settings: the project's own, else Obsidian's, else memory/YYYY-MM-DD.md."""
-        found, _ = self._read_settings("daily-notes.json")
+        found, wrong = self._read_settings("daily-notes.json")
         default = DailySettings() if not found else DailySettings(folder="")
         text = {key: str(found.get(key) or "").strip("/") for key in ("folder", "format", "template")}
         return DailySettings(
             folder=(self.config.daily_folder or text["folder"] or default.folder).strip("/"),
             format=self.config.daily_format or text["format"] or default.format,
             template=text["template"].removesuffix(".md") and text["template"].removesuffix(".md") + ".md",
+            problem=wrong and f"{wrong}: it is not known where daily notes lie",
         )
 
     @cached_property
@@ -93,8 +97,8 @@ class Vault:
         """What is left out: by the settings, by Obsidian's, and its templates."""
         found, wrong = self._read_settings("app.json")
         excluded = found.get("userIgnoreFilters")
-        wrong = wrong if isinstance(excluded, list | None) else "is not as Obsidian writes it"
-        unknown = f"{self.settings_folder}/app.json {wrong}: it is not known which notes it leaves out" if wrong else ""
+        wrong = wrong if isinstance(excluded, list | None) else self._strange("app.json")
+        unknown = wrong and f"{wrong}: it is not known which notes it leaves out"
         templates = str(self._read_settings("templates.json")[0].get("folder") or "").strip("/")
         more = [path for path in (templates and f"{templates}/", self.daily.template) if path]
         return ignore_rules(self.config.ignore, excluded, more, unknown)
@@ -104,8 +108,16 @@ class Vault:
     def walk(self) -> Walk:
         """Look at every folder and note without opening any; raises RefusedError when the vault itself is gone."""
         found = Walker(self.root, self.filters.leave_out).walk()
-        settings = f"{self.settings_folder}/app.json"
-        found.skipped[:0] = [Problem(settings, 0, sentence, "warning") for sentence in self.filters.problems]
+        wrong = {
+            "app.json": self.filters.problems,
+            "daily-notes.json": filter(None, [self.daily.problem]),
+            "templates.json": filter(None, [self._read_settings("templates.json")[1]]),
+        }
+        found.skipped[:0] = [
+            Problem(f"{self.settings_folder}/{name}", 0, sentence, "warning")
+            for name, sentences in wrong.items()
+            for sentence in sentences
+        ]
         return found
 
     def walk_paths(self, paths: Iterable[str]) -> Walk:
@@ -120,13 +132,10 @@ class Vault:
         Where it lies is asked of the opened file itself: a name could be swapped for a link after any other check.
         """
         for _ in range(READ_TRIES):
-            descriptor = os.open(self.root / path, _READ_ONLY)
-            with open(descriptor, "rb") as handle:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise OSError(errno.EINVAL, "it is not a regular file", path)
-                place = path_of(descriptor, self.root / path)
+            with open_regular(self.root / path) as handle:
+                place = path_of(handle.fileno(), self.root / path)
                 if place.startswith(self._opened_root) and not is_hidden(place[len(self._opened_root) :]):
-                    return handle.read()
+                    return read_bounded(handle, MAX_NOTE_BYTES)
         raise PermissionError(errno.EACCES, "it leads out of the vault", path)
 
     @cached_property
@@ -255,7 +264,9 @@ class Vault:
         """A free name for a file that is gone afterwards; meanwhile no other writer of this program is at work."""
         folder = locations.derived(self.root, "tmp")
         if folder is None:
-            raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
+            raise RefusedError(
+                ".memory/tmp is a link or no folder: nothing was written.", "Make `.memory` and it plain folders."
+            )
         locations.make_folder(folder)
         safe_files.sweep(folder)
         part = folder / f"{os.urandom(8).hex()}.part"
@@ -267,7 +278,7 @@ class Vault:
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
         try:
-            current = target.read_bytes()
+            current = read_regular(target, MAX_NOTE_BYTES)
         except (FileNotFoundError, NotADirectoryError):
             current = None
         except OSError as error:

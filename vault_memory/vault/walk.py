@@ -28,6 +28,9 @@ _CONFLICT_COPY = re.compile(
 # Such a name is no dot file and no conflict copy, and every folder above it has been looked at already.
 _PLAIN_NAME = re.compile(r"(?!.*conflict)[A-Za-z0-9][A-Za-z0-9 _,'.-]*\.md", re.IGNORECASE).fullmatch
 
+MAX_NOTE_BYTES = 100_000_000
+"""A larger file is no note; one of holes takes no space where it lies and all memory where it is read."""
+
 _MAX_WALKS = 3
 """So often a walk is begun before a folder that is moved meanwhile counts as one that cannot be read."""
 
@@ -242,12 +245,17 @@ class Walker:
             # Most entries go this short way: 20,000 make a recall wait.
             is_plain = path.isascii() and _PLAIN_NAME(entry.name) and entry.is_file(follow_symlinks=False)
             if (is_plain and not self._leave_out(path)) or (not is_plain and self._is_note(entry, path)):
-                status = entry.stat(follow_symlinks=False)
-                self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                self._add(path, entry.stat(follow_symlinks=False))
         except FileNotFoundError:
             return  # gone since its folder was read, as an editor's temporary files are
         except OSError as error:
             self._cannot_read(path, f"cannot be looked at: {error.strerror}")
+
+    def _add(self, path: str, status: os.stat_result) -> None:
+        if status.st_size > MAX_NOTE_BYTES:
+            self._skip(path, f"larger than {MAX_NOTE_BYTES // 1_000_000} MB: not indexed", "warning")
+        else:
+            self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def _is_note(self, entry: "os.DirEntry[str]", path: str) -> bool:
         """Whether an entry is a note; a folder and a link are kept for later, and what is passed over is told."""
@@ -291,7 +299,7 @@ class Walker:
         elif self.is_left_out(target.relative_to(self._root).as_posix()):
             self._skip(path, "a link to what is left out: not followed")
         elif target.suffix.lower() != ".md" and is_encodable(path) and not self._leave_out(path):
-            self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            self._add(path, status)
 
     def is_left_out(self, path: str) -> bool:
         """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""

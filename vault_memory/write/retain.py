@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 
-from vault_memory.errors import ConflictError, UsageError
+from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.markdown import entities, facts, provenance
 from vault_memory.markdown.note import BLANK
 from vault_memory.markdown.parse import parse
@@ -118,7 +118,9 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
 
 
 def daily_path(vault: Vault, day: date) -> str:
-    """The path of that day's note."""
+    """The path of that day's note; raises RefusedError where it is not known."""
+    if vault.daily.problem:
+        raise RefusedError(f"{vault.daily.problem}.", "Nothing was written. Open Obsidian's settings once, or fix it.")
     return daily_notes.note_path(day, vault.daily.folder, vault.daily.format)
 
 
