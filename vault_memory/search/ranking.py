@@ -471,6 +471,8 @@ class Ranking(NamedTuple):
     behind: Mapping[int, int] = {}
     """Which of them come right behind which, since they were superseded."""
     below_threshold: int = 0
+    repeats: int = 0
+    """How many lines of pages were left out for the lines that they cite (page_sources.py)."""
     notes: Mapping[int, NoteInfo] = {}
     origins: Mapping[int, str] = {}
     """Who those are from that no person wrote; this and `notes` are looked up once the order is settled."""

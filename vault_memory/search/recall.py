@@ -9,7 +9,7 @@ from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, decoded_lines, heading_path
-from vault_memory.search import pack, relevance_gate
+from vault_memory.search import pack, page_sources, relevance_gate
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import Finder
 from vault_memory.search.pack import Packing
@@ -78,10 +78,11 @@ class Recall:
                 ranking = self._reranker.reordered(request, ranking)
             except RemoteError as error:
                 unmet.append(("rerank", f"{error}; kept the order of the ranking"))
-        return ranking._replace(
-            notes=finder.search.notes({ranking.passages[i].note_id for i in ranking.scores}),
-            origins=note_queries.origins(finder.store, ranking.scores),
-        )
+        notes = finder.search.notes({ranking.passages[i].note_id for i in ranking.scores})
+        scores = page_sources.with_sources(ranking.scores, ranking.passages, notes)
+        origins = note_queries.origins(finder.store, scores)
+        repeats = len(ranking.scores) - len(scores)
+        return ranking._replace(scores=scores, repeats=repeats, notes=notes, origins=origins)
 
     def _compose(self, finder: Finder, ranking: Ranking) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
@@ -112,7 +113,7 @@ class Recall:
             rendered_tokens=tokens.rendered_tokens,
             omitted={
                 "over_budget": packed.over_budget, "over_k": packed.over_k,
-                "near_duplicates": packed.near_duplicates, **lost,
+                "near_duplicates": packed.near_duplicates + ranking.repeats, **lost,
                 "below_threshold": ranking.below_threshold, **omitted,
                 **({"beyond_pool": found.beyond_pool} if found.beyond_pool else {}),
             },

@@ -1,0 +1,29 @@
+"""What reflect wrote never stands beside the line that it cites."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reflecting import reflect, rewrite, small_vault
+from vaults import memory
+
+from vault_memory.search.answer import Request
+
+
+def found(root: Path, query: str) -> dict[str, str]:
+    request = Request(query, datetime(2025, 12, 10, 12, tzinfo=UTC), k=None, budget_tokens=None)
+    (answer,) = memory(root).answers([request], keep=False)
+    return {result.content: result.source for result in answer.results}
+
+
+def test_a_line_of_a_page_gives_way_to_the_line_that_it_cites(tmp_path: Path) -> None:
+    reflect(small_vault(tmp_path))
+    for query in ("the broken lamp of the lighthouse", "the harbour freezes in hard winters"):
+        texts = found(tmp_path, query)
+        assert any(source.startswith("memory/2025") for source in texts.values())
+        assert not [text for text in texts if " — [[2025-" in text]
+
+
+def test_it_stays_where_the_cited_line_says_something_else_by_now(tmp_path: Path) -> None:
+    reflect(small_vault(tmp_path))
+    rewrite(tmp_path, "memory/2025-11-05.md", "The harbour freezes in hard winters. ^frozen", "The harbour is open.")
+    assert any("hard winters — [[2025-11-05#^frozen]]" in text for text in found(tmp_path, "harbour in hard winters"))
