@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_memory import startup
-from vault_memory.errors import IndexUnusableError, UsageError, VaultError
+from vault_memory.errors import IndexUnusableError, NoVaultError, UsageError
 from vault_memory.startup import PRESETS, TOOLS
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, Folders, folder_key, is_scope, normal_scope
 
@@ -235,10 +235,13 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     configured = users.get("vault", users.get("vault.path"))
     named = startup.named_vault(vault_flag, environ, str(cwd or Path.cwd())) or configured
     if not named or not isinstance(named, str):
-        raise VaultError(
+        folder = startup.unnamed_vault(environ, str(cwd or Path.cwd()))
+        here = "This folder holds notes: `memory index --vault .` takes it for one.\n" if folder else ""
+        raise NoVaultError(
             "No vault found.",
-            "Name it with --vault PATH, set MEMORY_VAULT, run inside a folder that holds .obsidian/ or .memory/, "
-            f'or put vault = "PATH" into {user_file}. `memory init PATH` makes a new one.',
+            f"{here}Name it with --vault PATH, set MEMORY_VAULT, run inside a folder that holds .obsidian/ or "
+            f'.memory/, or put vault = "PATH" into {user_file}. `memory init PATH` makes a new one.',
+            folder,
         )
     vault = Path(named).expanduser().absolute()
     vault_file = vault / ".memory" / "config.toml"

@@ -7,6 +7,7 @@ VaultMemoryError      1
 ├── UsageError        2   an option, a setting or an argument that cannot be understood
 │   └── UnknownMethodError 2   a daemon does not know what it was asked for
 ├── VaultError        3   no vault found, or not readable
+│   └── NoVaultError  3   nothing names a vault; the folder at hand may be one
 ├── IndexUnusableError 4   the index cannot be used and could not be rebuilt
 ├── IndexDamagedError 4   the index is damaged: whoever meets that builds it anew
 ├── ConflictError     5   a note changed under a writer; nothing was written
@@ -65,6 +66,14 @@ class VaultError(VaultMemoryError):
     """There is no vault, or it cannot be read."""
 
     exit_code = 3
+
+
+class NoVaultError(VaultError):
+    """Nothing names a vault. `folder` is the one at hand where it holds notes and could be one, else ""."""
+
+    def __init__(self, sentence: str, next_step: str, folder: str) -> None:
+        super().__init__(sentence, next_step)
+        self.folder = folder
 
 
 class IndexUnusableError(VaultMemoryError):

@@ -59,6 +59,25 @@ def named_vault(flag: str | None, environ: Mapping[str, str], cwd: str) -> str |
     return folder
 
 
+def unnamed_vault(environ: Mapping[str, str], cwd: str) -> str:
+    """The folder at hand where it holds notes, itself or a folder in it, and could be a vault; else "".
+
+    Whoever works in the home folder, or above it, did not mean all that lies there.
+    """
+    home = os.path.realpath(environ.get("HOME") or os.path.expanduser("~"))
+    if os.path.join(home, "").startswith(os.path.join(os.path.realpath(cwd), "")):
+        return ""
+    here = [cwd, *(os.path.join(cwd, name) for name in _names(cwd) if not name.startswith("."))]
+    return cwd if any(name.endswith(".md") for folder in here for name in _names(folder)) else ""
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
 def vault_id(root: str | os.PathLike[str]) -> str:
     """12 hex digits of the SHA-256 of the vault's real path."""
     import hashlib

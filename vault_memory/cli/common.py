@@ -33,6 +33,10 @@ class Shared:
 
         return Federation(load(self.vault))
 
+    def can_ask(self) -> bool:
+        """Whether a person is there to answer a question."""
+        return sys.stdin.isatty() and sys.stdout.isatty() and not self.json
+
     def ask_daemon(self, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         """What the vault's daemon answers; None where none runs that can be asked."""
         from vault_memory import startup

@@ -1,12 +1,24 @@
 """The `index` command."""
 
+import json
 import os
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
 
 import click
 
+from vault_memory import startup
 from vault_memory.cli.common import Bar, Shared, command
-from vault_memory.rendering.common import clean, dump, schema
+from vault_memory.config import load
+from vault_memory.errors import NoVaultError
+from vault_memory.integrations.install import write_settings
+from vault_memory.rendering.common import clean, dump, plural, schema
 from vault_memory.rendering.status import backfill_text, index_document, index_text, problem_line, sessions_text
+from vault_memory.vault.vault import Vault
+
+_VAULT_TABLE = re.compile(r"^[ \t]*\[[ \t]*vault[ \t]*\].*$", re.MULTILINE)
 
 
 @command("memory index --rebuild", short_help="Update the index, or rebuild it.")
@@ -17,6 +29,8 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
     """Update the index from the vault, or from PATHs in it; no note is changed."""
     if check and (rebuild or paths):
         raise click.UsageError("--check cannot be combined with PATH or --rebuild.")
+    if not (paths or check):
+        shared = _with_vault(shared)
     memory = shared.memory()
     with Bar(shared) as bar:
         if check:
@@ -45,10 +59,42 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
         for problem in report.failed:
             click.echo(problem_line(problem), err=True)
     root = memory.vault.root
+    if shared.vault and not paths:
+        _remember(shared, root)
     gone = [path for path in paths if not (os.path.lexists(path) or os.path.lexists(root / path))]
     if gone and not report.removed:
         shared.note(f"There is no {' and no '.join(gone)}.")
     click.get_current_context().exit(1 if report.failed else 0)
+
+
+def _with_vault(shared: Shared) -> Shared:
+    """The options with the folder at hand as the vault, where no other is and the user wants it."""
+    try:
+        load(shared.vault)
+    except NoVaultError as error:
+        if not error.folder or not shared.can_ask():
+            raise
+        count = len(Vault(load(error.folder)).walk().files)
+        if not click.confirm(
+            f"Use {error.folder} with its {plural(count, 'note')} as your vault?", default=True, err=True
+        ):
+            raise
+        return replace(shared, vault=error.folder)
+    return shared
+
+
+def _remember(shared: Shared, root: Path) -> None:
+    """Put a vault that nothing leads to again, because its index lies elsewhere, into the user's own settings."""
+    file = Path(os.path.realpath(startup.user_folder("config", os.environ)), "config.toml")
+    before = file.read_bytes() if file.exists() else None
+    text = (before or b"").decode("utf-8-sig")
+    users = tomllib.loads(text).get("vault", {})
+    if startup.named_vault(None, os.environ, str(root)) or not isinstance(users, dict) or "path" in users:
+        return
+    path = json.dumps(str(root), ensure_ascii=False)
+    with_path, tables = _VAULT_TABLE.subn(lambda head: f"{head[0]}\npath = {path}", text, count=1)
+    write_settings(file, before, (with_path if tables else f"vault = {path}\n{text}").encode())
+    shared.note(f"From now on this is your vault everywhere: {file} says so.")
 
 
 def _check(shared: Shared, mine: str, fresh: str) -> None:

@@ -3,7 +3,6 @@
 import os
 import shlex
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -240,7 +239,7 @@ def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) ->
     planned = memory.plan_forget(path, lines[0], lines[1] or lines[0])
     if not shared.json:
         shared.say("\n".join(clean(line) for line in planned.diff.split("\n")))
-    wanted = not dry_run and (yes or (_can_ask(shared) and click.confirm("Forget this?", err=True)))
+    wanted = not dry_run and (yes or (shared.can_ask() and click.confirm("Forget this?", err=True)))
     done = memory.forget(planned) if wanted else None
     if shared.json:
         shared.say(dump(forget_document(planned, done)))
@@ -250,12 +249,8 @@ def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) ->
         for warning in done.warnings:
             shared.note(clean(warning))
     else:
-        is_known = dry_run or _can_ask(shared)
+        is_known = dry_run or shared.can_ask()
         shared.note("Nothing was written." if is_known else "Nothing was written: use --yes to remove it.")
-
-
-def _can_ask(shared: Shared) -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and not shared.json
 
 
 def _choose(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Result | None":
@@ -263,7 +258,7 @@ def _choose(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
 
     Raises UsageError where one would be forgotten (`is_final`) that nobody has chosen.
     """
-    if is_final and not _can_ask(shared):
+    if is_final and not shared.can_ask():
         raise UsageError(
             "--yes needs a line, because words may match several facts.",
             "Name it as PATH#L14, or list them without --yes.",
@@ -282,7 +277,7 @@ def _choose(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
         shared.note("No matching fact found.")
         return None
     shared.say(candidates_text(found))
-    if not _can_ask(shared):
+    if not shared.can_ask():
         shared.note(f'Nothing was written. Name the one you mean: memory forget "{clean(found[0].source)}"')
         return None
     number = click.prompt("Which one? (0 for none)", default=0, type=click.IntRange(0, len(found)), err=True)
