@@ -60,6 +60,9 @@ OPENING, PAGE, ABOUT_ONLY = 3, 2.4, 4.0
 """So many passages open an entity's page, and are this much more about it than a fact that mentions it; and how much
 more it counts to be about an entity when that is all the question asks."""
 
+MOST_ALIKE = 5
+"""So many are looked at of the passages of many notes that say the same in the same words."""
+
 COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
 
@@ -131,6 +134,8 @@ class Candidates(NamedTuple):
     cosine: Mapping[int, float] = {}
     days: Mapping[int, float] = {}
     """How well its day fits the question's time, 0..1."""
+    repeats: Mapping[int, float] = {}
+    """How little those tell that stand in many notes word for word: up to 1, for what is in all of them."""
     order: Mapping[int, float] = {}
     """1 for what the question wants first (latest, earliest), down to 0."""
 
@@ -212,6 +217,30 @@ class Finder:
             # Of nothing but punctuation the only way is to read.
             is_mute = not (query.phrases or query.window) and query.text.strip()
             return dict.fromkeys(self.search.substring(query.text.strip(), pool), 1.0) if is_mute else {}
+        limit = pool
+        while True:  # the same line of every day must not be all that is looked at
+            found = self._best(terms, limit)
+            kept, crowd = self._thinned(found, query.wants_earliest)
+            if len(found) < limit or len(kept) >= pool or limit >= pool + crowd:
+                break
+            limit = pool + crowd
+        return dict(list(kept.items())[:pool])
+
+    def _thinned(self, found: Mapping[int, float], oldest: bool) -> tuple[dict[int, float], int]:
+        """What was found with the newest (or oldest) few alone of those with the same words; of how many notes."""
+        passages = self.search.passages(found)
+        repeats = self.search.repeats(passages.values())
+        if len(repeats) <= MOST_ALIKE:
+            return dict(found), 0
+        notes = self.search.notes({passages[i].note_id for i in repeats})
+        alike: dict[str, list[int]] = defaultdict(list)
+        for i in sorted(repeats, key=lambda i: notes[passages[i].note_id].day or "", reverse=not oldest):
+            alike[passages[i].text].append(i)
+        dropped = {i for ids in alike.values() for i in ids[MOST_ALIKE:]}
+        crowd = sum(repeats[ids[0]] for ids in alike.values() if len(ids) > MOST_ALIKE)
+        return {i: score for i, score in found.items() if i not in dropped}, crowd
+
+    def _best(self, terms: Mapping[str, TermCounts], pool: int) -> dict[int, float]:
         phrases = _searched(terms)
         stems = [self.lexicon.stems(phrase.strip('"')) for phrase in phrases]
         found = None
@@ -359,9 +388,15 @@ class Finder:
             note_rarity={p: math.log(1 + (total - n + 0.5) / (n + 0.5)) for p, n in held_by.items()},
             stems=stems,
             hits=hits,
+            repeats=self._repeats(passages),
             days=self._fits(found, query.window) if query.window else {},
             order=self._ordinals(found) if query.wants_latest or query.wants_earliest else {},
         )
+
+    def _repeats(self, passages: Mapping[int, Candidate]) -> dict[int, float]:
+        total = math.log(max(self.totals.notes, 2))
+        held = self.search.repeats(passages.values())
+        return {i: min(math.log(notes) / total, 1.0) for i, notes in held.items()}
 
     # --- time --------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Packs ranked passages into a budget: what is handed over, and what was left out and why. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from vault_memory.search.answer import Request
@@ -26,6 +27,9 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 FILL_SHARE = 0.5
 """Least score of a passage, against the best that did not fit, for it to stand in its place."""
+
+MOST_TIMES = 4
+"""So often the same words are taken where each note counts: a daily line leaves room for others."""
 
 FEWEST_WORDS, NAME_WORDS = 4, 8
 """A page repeats a fact with so many of its words in a row, behind fewer than so many of its own."""
@@ -57,6 +61,7 @@ class Packing:
         self._least = float("-inf")
         self._notes: set[int] = set()
         self._lines: dict[tuple[int, int], list[Candidate]] = {}
+        self._times: Counter[tuple[str, ...]] = Counter()
         self._said: set[tuple[object, ...]] = set()
         self._before = {said(text) for text in request.handed_over} - {()}
         parts = {_words_of(terms.body(text, True).partition(": ")[2]) for text in request.handed_over}
@@ -97,11 +102,13 @@ class Packing:
             text = text.partition(" — [")[0]  # where it was told from
         words = _words_of(text) or (text,)
         named = (passage.note_id if self._each_note else None, *words)
+        is_worn = self._times[words] >= MOST_TIMES
         is_told_page = passage.kind == PAGE and not self._each_note and self._is_told(words)
-        if named in self._said or words in self._before or is_told_page:
+        if named in self._said or words in self._before or is_told_page or is_worn:
             self.near_duplicates += 1
             return
         self._said.add(named)
+        self._times[words] += 1
         if passage.kind in FACTS:
             self._told |= {words, _words_of(passage.text.partition(": ")[2])}
         self.tokens += tokens

@@ -39,6 +39,9 @@ NOTE_SHARE, NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 0.9, 150, 400
 CONTRAST = 0.5
 """How far a passage of a short note falls behind the best there, against one that stands for itself."""
 
+UNTOLD = 0.8
+"""How much less a word counts in what stands in all notes word for word."""
+
 NAMED_ONLY = 0.4
 """The least that being about an entity of the question counts, for what has none of its other words."""
 
@@ -99,6 +102,7 @@ WEIGHTS: Mapping[str, float] = {
     "order": 7.0,  # 1 for the newest (or oldest) where the question asks for the last (or first), down to 0
     "aside": -3.0,  # 1 for frontmatter and comments, and for code that holds the very question: an example of asking it
     "page": -2.0,  # 1 for what reflect wrote: the line that it was told from says it too, and comes first
+    "repeated": -2.0,  # how little tells what stands in many notes word for word, up to 1
 }
 """What each feature of a passage, 0..1 unless said otherwise, adds to its score; rounded, since none is certain.
 
@@ -128,6 +132,12 @@ class Scorer:
         self._lexical = over_best(found.lexical)
         self._sections = {i: (p.section, p.note_id) for i, p in found.passages.items()}
         self._reached: dict[int, list[tuple[int, float]]] = {}
+        repeats = found.repeats
+        self._most_telling = {
+            term: 1 - UNTOLD * min(repeats.get(i, 0.0) for i in hits)
+            for term, hits in found.hits.items()
+            if not repeats.keys().isdisjoint(hits)
+        }
         self._coverage = self._covered(found.rarity)
         self._short = 1 / max(len(found.rarity), 1) ** 3
         self._shapes = [shape(passage.text) for passage in passages]
@@ -136,11 +146,11 @@ class Scorer:
         self._asked = dict.fromkeys(found.notes, 0.0)
         """BM25 of the question's terms for each note."""
         for term, weight in found.note_rarity.items():
-            counts: Counter[int] = Counter()
+            counts: dict[int, float] = defaultdict(float)
             for passage_id, count in found.hits.get(term, {}).items():
-                counts[found.passages[passage_id].note_id] += count
-            for note, count in counts.items():
-                self._asked[note] += weight * count * (K1 + 1) / (count + self._norms[note])
+                counts[found.passages[passage_id].note_id] += count * self._telling(term, passage_id)
+            for note, times in counts.items():
+                self._asked[note] += weight * times * (K1 + 1) / (times + self._norms[note])
         stems: dict[int, list[str]] = {note: [] for note in found.notes}
         for passage_id, each in found.stems.items():
             stems[found.passages[passage_id].note_id] += each
@@ -150,6 +160,19 @@ class Scorer:
         self._shares: list[float] = []
         """How much of each passage's score its note decides."""
         self._lent_to: dict[int, float] = {}
+
+    def _telling(self, term: str, passage_id: int) -> float:
+        """How much a word tells that stands there, against where it tells most."""
+        told = 1 - UNTOLD * self._found.repeats.get(passage_id, 0.0)
+        return told / self._most_telling[term] if term in self._most_telling else 1.0
+
+    def _repeated(self) -> Mapping[int, float]:
+        """How little those tell whose very words stand in many notes; a word of the question may stand there alone."""
+        found = self._found
+        return {
+            i: 1 - max((self._telling(term, i) for term in found.hits if i in found.hits[term]), default=1 - UNTOLD * r)
+            for i, r in found.repeats.items()
+        }
 
     # --- first round ---------------------------------------------------------------------------------------------
 
@@ -225,6 +248,7 @@ class Scorer:
             "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
             "order": _column(found.order, ids),
             "page": [p.kind == PAGE for p in passages],
+            "repeated": _column(self._repeated(), ids),
             **self._blended(rarity, feedback),
             **self._wording(passages),
         }
@@ -325,11 +349,13 @@ class Scorer:
         for term, rarity in terms.items():
             best: dict[int, float] = {}
             for hit in self._found.hits.get(term, ()):
+                telling = self._telling(term, hit)
                 if hit not in self._reached:  # the candidates near it in its section, itself among them
                     place = sections[hit]
                     reached = [(hit + d, weight) for d, weight in _REACHED if sections.get(hit + d) == place]
                     self._reached[hit] = reached
                 for passage_id, weight in self._reached[hit]:
+                    weight *= telling
                     if weight > best.get(passage_id, 0.0):
                         best[passage_id] = weight
             for passage_id, weight in best.items():

@@ -19,7 +19,7 @@ from vault_memory.markdown.note import ASIDE
 from vault_memory.store.caches import RowCache, VectorCache
 from vault_memory.store.embedding_rows import Space
 from vault_memory.store.vectors import bit_code
-from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View
+from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View, text_hash
 from vault_memory.text import terms
 from vault_memory.text.spans import Span
 from vault_memory.text.terms import STOP_WORDS, quoted
@@ -393,6 +393,13 @@ class Search:
         rows = sorted(self._passages.get(ids).values(), key=lambda row: (row[0], row[2].id))
         return {passage.id: passage for _, _, passage in rows}
 
+    def repeats(self, passages: Iterable[Candidate]) -> dict[int, int]:
+        """In how many notes the very words of each of these stand, for those that stand in many."""
+        hashes = {passage.id: text_hash(passage.text) for passage in passages}
+        sql = "SELECT r.text_hash, r.notes FROM json_each(?) j CROSS JOIN repeated r ON r.text_hash = j.value"
+        held = dict(self._view.rows(sql, json.dumps([*set(hashes.values())])))
+        return {i: held[key] for i, key in hashes.items() if key in held}
+
     def _read_passages(self, ids: str) -> Iterator[tuple[int, tuple[str, int, Candidate]]]:
         """Passages by id, with the path of the note and the builtin embedding of each."""
         for i, path, embedding, *columns in self._view.rows(_PASSAGES, ids):
@@ -441,6 +448,10 @@ SAMPLE = 1000
 
 REMEMBERED_TEXTS = 1 << 14
 """Of so many passages the stems are remembered (some 400 bytes each): about what 1,000 notes have, or 40 questions."""
+
+
+REPEATED_NOTES = 5
+"""A text that stands in so many notes has them counted: a template's, a footer, a daily line."""
 
 
 class TermCounts(NamedTuple):
@@ -501,7 +512,7 @@ class Lexicon:
         return {row[0]: TermCounts(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
     def refresh(self, store: Store) -> None:
-        """Note which terms stand in many passages, where the index has grown or shrunk by a tenth.
+        """Note which terms and texts stand in many places, where the index has grown or shrunk by a tenth.
 
         A term's own count costs a walk through its whole list (10 ms at 100,000 passages), so recall asks here first.
         """
@@ -519,6 +530,13 @@ class Lexicon:
         rows = ((term, count, max(round(count * spread.get(term, 1.0)), 1)) for term, count in passages.items())
         connection.execute("DELETE FROM frequent")
         connection.executemany("INSERT INTO frequent VALUES(?, ?, ?)", rows)
+        connection.execute("DELETE FROM repeated")
+        sql = (
+            "SELECT text, count(DISTINCT note_id) AS notes FROM passage WHERE from_char IS NULL"
+            " GROUP BY text HAVING notes >= ?"
+        )
+        texts = [(text_hash(text), notes) for text, notes in self._store.rows(sql, REPEATED_NOTES)]
+        connection.executemany("INSERT INTO repeated VALUES(?, ?)", texts)
         store.set_meta("frequent_at", total)
 
     def _spread(self, wanted: Iterable[str]) -> dict[str, float]:
