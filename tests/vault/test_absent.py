@@ -40,6 +40,8 @@ def test_a_vault_seen_once_is_remembered_whoever_looked(tmp_path: Path, first: s
     for arguments in (["recall", "ferry"], ["index"], ["index", "--rebuild"]):
         ended = called(root, *arguments)
         assert (ended.code, "nothing was deleted" in ended.err) == (6, True), ended
+    ended = called(root, "init")
+    assert (ended.code, "nothing was created" in ended.err) == (6, True), ended
     if index != "kept":
         assert sorted(root.rglob("*")) == before  # it may be where a drive is mounted
 

@@ -1,8 +1,8 @@
 """The commands for notes and what they say: `init`, `get`, `retain`, `forget`, `entity`, `entities`, `opinions`."""
 
+import json
 import os
 import shlex
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import click
 from vault_memory.cli.common import Bar, Shared, command, say_of_index, scope_option
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
-from vault_memory.rendering.common import clean, dump, schema, seen_document, seen_notes
+from vault_memory.rendering.common import clean, dump, plural, schema, seen_document, seen_notes
 from vault_memory.rendering.notes import (
     candidates_document,
     candidates_text,
@@ -37,25 +37,28 @@ if TYPE_CHECKING:
     from vault_memory.search.answer import Result
 
 
+SETTINGS = ".memory/config.toml"
 CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md", "bank/proposals.md")
 
 
 @command("memory init ~/Notes", short_help="Create the missing parts of a vault; overwrites nothing.")
 @click.argument("path", required=False)
+@click.option("--daily-folder", metavar="NAME", help="Where daily notes are (memory, or as Obsidian has it).")
 @click.option("--dry-run", is_flag=True, help="Only say what would be created.")
-def init(shared: Shared, path: str | None, dry_run: bool) -> None:
+def init(shared: Shared, path: str | None, daily_folder: str | None, dry_run: bool) -> None:
     """Create the missing parts of a vault (PATH, else --vault, else here) from the templates; overwrites nothing."""
     from vault_memory.config import template
 
     root = Path(path or shared.vault or ".").expanduser().absolute()
-    wanted = {name: name for name in CREATED} | {
-        ".memory/config.toml": "config.toml",
-        ".memory/.gitignore": "gitignore",
-    }
+    logs = _daily_folder(root)
+    wanted = {name: name for name in CREATED} | {SETTINGS: "config.toml", ".memory/.gitignore": "gitignore"}
+    daily = f"daily_folder = {json.dumps(daily_folder, ensure_ascii=False)}"
+    if daily_folder and os.path.exists(root / SETTINGS):
+        raise UsageError(f"{root / SETTINGS} is there already.", f"Write {daily} below [vault] in it.")
     missing = {target: source for target, source in wanted.items() if not os.path.exists(root / target)}
     if os.path.exists(root / "MEMORY.md"):
         missing.pop("memory.md", None)
-    folders = [name for name in ("memory", "bank/entities") if not os.path.isdir(root / name)]
+    folders = [name for name in (daily_folder or logs, "bank/entities") if name and not os.path.isdir(root / name)]
     for name in (*folders, *missing):
         if not locations.is_inside(root, root / name):
             raise RefusedError(
@@ -65,13 +68,17 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
         try:
             for folder in folders:
                 (root / folder).mkdir(parents=True)
+            shared.note_outer_vault(str(root))
             for target, source in missing.items():
                 is_ours = target.startswith(".memory/")
                 if is_ours:
                     make_private((root / target).parent)
                 opener = private if is_ours else None
-                with open(root / target, "xb", opener=opener) as handle, open(template(source), "rb") as shipped:
-                    shutil.copyfileobj(shipped, handle)
+                text = template(source).read_text("utf-8")
+                if target == SETTINGS and daily_folder:
+                    text = text.replace('# daily_folder = "memory"', daily)
+                with open(root / target, "xb", opener=opener) as handle:
+                    handle.write(text.encode())
         except OSError as error:
             raise VaultError(
                 f"{root} cannot be written: {error.strerror}.", "Choose a folder you may write to."
@@ -84,6 +91,21 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
     shared.say("\n".join(f"{verb} {name}" for name in created) or f"{root} is already complete.")
     if not dry_run:
         shared.note(f'Next: memory --vault "{root}" retain "a first fact"')
+
+
+def _daily_folder(root: Path) -> str:
+    """Where the daily notes of what is to be a vault lie; raises RefusedError where a known vault's notes are gone."""
+    from vault_memory.config import load
+    from vault_memory.vault.vault import Vault
+
+    vault = Vault(load(str(root))) if os.path.isdir(root) else None
+    known = locations.remembered(root)
+    if known and not (vault and vault.walk().files):
+        raise RefusedError(
+            f"{root} held {plural(known, 'note')} and holds none now: nothing was created.",
+            f"Check that its drive is mounted. If the notes are really gone, delete {locations.memory_of(root)}.",
+        )
+    return vault.daily.folder if vault else "memory"
 
 
 @command('memory get "memory/2025-11-27.md#L12-L18"', short_help="Read lines of a note.")
