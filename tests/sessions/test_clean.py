@@ -4,6 +4,10 @@ import pytest
 
 from vault_memory.sessions.transcript import MAX_MESSAGE_CHARS, clean_message
 
+NAME, MESSAGE, ARGS = (
+    f"<command-{part}>{text}</command-{part}>" for part, text in (("name", "/x"), ("message", "x"), ("args", "a b"))
+)
+
 
 @pytest.mark.parametrize(
     ("text", "said"),
@@ -20,7 +24,11 @@ from vault_memory.sessions.transcript import MAX_MESSAGE_CHARS, clean_message
         ("<thinking>a<tool_call>b</thinking>c</tool_call>d", "c</tool_call>d"),
         ('<system-reminder kind="x">a</system-reminder >b', "b"),
         ("<command-name>/x</command-name> <command-args>a < b\nc</command-args>", "/x a < b\nc"),
+        (f"{NAME}\n    {MESSAGE}\n    {ARGS}\nc", "/x a b\nc"),
+        (ARGS + MESSAGE + NAME, "/x a b"),
+        (f"{NAME}\n{MESSAGE}\n<command-args></command-args>", ""),
         ("<command-name>/x</command-name>", ""),
+        (f"{ARGS} is a tag", f"{ARGS} is a tag"),
         ("<bash-input>ls</bash-input><bash-stdout>x</bash-stdout>", ""),
         ("Conversation info (untrusted metadata):\n```json\n{}\n```\nHello", "Hello"),
         ("HEARTBEAT_OK", ""),

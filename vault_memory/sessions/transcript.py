@@ -128,10 +128,9 @@ _BLOCKS = (
 
 _NAMED = "|".join(_BLOCKS)
 _TAG = re.compile(rf"(?P<line>^[ \t]*+)?<(?P<end>/?)(?P<name>{_NAMED})(?:\s[^<>]*+)?>", re.MULTILINE)
-_COMMAND = re.compile(
-    r"<command-name>([^<]*+)</command-name>\s*+(?:<command-args>((?:(?!</?command-).)*+)</command-args>)?", re.DOTALL
-)
-"""Both look no further than to the next tag, so that a text of nothing but tags takes no longer than another."""
+_COMMAND_PART = re.compile(r"<command-(name|message|args)>((?:(?!</?command-).)*+)</command-\1>", re.DOTALL)
+_COMMAND = re.compile(rf"(?:{_COMMAND_PART.pattern}\s*+)+", re.DOTALL)
+"""All look no further than to the next tag, so that a text of nothing but tags takes no longer than another."""
 
 _METADATA = re.compile(r"^[^\n]{0,80}\(untrusted[^\n]{0,60}\):?\n```(?:json)?\n.*?\n```\n?", re.DOTALL | re.MULTILINE)
 _NOBODYS = re.compile(
@@ -196,8 +195,11 @@ def _drop_blocks(text: str, is_cut: bool) -> str:
 
 
 def _format_command(command: re.Match[str]) -> str:
-    """A command that was typed with words of its own; one alone says nothing."""
-    return f"{command[1].strip()} {command[2].strip()}" if command[2] and command[2].strip() else ""
+    """A command that was typed with words of its own, in whatever order its parts stand; one alone says nothing."""
+    parts = {name: text.strip() for name, text in _COMMAND_PART.findall(command[0])}
+    if "name" not in parts:
+        return command[0]
+    return f"{parts['name']} {parts['args']}\n" if parts.get("args") else ""
 
 
 def _redact_and_bound(text: str, over: str) -> str:
