@@ -41,6 +41,7 @@ def recorded(event: str, session: str, **more: Any) -> dict[str, Any]:
         "SessionStart": {"source": "startup", "model": "a-model"},
         "UserPromptSubmit": {"permission_mode": "default", "prompt": "How does Peter like his replies?"},
         "PreCompact": {"trigger": "manual", "custom_instructions": ""},
+        "PostCompact": {"trigger": "manual", "compact_summary": "We mended the boiler."},
         "Stop": {"permission_mode": "default", "stop_hook_active": False},
         "SessionEnd": {"reason": "exit"},
     }

@@ -176,6 +176,13 @@ def test_the_newest_week_and_month_that_are_summed_up_are_told_where_wanted(tmp_
     assert "summed up" not in make(kept, "stove", recent_days=30).text
 
 
+def test_many_passages_leave_room_for_the_last_days(tmp_path: Path) -> None:
+    stoves = "".join(f"- Stove number {n} of the castle burns oak.\n" for n in range(200))
+    found = make(memory(fill(tmp_path / "vault", NOTES | {"Stoves.md": stoves})), "castle stove", 500, recent_days=2)
+    lately = found.text.partition("# What was noted lately\n")[2]
+    assert "- W @Anna: The stove needs birch." in lately and "castle burns oak" in found.text
+
+
 def test_a_private_summary_stays_private(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", NOTES | SUMMED_UP)
     put(root, "bank/summaries/2025-W48.md", "---\nscope: user:ada\n---\n- Ada's week\n")

@@ -65,7 +65,7 @@ def test_what_another_project_keeps_is_not_shown(notes: Path, data: Path, tmp_pa
     assert "4711" in asked(notes, "t", question, cwd=str(tmp_path / "secret"))
 
 
-@pytest.mark.parametrize("event", ["PreCompact", "Stop", "SessionEnd"])
+@pytest.mark.parametrize("event", ["PreCompact", "PostCompact", "Stop", "SessionEnd"])
 def test_other_events_mark_the_transcript_and_say_nothing(notes: Path, data: Path, event: str) -> None:
     given = recorded(event, "s")
     assert hooked(notes, event, given) == ""

@@ -108,10 +108,11 @@ class Agent(NamedTuple):
 
 _CLAUDE_CODE = Agent(
     "claude-code",
-    {"SessionStart": STARTED, "UserPromptSubmit": ASKED, "PreCompact": COMPACTING, "Stop": PAUSED, "SessionEnd": ENDED},
+    {"SessionStart": STARTED, "UserPromptSubmit": ASKED, "PreCompact": COMPACTING, "PostCompact": PAUSED,
+     "Stop": PAUSED, "SessionEnd": ENDED},
     longest_context=9500,  # up to 10,000 of `additionalContext` reach the model whole, of more it sees the beginning
     answered=("SessionStart", "UserPromptSubmit"),
-)
+)  # fmt: skip
 _OPENCODE = Agent(
     "opencode",
     {"session.created": STARTED, "session.resumed": CONTINUED, "chat.message": ASKED, "session.idle": PAUSED,

@@ -47,6 +47,9 @@ PROMPT_CORE_SHARE, RECENT_CORE_SHARE = 0.5, 0.75
 SUMMARY_SHARE = 0.3
 """The most of the budget that summaries take, and never more than half of what the core has left."""
 
+RECENT_SHARE = 0.2
+"""The most of the budget that is kept for what was noted lately, however many passages would fit."""
+
 LEAST_RESULT_TOKENS = 400
 """Results are asked for as if so many tokens were left: the answer counts without the sheet's format, and one that
 takes all of the room there would leave the sheet empty."""
@@ -242,10 +245,10 @@ class _BundleMaker:
             self._take_summaries()
         if not freshness.fresh and (options.prompts or options.recent_days):
             self._sheet.say_behind()
+        recent = self._find_recent() if options.recent_days > 0 else []
         if options.prompts:
-            self._take_passages()
-        if options.recent_days > 0:
-            self._take_recent()
+            self._take_passages(self._keep_for(recent))
+        self._take_recent(recent)
         return self._bundle(index_state(self._store.view(options.scopes), freshness, options.scopes))
 
     def _bundle(self, found: IndexState | None = None) -> Bundle:
@@ -312,9 +315,9 @@ class _BundleMaker:
 
     # --- what the notes say to a prompt ------------------------------------------------------------------------------
 
-    def _take_passages(self) -> None:
-        left = self._sheet.left
-        if not left:
+    def _take_passages(self, keep: int) -> None:
+        left = self._sheet.left - keep
+        if left <= 0:
             self._leave_out({"over_budget": 1})
             return
         answers = self._answers(max(left, LEAST_RESULT_TOKENS))
@@ -329,7 +332,7 @@ class _BundleMaker:
         for problem in dict.fromkeys(problem for answer in answers for problem in answer.degraded):
             what, why = problem  # what stands around the results takes some of the budget: say what was left for them
             self._degraded.append((what, f"{why}; {left} are left for it" if what == "budget" else why))
-        self._leave_out({"over_budget": self._add_results(results)})
+        self._leave_out({"over_budget": self._add_results(results, keep)})
 
     def _answers(self, room: int) -> list[Answer]:
         """What the notes say to each prompt, and other roots where they are asked; where nobody asked, no guesses."""
@@ -358,13 +361,13 @@ class _BundleMaker:
             answers.append(answer)
         return answers
 
-    def _add_results(self, results: Sequence[tuple[int, Result]]) -> int:
+    def _add_results(self, results: Sequence[tuple[int, Result]], keep: int) -> int:
         """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""
         over = 0
         least: dict[int, float] = {}
         for answer, result in results:
             is_weak = result.score < least.get(answer, result.score)
-            if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens):
+            if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens, keep):
                 over += 1
                 if result.score > 0:
                     least[answer] = max(least.get(answer, 0.0), FILL_SHARE * result.score)
@@ -375,12 +378,20 @@ class _BundleMaker:
 
     # --- what was told lately ----------------------------------------------------------------------------------------
 
-    def _take_recent(self) -> None:
+    def _find_recent(self) -> list[tuple[Piece, int]]:
         last = self._now.astimezone().date()
         days = Span(last - timedelta(days=self._options.recent_days - 1), last)
+        return list(recent_pieces(self._vault, self._store.view(self._options.scopes), days))
+
+    def _keep_for(self, recent: Sequence[tuple[Piece, int]]) -> int:
+        """What is kept for them while passages are taken: a share, and never more than they need."""
+        need = sum(piece_tokens(self._options.format, piece) + name_tokens for piece, name_tokens in recent)
+        return min(need, int(self._options.budget * RECENT_SHARE), self._sheet.left // 2)
+
+    def _take_recent(self, recent: Sequence[tuple[Piece, int]]) -> None:
         before = {said(text) for text in self._texts} - {()}
         left: dict[str, int] = {}
-        for piece, name_tokens in recent_pieces(self._vault, self._store.view(self._options.scopes), days):
+        for piece, name_tokens in recent:
             words = said(piece.text)
             why = "near_duplicates" if words in before else ""
             why = "shown_before" if piece.key in self._options.without else why
