@@ -3,19 +3,19 @@
 import os
 import subprocess
 import sys
-import time
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sample import call
 from vaults import fill, put
 
 from vault_memory.config import Config
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
-from vault_memory.search.as_of import committed_lines
 from vault_memory.store import journal
 from vault_memory.store.view import Filters
+from vault_memory.vault.undo_history import UndoHistory
 
 D = date(2025, 10, 20)
 NOTES = {"memory/2025-10-01.md": "The heron stood by the weir.\n", "memory/2025-11-01.md": "The heron left the weir.\n"}
@@ -177,9 +177,46 @@ def test_nothing_the_vault_configures_is_run(versioned: Path) -> None:
     assert plain.returncode == 0 and sprung.exists()  # the trap itself works
 
 
-@pytest.mark.parametrize("text", [b"One\rtwo\r", b"caf\xe9\n", "eel\n".encode("utf-16")])
-def test_git_knows_nothing_of_lines_it_reads_otherwise(tmp_path: Path, text: bytes) -> None:
+@pytest.mark.parametrize("text", [b"One heron\rtwo\r", b"heron caf\xe9\n", "heron eel\n".encode("utf-16")])
+def test_a_note_of_any_bytes_is_read_as_git_had_it(tmp_path: Path, text: bytes) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
     put(tmp_path, "Old.md", text)
     commit(tmp_path, "2025-10-01")
-    assert committed_lines(tmp_path, "Old.md", time.monotonic() + 60) is None
+    before = texts(ask(tmp_path, "heron"))
+    put(tmp_path, "Old.md", "Nothing of birds.\n")
+    commit(tmp_path, "2025-11-01")
+    assert texts(ask(tmp_path, "heron")) == before
+
+
+def test_a_line_is_told_as_git_had_it_however_it_reads_now(versioned: Path) -> None:
+    put(versioned, "Birds.md", "Storks eat frogs.\n\nThe osprey dives.\n")
+    commit(versioned, "2025-11-20")
+    (result,) = ask(versioned, "what do herons eat?").results[:1]
+    assert (result.content, result.source) == ("A heron eats eels.", "Birds.md#L1")
+    assert "A heron nests in March." in texts(ask(versioned, "heron nests", date(2025, 11, 16)))
+
+
+def test_a_note_that_was_deleted_since_is_told_but_nothing_that_was_forgotten(versioned: Path) -> None:
+    put(versioned, "Nests.md", "The osprey nests at Kallö.\n\n## Retain\n- W @Mara: The heron is called Olga.\n")
+    commit(versioned, "2025-10-02")
+    call("--vault", str(versioned), "forget", "Nests.md#L4", "--yes")
+    (versioned / "Nests.md").unlink()
+    commit(versioned, "2025-11-20")
+    assert "The osprey nests at Kallö." in texts(ask(versioned, "osprey"))
+    assert not any("Olga" in text for text in texts(ask(versioned, "what is the heron called")))
+
+
+def test_without_git_the_kept_history_tells(tmp_path: Path) -> None:
+    fill(tmp_path, {"Birds.md": "A heron eats eels.\n"})
+    runs = UndoHistory(tmp_path)
+    runs.begin("edit").keep("Birds.md", b"A heron eats eels.\n", b"A stork eats frogs.\n")
+    put(tmp_path, "Birds.md", "A stork eats frogs.\n")
+    answer = ask(tmp_path, "heron", datetime.now(UTC).date() - timedelta(2))
+    assert texts(answer) == {"A heron eats eels."}
+    assert "1 result from notes without a day" in dict(answer.degraded)["as-of"]
+
+
+def test_what_nothing_dates_comes_last(tmp_path: Path) -> None:
+    fill(tmp_path, NOTES | {"Heron.md": "# Heron\n\nThe heron, the grey heron, is a heron by the weir.\n"})
+    days = [result.date for result in ask(tmp_path, "heron by the weir").results]
+    assert days == sorted(days, key=lambda day: day is None) and days[0] and days[-1] is None

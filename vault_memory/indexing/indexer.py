@@ -9,7 +9,7 @@ How a run goes, and why in this order:
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -143,6 +143,26 @@ class Indexer:
             Vault(self._vault.config)
             refuse_loss(len(files), len(files) - vanished, vanished)
         return report
+
+    def replace(self, texts: Mapping[str, bytes | None], without: Collection[int] = ()) -> None:
+        """Index these notes as if they held these texts, those with None as if they were not there.
+
+        `without` are passages to be left out, by the hashes the journal knows them by.
+        """
+        from vault_memory.indexing.prepare import prepare
+        from vault_memory.store.journal import passage_key
+
+        known = self._store.notes()
+        with self._store.writing():
+            for path, text in texts.items():
+                if text is not None:
+                    file = File(path, len(text), 0)
+                    ready = prepare(file, text, self._vault.daily, self._vault.config.folder_scopes)
+                    kept = (row for row in ready.rows if not without or passage_key(row.text) not in without)
+                    self._put(ready._replace(rows=kept), Report())
+                elif path in known:
+                    rows.remove(self._store, known[path].id)
+            self._store.grow()
 
     def moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
         """New notes with the content of a vanished one, by new path: moves, not a loss and a gain."""

@@ -1,156 +1,135 @@
-"""What a vault said at the end of a day, by git, the journal and the notes' own days.
+"""A vault as it was at the end of a day: what has changed since is read as git, else our own history, had it then.
 
-An answer "as of" a day leaves out a line that git first saw after it, and keeps what git or the journal knew by then.
-A dated note may be committed much later than it was written: what came with its first commit, or on the day after its
-own, counts by its day. Of what neither git nor the journal knows the answer says so.
-
-Git only reads here, and runs nothing else: a vault may come from anywhere (law 8), its `.git/config` too, so hooks,
-monitors, conversions, outside programs and fetching are switched off. The committed version is asked for, never the
-file as it lies there: reading that would run the clean filter its settings name.
+The index is copied into memory, and there the changed notes are indexed as they were: a question is asked of the copy
+and cited from those texts. Of what neither git nor the journal knows the answer says so.
 """
 
-import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import date, datetime, timedelta
-from pathlib import Path
-from typing import NamedTuple
+from datetime import date
 
+from vault_memory.embedding.builtin_embedder import StaticEmbedder
+from vault_memory.errors import VaultMemoryError
+from vault_memory.indexing.indexer import Indexer
+from vault_memory.markdown.note import decoded_lines
+from vault_memory.search.answer import Result
+from vault_memory.search.pack import JOINER
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import Candidate, NoteInfo, View
+from vault_memory.store.view import ALL, Candidate, NoteInfo, Store
+from vault_memory.vault.git_history import GitHistory, is_blob
+from vault_memory.vault.undo_history import NoteChange, SavedRun, UndoHistory
+from vault_memory.vault.vault import Vault
 
 DEADLINE_SECONDS = 3.0
-"""How long git may be asked about one answer."""
-
-_SAFE = (
-    "--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
-    "-c", "core.pager=cat", "-c", "diff.external=", "-c", "protocol.allow=never", "-c", "blame.ignoreRevsFile=",
-    "-c", "log.showSignature=false", "-c", "core.sshCommand=false", "-c", "maintenance.auto=false", "-c", "gc.auto=0",
-)  # fmt: skip
-_ENVIRONMENT = {
-    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_PAGER": "cat", "GIT_ATTR_NOSYSTEM": "1", "LC_ALL": "C",
-}  # fmt: skip
-_MOVED = ("-w", "-M12", "-C12")
-"""A line moved, indented, or split off into another note in one commit is as old as it was; of 12 letters at least."""
+"""How long git may be asked about one day."""
 
 
-class CommittedLine(NamedTuple):
-    """When a line was committed (a local day), wherever it stood then.
+class PastVault(Vault):
+    """A vault whose notes are read as they were at the end of `day`."""
 
-    Of the lines of the repository's first commit (`is_first`) and of a note's own (`is_new`) it is not known how old
-    they were then.
-    """
+    def __init__(self, vault: Vault, present: Store, day: date) -> None:
+        super().__init__(vault.config)
+        self.day, self._present = day, present
+        self._days = note_queries.note_days(present.view(ALL))
+        self._certain: dict[str, str] = {}
+        """What certainly stood there by then: the hash that git gives the whole text."""
+        self._texts: dict[str, bytes | None] = {}
+        """What notes held, where that is another text than now; None for those that were not there."""
+        self._decoded: dict[str, str | None] = {}
+        self._read_git()
+        with suppress(VaultMemoryError):  # a damaged run tells nothing
+            self._read_history()
+        absent = [path for path, text in self._texts.items() if text is None]
+        for path in absent:
+            passages = note_queries.note_tokens(present.view(ALL), path)[1]
+            if self._answered(enumerate(map(journal.passage_key, passages))):
+                del self._texts[path]
 
-    day: date
-    is_first: bool
-    is_new: bool = False
+    def _read_git(self) -> None:
+        git = GitHistory(self.root, time.monotonic() + DEADLINE_SECONDS)
+        own = {path: date.fromisoformat(day) if day else None for path, day in self._days.items()}
+        now, versions = git.now, git.versions(self.day, own)
+        # What git has and the index has not was deleted since, or is none of the notes.
+        versions = {p: v for p, v in versions.items() if p in own or (p not in now and not self.is_left_out(p))}
+        changed = {path: v.blob for path, v in versions.items() if v and v.blob != now.get(path)}
+        held = git.texts(changed.values())
+        for path, version in versions.items():
+            blob = version.blob if version else ""
+            if version is None or blob in held:
+                self._texts[path] = held.get(blob)
+            if version and version.is_certain and (blob in held or path not in changed):
+                self._certain[path] = blob
 
+    def _read_history(self) -> None:
+        """What our own writers kept of notes that git does not know, from before their first change since."""
+        kept: dict[str, tuple[SavedRun, NoteChange]] = {}
+        for run in UndoHistory(self.root).runs():  # newest first
+            if run.started.astimezone().date() > self.day:
+                kept |= {change.path: (run, change) for change in reversed(run.changes())}
+        for path, (run, change) in kept.items():
+            if path in self._days and path not in self._certain and path not in self._texts:
+                self._texts[path] = run.text(change)
 
-class AsOf:
-    """What was written by the end of a day."""
+    def read(self, path: str) -> bytes:
+        """The bytes of a note as it was then; raises OSError like `Vault.read`."""
+        text = self._texts.get(path)
+        return super().read(path) if text is None else text
 
-    def __init__(self, store: View, root: Path, day: date, notes: Mapping[int, NoteInfo]) -> None:
-        self._store, self._root, self._day = store, root, day
-        self._notes = notes
-        self._deadline = time.monotonic() + DEADLINE_SECONDS
-        # Whether the folder looks like it lies in a git work tree; nothing is run for that.
-        self._is_tracked = any((folder / ".git").exists() for folder in (root, *root.parents))
-        self._git: dict[int, dict[str, CommittedLine] | None] = {}
-        self._known: dict[int, bool | None] = {}
+    def index(self, embedder: StaticEmbedder) -> Store:
+        """The index of the notes as they were, in memory. What was forgotten since stays forgotten."""
+        store = self._present.in_memory()
+        changed = {path: text for path, text in self._texts.items() if text is None or not self._has_grown(path, text)}
+        Indexer(self, store, embedder).replace(changed, set(journal.forgotten(self._present)))
+        return store
 
-    def later(self, places: Iterable[Sequence[Candidate]]) -> set[int]:
-        """Those passages of an answer that were written later, by their ids."""
-        asked = [p for place in places for p in place]
-        fresh = [p for p in asked if p.id not in self._known]
-        # What answered a question by then was there.
-        seen = note_queries.used_by(self._store, [(p.id, journal.passage_key(p.text)) for p in fresh], self._day)
-        for passage in fresh:
-            known = self._by_git(passage)
-            self._known[passage.id] = True if known is None and passage.id in seen else known
-        return {p.id for p in asked if self._known[p.id] is False}
+    def _has_grown(self, path: str, then: bytes) -> bool:
+        """Whether a note has only got more lines since: its passages need not be made again, `holds` tells them."""
+        try:
+            return set(then.splitlines()) <= set(super().read(path).splitlines())
+        except OSError:
+            return False
 
-    def unsure(self, places: Iterable[Sequence[Candidate]]) -> list[tuple[str, str]]:
-        """What the answer must say of results that nothing dates."""
-        first = (place[0] for place in places)
-        days = [self._notes[p.note_id].day for p in first if self._known.get(p.id) is None]
+    def holds(self, path: str, text: str) -> bool:
+        """Whether a note held this text then."""
+        if path not in self._decoded:
+            text_then = self._texts.get(path, b"") or b""
+            self._decoded[path] = "\n".join(decoded_lines(text_then)[0]) if path in self._texts else None
+        then = self._decoded[path]
+        return then is None or all(line in then for line in text.splitlines())
+
+    # --- what is known of an answer -----------------------------------------------------------------------------------
+
+    def count_later(self, results: Iterable[Result]) -> int:
+        """How many of the results that the vault gives now were written later."""
+        parts = ((result.path, part) for result in results for part in result.content.split(JOINER))
+        return sum(not self.holds(path, part) for path, part in parts)
+
+    def unknown(self, found: Iterable[tuple[Candidate, NoteInfo]]) -> dict[int, str | None]:
+        """Those passages of which nothing says that they were there by then, with their notes' own days."""
+        doubtful = {passage.id: (passage, note.day) for passage, note in found if not self._is_certain(note.path)}
+        seen = self._answered((i, journal.passage_key(passage.text)) for i, (passage, _) in doubtful.items())
+        return {i: day for i, (_, day) in doubtful.items() if i not in seen}
+
+    def say_unknown(self, days: Sequence[str | None]) -> list[tuple[str, str]]:
+        """What the answer must say of results that nothing dates, by their notes' days."""
         parts = (
             (days.count(None), "from notes without a day"),
             (len(days) - days.count(None), "by the note's day alone"),
         )
         said = [f"{count} result{'s' * (count > 1)} {what}" for count, what in parts if count]
-        return [("as-of", f"not known to have been written by {self._day}: {', '.join(said)}")] if said else []
+        return [("as-of", f"not known to have been written by {self.day}: {', '.join(said)}")] if said else []
 
-    def _by_git(self, passage: Candidate) -> bool | None:
-        """Whether the lines of a passage were there on the day; None when git does not know.
+    def _is_certain(self, path: str) -> bool:
+        if path in self._certain and path not in self._texts:
+            try:  # what is not committed may have been written since
+                is_same = is_blob(super().read(path), self._certain[path])
+            except OSError:
+                is_same = False
+            if not is_same:
+                del self._certain[path]
+        return path in self._certain
 
-        Not known: the repository's first commit after the day, that of a note with a day of its own or one until the
-        day after that, and a line that is not committed when nothing was committed since.
-        """
-        if not self._is_tracked:
-            return None
-        note, day = self._notes[passage.note_id], self._day
-        if note.id not in self._git:
-            self._git[note.id] = committed_lines(self._root, note.path, self._deadline)
-        known = self._git[note.id]
-        if known is None:
-            return None
-        found: list[CommittedLine | None] = []
-        for text in filter(None, (text.strip("\ufeff \t\r") for text in passage.text.split("\n"))):
-            # A part of a long line is looked for within.
-            wholes = (line for whole, line in known.items() if text in whole)
-            found.append(known.get(text) if passage.from_char is None else min(wholes, default=None))
-        if None in found and max(line.day for line in known.values()) > day:
-            return False
-        late = [line for line in found if line and line.day > day and not line.is_first]
-        if note.day:
-            own = date.fromisoformat(note.day)
-            late = [line for line in late if not line.is_new and line.day > own + timedelta(1)]
-        if late:
-            return False
-        return True if all(line and line.day <= day for line in found) else None
-
-
-def committed_lines(root: Path, path: str, deadline: float) -> dict[str, CommittedLine] | None:
-    """When each line of a note was committed, by its text; None when git is absent, knows nothing, or is late.
-
-    `deadline` is by time.monotonic.
-    """
-    import shutil
-    import subprocess  # only such an answer needs it
-
-    left, git = deadline - time.monotonic(), shutil.which("git")
-    # Some systems look into the working folder first: a program that lies in the vault is not the user's git.
-    if left <= 0 or git is None or Path(os.path.realpath(git)).is_relative_to(os.path.realpath(root)):
-        return None
-    command = [git, *_SAFE, "blame", *_MOVED, "--line-porcelain", "--no-textconv", "HEAD", "--", path]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRONMENT
-    try:
-        done = subprocess.run(
-            command, cwd=root, env=environment, timeout=left, check=False,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return None
-    found: dict[str, CommittedLine] = {}
-    porcelain = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
-    # Where git would part or read lines otherwise than note.py does, it knows nothing of them.
-    if done.returncode == 0 and not any(odd in porcelain for odd in "\r\0\ufffd"):
-        with suppress(ValueError, KeyError, IndexError, OverflowError):
-            for text, line in _parsed(porcelain):
-                found[text] = min(line, found.get(text, line))
-    return found or None
-
-
-def _parsed(porcelain: str) -> Iterator[tuple[str, CommittedLine]]:
-    """Yield each line and when it was committed; a note's first commit has no `previous` one."""
-    day, headers = date.max, set[str]()
-    for row in porcelain.split("\n"):
-        if row.startswith("\t"):
-            yield row[1:].strip("\ufeff \t"), CommittedLine(day, "boundary" in headers, "previous" not in headers)
-            headers.clear()
-        elif row.startswith("author-time "):
-            day = datetime.fromtimestamp(int(row.split()[1])).astimezone().date()
-        else:
-            headers.add(row.split(" ", 1)[0])
+    def _answered(self, keys: Iterable[tuple[int, int]]) -> set[int]:
+        """Those passages that answered a question by then: they were there."""
+        return note_queries.used_by(self._present.view(ALL), keys, self.day)

@@ -3,6 +3,8 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from datetime import date
 from typing import TYPE_CHECKING
 
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
@@ -21,6 +23,7 @@ from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
+    from vault_memory.search.as_of import PastVault
     from vault_memory.search.rerank import Reranker
 
 MAX_ASKERS = 5
@@ -35,10 +38,10 @@ class Recall:
 
     def __init__(
         self, store: Store, vault: Vault, embedder: StaticEmbedder, remote: "RemoteEmbedder | None" = None,
-        reranker: "Reranker | None" = None,
+        reranker: "Reranker | None" = None, past: "PastVault | None" = None,
     ) -> None:  # fmt: skip
         self._store, self._vault, self._embedder = store, vault, embedder
-        self._remote, self._reranker = remote, reranker
+        self._remote, self._reranker, self._past = remote, reranker, past
         self._finders: dict[object, Finder] = {}
 
     def answer(self, request: Request) -> Answer:
@@ -48,19 +51,33 @@ class Recall:
         """
         started = time.perf_counter()
         with self._store.snapshot():
-            view = self._store.view(request.filters.scopes or ALL)
-            # What is learnt of the index is learnt of what its asker sees.
-            seen = (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
-            finder = self._finders.pop(seen, None) or Finder(view, self._embedder, self._remote)
-            self._finders[seen] = finder
-            for oldest in list(self._finders)[:-MAX_ASKERS]:
-                del self._finders[oldest]
-            finder.refresh()
-            try:
-                answer = self._compose(finder, self._ranking(finder, request))
-            finally:
-                finder.search.release()
-            return answer._replace(seconds=time.perf_counter() - started)
+            day = request.filters.as_of
+            answer = self._answer_as_of(request, day) if day and not self._past else self._answer(request)
+        return answer._replace(seconds=time.perf_counter() - started)
+
+    def _answer(self, request: Request) -> Answer:
+        view = self._store.view(request.filters.scopes or ALL)
+        # What is learnt of the index is learnt of what its asker sees.
+        seen = (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
+        finder = self._finders.pop(seen, None) or Finder(view, self._embedder, self._remote)
+        self._finders[seen] = finder
+        for oldest in list(self._finders)[:-MAX_ASKERS]:
+            del self._finders[oldest]
+        finder.refresh()
+        try:
+            return self._compose(finder, self._ranking(finder, request))
+        finally:
+            finder.search.release()
+
+    def _answer_as_of(self, request: Request, day: date) -> Answer:
+        """The answer that the notes gave at the end of a day; what else they would give now was written later."""
+        from vault_memory.search.as_of import PastVault
+
+        past, now = PastVault(self._vault, self._store, day), self._answer(request)
+        with closing(past.index(self._embedder)) as store:
+            answer = Recall(store, past, self._embedder, self._remote, self._reranker, past).answer(request)
+        omitted = {**answer.omitted, "later": past.count_later(now.results)}
+        return answer._replace(omitted=omitted, generation=now.generation, vault=now.vault)
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
         filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen
@@ -132,7 +149,7 @@ class Recall:
     def _pack(
         self, finder: Finder, ranking: Ranking, marks: Mapping[int, int]
     ) -> tuple[Packing, dict[str, int], list[tuple[str, str]]]:
-        """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
+        """What fits, how much was left out and why, and of an earlier day what is not known to be of it."""
         query, scores = ranking.candidates.query, ranking.scores
         request = query.request
         scored = [ranking.passages[i] for i in scores]
@@ -143,21 +160,19 @@ class Recall:
         wanted = strong
         if request.without:
             wanted = [each for each in strong if journal.passage_key(each.text) not in request.without]
+        unknown = dict[int, str | None]()
+        if past := self._past:
+            wanted = [each for each in wanted if past.holds(ranking.notes[each.note_id].path, each.text)]
+            unknown = past.unknown((each, ranking.notes[each.note_id]) for each in wanted)
+            wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
         headers = {note.id: note.header_tokens for note in ranking.notes.values()}
         each_note = query.asks_when or query.window is not None
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
         unsure = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
         omitted = {"shown_before": len(strong) - len(wanted)} if request.without else {}
         omitted |= {"below_floor": len(scored) - len(strong)} if request.floor else {}
-        if request.filters.as_of:
-            from vault_memory.search.as_of import AsOf
-
-            written, count = AsOf(finder.store, self._vault.root, request.filters.as_of, ranking.notes), len(wanted)
-            while out := written.later(packed.places):
-                wanted = [passage for passage in wanted if passage.id not in out]
-                packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
-            omitted = {"later": count - len(wanted), **omitted}
-            unsure += written.unsure(packed.places)
+        if self._past:
+            unsure += self._past.say_unknown([unknown[p[0].id] for p in packed.places if p[0].id in unknown])
         return packed, omitted, unsure
 
     # --- citing ------------------------------------------------------------------------------------------------------

@@ -244,6 +244,11 @@ def note_paths(view: View, folder: str = "", with_private: bool = True) -> list[
     return [row[0] for row in view.rows(_PATHS, first, last, with_private)]
 
 
+def note_days(view: View) -> dict[str, str | None]:
+    """The day of each note by its path."""
+    return dict(view.rows("SELECT path, day FROM note"))
+
+
 def note_titles(view: View) -> list[tuple[str, str]]:
     """(path, title or alias) of all notes, by path."""
     return list(view.rows(_TITLES))

@@ -221,6 +221,13 @@ class Store(IndexConnection):
         """A new and empty index for bulk loading, open."""
         return cls(schema.create(path))
 
+    def in_memory(self) -> "Store":
+        """A copy of this index, as it is seen now, that nobody else sees."""
+        copied = apsw.Connection(":memory:")
+        with copied.backup("main", self.connection, "main") as backup:
+            backup.step(-1)
+        return Store(copied)
+
     def close(self, keep_log: bool = False) -> None:
         """Close it; with `keep_log` without tidying up the write-ahead log, which may be another index's by now."""
         if keep_log:
