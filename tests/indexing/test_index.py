@@ -523,6 +523,24 @@ def test_on_a_full_disk_the_index_answers_as_it_is_and_says_so(tmp_path: Path) -
     assert "The index cannot be updated: " in ended.stderr
 
 
+NOTHING_LEFT = FULL_DISK.replace("900000", "0")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits on a file's size")
+@pytest.mark.parametrize("behind", [False, True])
+def test_where_not_a_byte_is_left_an_index_that_was_closed_cleanly_answers(tmp_path: Path, behind: bool) -> None:
+    memory(fill(tmp_path, NOTES)).index()
+    if behind:
+        put(tmp_path, "much.md", MUCH)
+    for command in (["recall", "lighthouse keeper"], ["status"], ["entities"], ["lint"], ["context"], ["doctor"]):
+        ended = run(tmp_path, *command, first=NOTHING_LEFT)
+        assert (ended.returncode, "Unexpected" in ended.stderr) == (0, False), (command, ended.stdout + ended.stderr)
+        if command[0] == "recall":
+            assert "The lighthouse keeper retired." in ended.stdout
+            assert ("The index cannot be updated: " in ended.stderr) == behind
+    assert run(tmp_path, "index", first=NOTHING_LEFT).returncode == (4 if behind else 0)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits on a file's size")
 @pytest.mark.parametrize("option", [(), ("--rebuild",)])
 def test_a_full_disk_leaves_the_old_index_serving(tmp_path: Path, option: tuple[str, ...]) -> None:

@@ -24,7 +24,7 @@ from vault_memory.reflect.sections import counted
 from vault_memory.search.names import Names
 from vault_memory.sessions import projects
 from vault_memory.startup import __version__
-from vault_memory.store import embedding_rows, journal, note_queries
+from vault_memory.store import embedding_rows, journal, note_queries, schema
 from vault_memory.store.digest import damage
 from vault_memory.store.view import Store, View
 from vault_memory.text.scope_syntax import folder_key
@@ -140,6 +140,9 @@ def _index(memory: "Federation", state: Status | None, may_run: bool) -> Check:
         return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     try:
         with Store.opened(memory.index_file.path) as store:
+            if store.is_frozen:
+                frozen = f"it answers as it is, and cannot be updated or checked: {schema.CANNOT_WRITE}"
+                return Check("index", "warning", frozen, "Free some space.")
             verdict = damage(store)
     except BusyError:
         busy = "another program is writing the index, so it was not checked"

@@ -93,6 +93,8 @@ class HeldIndex(IndexFile):
         identity = locations.identity(self.path)
         if identity and self._store and not os.path.getsize(self.path):
             self.close()  # emptied by someone: while it is open nobody can make it anew
+        if self._store and self._store.is_frozen:
+            self.close()  # by now the disk may have space again
         if identity is None:
             if self._store:
                 self._index_lost()

@@ -329,12 +329,13 @@ class IndexFile:
         pending = len(changes.new) + len(changes.suspect) + len(changes.gone)
         if not pending:
             return Freshness(unseen, unreadable=tuple(walk.unreadable))
-        if not write:
+        if not write or store.is_frozen:
             # A file saved just before it was indexed is only suspected of having changed since.
             changed = [f for f in changes.suspect if self.vault.hash(f.path) != rows[f.path].hash]
             pending += unseen + len(changed) - len(changes.suspect)
             store.outdated = (*(f.path for f in changed), *(row.path for row in (*changes.gone, *changes.unseen)))
-            return Freshness(pending, unreadable=tuple(walk.unreadable))
+            why = schema.CANNOT_WRITE if write and pending else ""
+            return Freshness(pending, unreadable=tuple(walk.unreadable), unwritten=why)
         self.refuse_empty(walk)
         held_back = self.vault.filters.unknown if changes.new else ""
         try:

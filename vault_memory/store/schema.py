@@ -107,6 +107,8 @@ END;
 DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 """What SQLite raises when the file is damaged; text that is not UTF-8 was never written."""
 
+CANNOT_WRITE = "the disk is full, or the file is read-only"
+
 BUSY = (apsw.BusyError, apsw.LockedError)
 
 
@@ -120,10 +122,11 @@ def mapped_errors(index: Path) -> Iterator[None]:
     except DAMAGED as error:
         raise IndexDamagedError(str(error), "Run `memory index --rebuild`.") from error
     except apsw.Error as error:
+        why = CANNOT_WRITE if isinstance(error, apsw.ReadOnlyError) else str(error)
         raise IndexUnusableError(
-            f"The index {index} cannot be used: {error}.",
+            f"The index {index} cannot be used: {why}.",
             "Check free space and permissions there; the index is derived and may be deleted.",
-            str(error),
+            why,
         ) from error
 
 
@@ -150,14 +153,9 @@ def refuse_foreign(path: Path, named: Path | None) -> None:
         return
     is_foreign = path == named
     if header.startswith(b"SQLite format 3\0"):
-        from urllib.parse import quote
-
-        # Read without touching it or what lies beside it.
-        uri = f"file:{quote(os.fsencode(path))}?immutable=1"
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         with (
             contextlib.suppress(apsw.Error, UnicodeDecodeError),
-            contextlib.closing(apsw.Connection(uri, flags=flags)) as connection,
+            contextlib.closing(_connect_untouched(path)) as connection,
         ):
             tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             log = path.with_name(path.name + "-wal")
@@ -170,22 +168,41 @@ def refuse_foreign(path: Path, named: Path | None) -> None:
         )
 
 
+def _connect_untouched(path: Path) -> apsw.Connection:
+    """Open a database for reading without touching it or what lies beside it."""
+    from urllib.parse import quote
+
+    uri = f"file:{quote(os.fsencode(path))}?immutable=1"
+    return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
 SECURE_DELETE = "PRAGMA secure_delete=ON"
 """What no note says any more, for it was forgotten say, is not to be read in the file; it costs nothing measurable."""
 
 
 def connect(path: Path) -> apsw.Connection:
-    """Open an existing index for reading and writing in WAL mode; raises apsw's errors."""
+    """Open an existing index for reading and writing in WAL mode; raises apsw's errors.
+
+    On a full disk, where not even the files beside it can be made, one that was closed cleanly is opened for reading.
+    """
     close_folder(str(path.parent))
     for suffix in ("", "-wal", "-shm", ".lock"):  # of an earlier version: the text of private notes is in them
         close_to_others(f"{path}{suffix}")
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-    # By itself: what follows a statement that gives a row is not run.
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY")
-    connection.execute("PRAGMA cache_size=-16000; PRAGMA mmap_size=268435456")
-    connection.execute(SECURE_DELETE)
+    try:
+        # By itself: what follows a statement that gives a row is not run.
+        connection.execute("PRAGMA journal_mode=WAL")
+    except (apsw.FullError, apsw.IOError):
+        connection.close()
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.getsize(f"{path}-wal"):
+                raise
+        connection = _connect_untouched(path)
+    else:
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(SECURE_DELETE)
+    connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000; PRAGMA mmap_size=268435456")
     return connection
 
 

@@ -125,6 +125,11 @@ class IndexConnection:
         return value if isinstance(value, str | int) else None
 
     @property
+    def is_frozen(self) -> bool:
+        """Whether it could be opened for reading alone, and shows nothing that others write (schema.connect)."""
+        return self.connection.readonly("main")
+
+    @property
     def generation(self) -> int:
         """A number that grows with each change of the content."""
         return int(self.meta("generation") or 0)
