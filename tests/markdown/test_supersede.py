@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from steps import steps
 from vaults import fill, memory
 
 from vault_memory.markdown import supersede
@@ -197,6 +198,31 @@ words = st.sampled_from(["Peter", "lives", "in", "works", "at", "prefers", "uses
 def test_of_two_at_most_one_is_replaced(first: list[str], second: list[str]) -> None:
     found = replaced("Peter", " ".join(first), " ".join(second))
     assert found in ({}, {0: 1})
+
+
+CLAIMS = ("Peter lives in Town{}.", "Peter now lives in Town{}.", "Now prefers tea{} over coffee.", "Works at Firm.")
+
+
+@pytest.mark.parametrize("day", [DAY, None])
+@pytest.mark.parametrize("text", CLAIMS)
+def test_twice_as_many_claims_take_about_twice_the_steps(text: str, day: int | None) -> None:
+    def taken(count: int) -> int:
+        every = [
+            one._replace(note=0, line=n, day=day, since=day)
+            for n in range(count)
+            for one in told(n, "Peter", text.format(n), DAY)
+        ]
+        assert len(every) >= count
+        return steps(lambda: supersede.reordered(dict.fromkeys(range(count), 1.0), supersede.successors(every, DAY)))
+
+    assert taken(800) < 3 * taken(400)
+
+
+def test_a_long_chain_is_put_in_order_at_once() -> None:
+    chain = {n: n + 1 for n in range(400)}
+    scores = {n: float(n) for n in range(401)}
+    assert list(supersede.reordered(dict(reversed(scores.items())), chain)) == [*range(400, -1, -1)]
+    assert list(supersede.reordered({n: 1.0 - n for n in range(401)}, chain)) == [*range(400, -1, -1)]
 
 
 # --- in a vault -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ hold only one way at a time.
 """
 
 import math
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -28,9 +28,10 @@ class Claim(NamedTuple):
     whole: bool = True
     start: date | None = None
 
-    def repeats(self, other: "Claim") -> bool:
-        """Whether both say the same to be so, or to be over."""
-        return self[:2] == other[:2] and (self.how == ENDS) == (other.how == ENDS)
+    @property
+    def said(self) -> tuple[str, str, bool]:
+        """What it says to be so, or to be over: equal for claims that repeat each other."""
+        return self.slot, self.value, self.how == ENDS
 
 
 class DatedClaim(NamedTuple):
@@ -53,9 +54,6 @@ COUNTRIES = frozenset(
     texas california""".split()  # noqa: SIM905
 )
 """A country and a town in it are no contradiction."""
-
-_RIVAL_SLOTS = ("live", "work", "prefer", ANY)
-"""Claims of other values in one of these may take each other's place."""
 
 
 def supersedes(newer: Claim, older: Claim) -> bool:
@@ -91,22 +89,61 @@ def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | N
     Newer is what was written later and holds from no earlier day; what holds from after `today` replaces nothing yet.
     `asked` limits the answer to these keys.
     """
-    groups: dict[tuple[str, str, str], list[DatedClaim]] = {}
-    for one in told:
-        value = "" if one.claim.slot.partition(":")[0] in _RIVAL_SLOTS else one.claim.value
-        groups.setdefault((one.subject, one.claim.slot, value), []).append(one)
-    found: dict[int, int] = {}
-    for (subject, slot, _), group in groups.items():
-        every = [*group, *(groups.get((subject, ANY, ""), ()) if slot != ANY else ())]
-        for older in group if asked is None else [one for one in group if one.key in asked]:
-            known = [t for t in every if t.key != older.key and (t.since is None or t.since <= today)]
-            later = (t for t in known if _is_newer(t, older))
-            rivals = (t for t in later if supersedes(t.claim, older.claim))
-            newest = max(rivals, key=lambda t: (t.day or 0, t.note, t.line), default=None)
-            again = (t for t in known if t.claim.repeats(older.claim))
-            if newest and not any(_is_newer(t, newest, or_plain=True) for t in again):
-                found[older.key] = newest.key
-    return found
+    groups: dict[tuple[str, str, str], dict[Claim, list[DatedClaim]]] = {}  # all newest first
+    repeats: dict[tuple[str, str, str, bool], list[DatedClaim]] = {}
+    all_told = sorted(told, key=_order, reverse=True)
+    for one in all_told:
+        if one.since is None or one.since <= today:
+            group = groups.setdefault((one.subject, one.claim.slot, _rivalry(one.claim)), {})
+            group.setdefault(one.claim, []).append(one)
+            repeats.setdefault((one.subject, *one.claim.said), []).append(one)
+    changes = {
+        key: {claim: said for claim, said in group.items() if claim.how != STATES} for key, group in groups.items()
+    }
+    is_said_again: dict[tuple[object, ...], bool] = {}
+    found: dict[int, DatedClaim] = {}
+    for older in all_told:
+        if not older.claim.whole or (asked is not None and older.key not in asked):
+            continue
+        subject, claim = older.subject, older.claim
+        among = changes if older.day is None else groups
+        places = {(subject, claim.slot, _rivalry(claim)), (subject, ANY, claim.value.removesuffix("|"))}
+        rivals = [_newest_rival(older, among.get(place, {})) for place in places]
+        newest = max(filter(None, rivals), key=_order, default=None)
+        if newest is None or (older.key in found and _order(found[older.key]) >= _order(newest)):
+            continue
+        again = (subject, *claim.said)
+        if (again, newest) not in is_said_again:
+            said = repeats.get(again, ())
+            is_said_again[again, newest] = any(_is_newer(one, newest, or_plain=True) for one in said)
+        if not is_said_again[again, newest]:
+            found[older.key] = newest
+    return {old: newest.key for old, newest in found.items()}
+
+
+def _order(one: DatedClaim) -> tuple[int, int, int]:
+    return one.day or 0, one.note, one.line
+
+
+def _rivalry(claim: Claim) -> str:
+    """What claims in one slot have in common that may take each other's place."""
+    slot = claim.slot.partition(":")[0]
+    if slot == "prefer":
+        preferred, context = claim.value.split("|")
+        return context or " ".join(preferred.split()[-1:])
+    return "" if slot in ("live", "work") else claim.value
+
+
+def _newest_rival(older: DatedClaim, told: Mapping[Claim, Sequence[DatedClaim]]) -> DatedClaim | None:
+    """The newest that takes the place of an older claim: mostly among the first, for all are newest first."""
+    best: DatedClaim | None = None
+    for claim, said in told.items():
+        if (best and _order(said[0]) <= _order(best)) or (said[0].day or 0) < (older.day or 0):
+            break
+        if supersedes(claim, older.claim):
+            one = next((one for one in said if one.key != older.key and _is_newer(one, older)), None)
+            best = max(filter(None, (best, one)), key=_order, default=None)
+    return best
 
 
 def _is_newer(one: DatedClaim, other: DatedClaim, or_plain: bool = False) -> bool:
@@ -125,10 +162,18 @@ def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[
     """Scores, best first, in which each superseded memory comes right after its successor, which rises to its place."""
     new_scores = dict(scores)
     followed = {old: new for old, new in followed.items() if old in scores and new in scores}
-    for _ in followed:  # a chain is no longer than that
-        for old, new in followed.items():
-            new_scores[new] = max(new_scores[new], new_scores[old])
-    for _ in followed:
-        for old, new in followed.items():
-            new_scores[old] = min(new_scores[old], math.nextafter(new_scores[new], -math.inf))
+    chains: list[list[int]] = []
+    seen: set[int] = set()
+    for old in followed:
+        chain: list[int] = []
+        while old in followed and old not in seen:
+            seen.add(old)
+            chain.append(old)
+            old = followed[old]
+        chains.append(chain)
+    in_turn = [old for chain in reversed(chains) for old in chain]  # each before what took its place
+    for old in in_turn:
+        new_scores[followed[old]] = max(new_scores[followed[old]], new_scores[old])
+    for old in reversed(in_turn):
+        new_scores[old] = min(new_scores[old], math.nextafter(new_scores[followed[old]], -math.inf))
     return dict(sorted(new_scores.items(), key=lambda pair: -pair[1]))

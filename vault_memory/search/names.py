@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from vault_memory.markdown import entities
@@ -17,6 +18,7 @@ class Names:
 
     def __init__(self, store: View, with_private: bool = True) -> None:
         self._store, self.with_private = store, with_private
+        self._spelled: dict[str, str | None] = {}
         rows = note_queries.page_names(store, with_private)
         self.copies = _copies(rows)
         """The copies of pages, which name nobody, each with the page it is one of."""
@@ -47,9 +49,17 @@ class Names:
     def slugs(self, name: str) -> list[str]:
         """Every slug that means the same entity, its own first."""
         canonical = self.canonical(name)
-        same = [slug for slug, page in self._own.items() if page == canonical]
-        same += [slug for slug, pages in self._aliases.items() if pages == [canonical] and slug not in self._own]
-        return list(dict.fromkeys((canonical, entities.slug(name), *same)))
+        return list(dict.fromkeys((canonical, entities.slug(name), *self._slugs_of.get(canonical, ()))))
+
+    @cached_property
+    def _slugs_of(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for slug, page in self._own.items():
+            found[page].append(slug)
+        for slug, pages in self._aliases.items():
+            if len(pages) == 1 and slug not in self._own:
+                found[pages[0]].append(slug)
+        return found
 
     def forms(self, name: str) -> list[str]:
         """The texts an entity is called by, for finding it in plain text."""
@@ -59,7 +69,9 @@ class Names:
         """What an entity is called: its page's file name, else its most frequent spelling; None when unknown."""
         if slug in self.pages:
             return entities.link_name(self.pages[slug])
-        return note_queries.spelling(self._store, slug, self.with_private)
+        if slug not in self._spelled:  # it counts every mention
+            self._spelled[slug] = note_queries.spelling(self._store, slug, self.with_private)
+        return self._spelled[slug]
 
     def near(self, name: str) -> list[str]:
         """Names that look alike, for a suggestion: never used to resolve."""
