@@ -179,6 +179,7 @@ class Config:
     reflect_key_env: str = _own(_VARIABLE, "")
     reflect_deadline_seconds: float = _own(_number(0.1, 3600), 60.0)
     reflect_run_deadline_seconds: float = _own(_number(0.1, 86_400), 600.0)
+    terminal_links: bool = _own(_FLAG, True)
     mcp_edit: bool = _own(_FLAG, False)
     hooks_seconds: float = _own(_number(0.1, 60), 2.0)
     hooks_budget: int = _own(_number(1, 1_000_000), 2000)

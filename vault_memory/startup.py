@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
+RECALL_FORMATS = ("paths", "md", "json")
 FORMATS = ("markdown", "json", "xml")
 NOTES, SESSIONS = "notes", "sessions"
 STALE_SOURCE = "stale_source"

@@ -1,13 +1,20 @@
 """What a person sees: the program run in a terminal of its own, whose screen is read as text."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from sample import at_home, call, working_in
+from hypothesis import given
+from hypothesis import strategies as st
+from sample import NOW, at_home, call, working_in
 from vaults import put
+
+from vault_memory.rendering.common import cells
+from vault_memory.rendering.screen import BOLD, FEWEST_CELLS, wrapped
 
 pty = pytest.importorskip("pty", reason="needs a pseudo-terminal")
 
@@ -64,3 +71,89 @@ def test_a_vault_whose_index_lies_elsewhere_is_remembered(tmp_path: Path, settin
         assert call("index", "--vault", "Dropbox").code == 0
         assert "blue folder" in call("recall", "manual").out
         assert "your vault" not in call("index", "--vault", "Dropbox").err
+
+
+# --- looks -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sample(indexed_sample: Path, tmp_path: Path):
+    shutil.copytree(indexed_sample, tmp_path / "Notes")
+    with at_home(tmp_path), working_in(tmp_path / "Notes"):
+        yield tmp_path
+
+
+ASKED = ("recall", "what does Peter prefer?", "-k", "3", "--now", NOW)
+
+
+def test_a_terminal_shows_bold_words_and_links(sample: Path) -> None:
+    shown = screen(*ASKED, NO_COLOR="")
+    assert f"@{BOLD}Peter" in shown and f"{BOLD}Prefers" in shown
+    assert "\x1b]8;;obsidian://open?vault=Notes&file=memory%2F2025-11-27\x1b\\" in shown
+    put(sample, ".config/vault-memory/config.toml", "[terminal]\nlinks = false\n")
+    shown = screen(*ASKED, NO_COLOR="")
+    assert BOLD in shown and "\x1b]8;" not in shown
+
+
+KITES = """Flown in autumn.
+
+## Log
+- 09:00 The red kite needs a new line before the next strong wind from the west.
+- 10:00 Bread.
+- 11:00 The kite flew.
+
+## Shop
+- a kite of silk
+"""
+SHOWN = """\
+Autumn.md
+Log
+L4 - 09:00 The red kite needs a new line
+   before the next strong wind from the
+   west.
+ ⋮
+L6 - 11:00 The kite flew.
+Shop
+L9 - a kite of silk
+"""
+
+
+def test_an_answer_on_a_narrow_terminal_without_colour(tmp_path: Path) -> None:
+    put(tmp_path, "Notes/Autumn.md", KITES)
+    with at_home(tmp_path), working_in(tmp_path):
+        assert screen("--vault", "Notes", "recall", "kite", "--mode", "lexical", "--quiet", columns=40) == SHOWN
+
+
+def test_a_note_closes_no_link_and_sets_no_style(tmp_path: Path) -> None:
+    put(tmp_path, "Notes/a.md", "The kite \x1b[31mis red\x1b]8;;http://x\x1b\\.\n")
+    with at_home(tmp_path), working_in(tmp_path):
+        shown = screen("--vault", "Notes", "recall", "kite", NO_COLOR="")
+    assert re.findall(r"\x1b\[31m|\x1b]8;;http", shown) == []
+
+
+def test_what_scripts_read_is_the_same_on_a_terminal_and_in_a_pipe(sample: Path) -> None:
+    for shape in ("md", "json", "paths"):
+        piped = call(*ASKED, "--format", shape, "--quiet").out
+        shown = screen(*ASKED, "--format", shape, "--quiet", columns=20, NO_COLOR="")
+        assert re.sub(r'"seconds".*', "", shown) == re.sub(r'"seconds".*', "", piped)
+    assert call(*ASKED, "--format", "md").out == call(*ASKED).out
+    assert call(*ASKED, "--format", "paths").out.split("\n")[0] == "memory/2025-11-27.md"
+
+
+@given(st.text(), st.integers(FEWEST_CELLS, 80))
+def test_wrapping_loses_nothing_but_spaces(text: str, width: int) -> None:
+    rows = wrapped(text, width)
+    assert "".join("".join(rows).split()) == "".join(text.split())
+    assert all(cells(row.rstrip()) <= width for row in rows)
+
+
+def test_a_mistyped_command_is_guessed() -> None:
+    assert "Did you mean `recall`?" in call("recal", "roof").err
+    assert "Did you mean" not in call("zzz").err
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    environ = os.environ | {"_MEMORY_COMPLETE": "bash_complete", "COMP_WORDS": "memory recall --f", "COMP_CWORD": "2"}
+    command = [str(Path(sys.executable).with_name("memory"))]
+    done = subprocess.run(command, env=environ, capture_output=True, timeout=60, check=False)
+    assert done.stdout.decode() == "plain,--format\n"

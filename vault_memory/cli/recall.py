@@ -2,14 +2,16 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from vault_memory.cli.common import Shared, command, scope_option
 from vault_memory.errors import UsageError
-from vault_memory.startup import FORMATS, MODES, SOURCES
+from vault_memory.startup import FORMATS, MODES, RECALL_FORMATS, SOURCES
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     short_help="Answer a question from the vault, with citations.",
 )
 @click.argument("query", nargs=-1)
-@click.option("--k", type=click.IntRange(1), metavar="N", help="Maximum results (8, or unlimited with --budget).")
+@click.option("-k", "--k", type=click.IntRange(1), metavar="N", help="Maximum results (8, or unlimited with --budget).")
 @click.option(
     "--budget", type=click.IntRange(1), metavar="TOKENS", help="Maximum tokens (2000, or unlimited with --k)."
 )
@@ -37,9 +39,17 @@ if TYPE_CHECKING:
 @click.option("--mode", type=click.Choice(MODES), help="Words, meaning or both (auto).")
 @click.option("--explain", is_flag=True, help="Explain each result's rank; leaves no trace in the journal.")
 @click.option("--no-journal", is_flag=True, help="Do not record this recall in the journal.")
+@click.option(
+    "--format", "shape", type=click.Choice(RECALL_FORMATS),
+    help="Only the notes' paths, best first; Markdown, on a terminal too; or JSON, as --json.",
+)  # fmt: skip
 @click.option("--batch", metavar="FILE|-", help="Requests, one JSON object per line; answers likewise, in order.")
-def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str | None, **options: Any) -> None:  # noqa: ANN401
+def recall(
+    shared: Shared, query: tuple[str, ...], no_journal: bool, shape: str | None, batch: str | None,
+    **options: Any,  # noqa: ANN401
+) -> None:  # fmt: skip
     """Answer a question from the vault, with citations, within a token budget."""
+    shared = replace(shared, json=shared.json or shape == "json")
     if batch is not None:
         if query:
             raise click.UsageError("--batch takes its questions from the file: leave out QUERY.")
@@ -48,16 +58,33 @@ def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str 
     if not query:
         raise click.UsageError("What would you like to recall?")
     values = {"query": " ".join(query), **{key: value for key, value in options.items() if value not in (None, ())}}
-    found = shared.ask("recall", {**values, "no_journal": no_journal, "as_text": not shared.json})
+    is_screen = shape is None and not shared.json and sys.stdout.isatty()
+    wanted = {"as_screen": True} if is_screen or shape == "paths" else {}
+    found = shared.ask("recall", {**values, **wanted, "no_journal": no_journal, "as_text": not shared.json})
     if shared.json:
         shared.say(json.dumps(found))
         return
     for note in found["before"]:
         shared.note(note)
-    if found["text"]:
-        shared.say(found["text"])
-    for note in (*found["notes"], *found["left_out"]):
+    text, left_out = found["text"], found["left_out"]
+    if shape == "paths":
+        text = "\n".join(dict.fromkeys(result["path"] for result in found["results"]))
+    elif is_screen:
+        text, left_out = _on_screen(found), [" ".join(left_out)] if left_out else []
+    if text:
+        shared.say(text)
+    for note in (*found["notes"], *left_out):
         shared.note(note)
+
+
+def _on_screen(found: dict[str, Any]) -> str:
+    import shutil
+
+    from vault_memory.rendering.screen import Screen, recall_screen
+
+    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"  # https://no-color.org
+    screen = Screen(shutil.get_terminal_size().columns, not is_plain, found["links"])
+    return recall_screen(found["results"], found["matched"], screen)
 
 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:

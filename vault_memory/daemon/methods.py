@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
-from vault_memory.rendering.recall import context_document, left_out_notes, recall_document, recall_notes, recall_text
+from vault_memory.rendering.recall import (
+    context_document,
+    left_out_notes,
+    recall_document,
+    recall_notes,
+    recall_text,
+    screen_document,
+)
 from vault_memory.search import request
 
 if TYPE_CHECKING:
@@ -40,14 +47,15 @@ def call(name: str, memory: Federation, params: Params, progress: "Progress | No
     return method.run(memory, params, progress)
 
 
-_NO_OPTIONS = frozenset({"as_text", "no_journal", "self_contained"})
+_NO_OPTIONS = frozenset({"as_text", "as_screen", "no_journal", "self_contained"})
 """What a client may ask of a recall besides what the command line may."""
 
 
 def _recall(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     """The `recall@1` document; with `as_text` Markdown, the notes beside it, and what an agent is told of the answer.
 
-    `self_contained` leaves out what tells nothing by itself, `no_journal` leaves no trace.
+    `as_screen` adds what a terminal shows instead of the Markdown. `self_contained` leaves out what tells nothing by
+    itself, `no_journal` leaves no trace.
     """
     started = time.perf_counter()
     as_text = request.flag(params, "as_text")
@@ -64,6 +72,7 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
         "degraded": [{"what": what, "why": why} for what, why in answer.degraded], "index": {"fresh": answer.fresh},
         "understood": {"unknown": list(answer.understood.unknown), "window": days or None},
         "omitted": dict(answer.omitted),
+        **(screen_document(answer, memory.config.terminal_links) if request.flag(params, "as_screen") else {}),
     }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """What `recall` and `context` print: Markdown grouped by note, notes for a person beside it, JSON documents."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC
 from typing import TYPE_CHECKING
@@ -19,7 +20,10 @@ from vault_memory.rendering.common import (
     superseded,
 )
 from vault_memory.search.answer import SESSION, Answer, Result
+from vault_memory.search.query import understand
 from vault_memory.store.journal import digits
+from vault_memory.store.search_queries import stemmer
+from vault_memory.text.terms import RUN, index_text
 
 if TYPE_CHECKING:
     from vault_memory.context.context import Bundle, ContextRequest
@@ -92,6 +96,17 @@ def recall_text(answer: Answer) -> str:
                 lines.append(f"    {result.rank}. {result.score:.3f} {why}")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
+
+
+def screen_document(answer: Answer, has_links: bool) -> Document:
+    """What `screen.recall_screen` shows of an answer: its results, and the words of them that match the question."""
+    query, stems = understand(answer.request), stemmer()
+    wanted = {stem for phrase in (*query.phrases, *query.named) for stem in stems(phrase)}
+    words = {word for result in answer.results for word in re.findall(r"\w+", result.content.casefold())}
+    matched = {word for word in words if not RUN.search(word) and wanted.intersection(stems(index_text(word)))}
+    matched.update(filter(RUN.search, query.words))
+    results = [_result(result, answer.vault) for result in answer.results]
+    return {"results": results, "matched": sorted(matched), "links": has_links}
 
 
 def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
