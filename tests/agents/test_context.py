@@ -51,6 +51,15 @@ def texts(found: Bundle) -> list[str]:
     return [line.partition(" ")[2] for line in found.text.split("\n") if line.startswith("L")]
 
 
+PROJECT = {
+    "bank/entities/Tern.md": "# Tern\n\nA tile server for harbour charts.\n\n## Later\n\nLarger disks.\n",
+    "memory/2025-03-02.md": "## Retain\n- W(i=1.0) @Tern: Releases go out on Tuesdays only.\n- W @Anna: Has a boat.\n"
+    "- W(scope=project:tern): The launch code is 4711.\n- W @Tern: Peter works at Harbour Office.\n",
+    "memory/2025-12-03.md": "The first birch.\n\nWith [[Tern]] all day.\n\n## Retain\n"
+    "- W @Tern: The index moved.\n- W @Anna: Plays the cello.\n",
+}  # fmt: skip
+
+
 # --- what is in it ---------------------------------------------------------------------------------------------------
 
 
@@ -174,6 +183,28 @@ def test_the_newest_week_and_month_that_are_summed_up_are_told_where_wanted(tmp_
     for other in ("An older week", "A week to come", "A year", "A note of somebody's", "period:"):
         assert other not in section
     assert "summed up" not in make(kept, "stove", recent_days=30).text
+
+
+def test_a_project_is_told_its_own_best_and_no_other_days(tmp_path: Path) -> None:
+    kept = memory(fill(tmp_path / "vault", NOTES | PROJECT))
+    inside = {"recent_days": 2, "project": "project:tern", "scopes": ("global", "project:tern")}
+    found = make(kept, **inside)
+    brief = found.text.partition("# What the notes hold of this project\n")[2].partition("# What was noted lately")[0]
+    assert (
+        "L3 A tile server" in brief and "on Tuesdays only" in brief and "4711" in brief and "The index moved" in brief
+    )
+    assert "L3 With [[Tern]] all day." in found.text.partition("# What was noted lately\n")[2]
+    for other in ("birch", "cello", "boat", "oak"):
+        assert other not in found.text
+    keys = frozenset(cited.key for cited in found.shown)
+    assert not make(kept, **inside, without=keys).text
+    assert "4711" not in make(kept, **inside | {"scopes": OPEN}).text
+    after = make(kept, **inside, summaries=True).text  # as after a compaction: it may have been stored before it
+    assert "cello" in after and "first birch" not in after
+    assert "of this project" not in make(kept, "where does Peter work?", **inside).text
+    assert "Core memory" in make(kept, **inside | {"project": "project:unknown"}).text
+    small = make(kept, budget=300, core=False, **inside)
+    assert small.tokens <= 300 and small.text.count("\n# What") == 2
 
 
 def test_many_passages_leave_room_for_the_last_days(tmp_path: Path) -> None:

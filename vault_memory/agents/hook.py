@@ -249,8 +249,9 @@ class HookRun:
         config = load(self.call.vault or None, self.environ, folder)
         self.seconds = config.hooks_seconds
         scopes = open_scopes(Asker(self.call.agent, folder), config, self.environ)
+        project = [scope for scope in scopes if scope.startswith("project:")][:1]
         for params in requests:
-            document = self._bundle_within(longest, config, params | {"scope": list(scopes)})
+            document = self._bundle_within(longest, config, params | {"scope": list(scopes), "project": project})
             if document["text"] or document["has_footing"]:
                 break
         if not document["text"]:

@@ -5,32 +5,25 @@ What was handed over unasked is journalled as `shown`, which counts for nothing 
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from vault_memory.config import Config
 from vault_memory.context import core_notes
+from vault_memory.context.current_pieces import ProjectNotes, best_facts, pieces_about, recent_pieces, summary_pages
 from vault_memory.context.prompt_sheet import MORE_TOKENS, LeftOut, Piece, Sheet, piece_of, piece_tokens
 from vault_memory.errors import IndexDamagedError, UsageError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
-from vault_memory.markdown.note import decoded_lines
-from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.search import request as options
 from vault_memory.search.answer import Answer, Request, Result, without_results
-from vault_memory.search.names import Names
 from vault_memory.search.pack import FILL_SHARE, said
-from vault_memory.search.recall import found_at
 from vault_memory.search.searcher import Searcher
-from vault_memory.search.successors import superseded
 from vault_memory.startup import FORMATS, SESSIONS, SOURCES
 from vault_memory.store import journal
-from vault_memory.store.journal import passage_key
-from vault_memory.store.note_queries import note_paths, recent_passages
-from vault_memory.store.view import FACTS, PAGE, Filters, View
+from vault_memory.store.view import FACTS, PAGE, Candidate, Filters
 from vault_memory.text.spans import Span
-from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
     from vault_memory.context.core_notes import CoreNote
@@ -44,8 +37,9 @@ RECENT_DAYS = 7
 PROMPT_CORE_SHARE, RECENT_CORE_SHARE = 0.5, 0.75
 """The most of the budget that the core takes with a prompt, and beside what was noted lately."""
 
-SUMMARY_SHARE = 0.3
-"""The most of the budget that summaries take, and never more than half of what the core has left."""
+SUMMARY_SHARE, PROJECT_SHARE = 0.3, 0.4
+"""The most of the budget that summaries take, and never more than half of what the core has left; the same of what the
+notes hold of a project."""
 
 RECENT_SHARE = 0.2
 """The most of the budget that is kept for what was noted lately, however many passages would fit."""
@@ -64,14 +58,7 @@ MAX_DAYS, MAX_PROMPTS = 366, 8
 LONGEST_PROMPT = 8000
 """Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
 
-RECENT_LIMIT = 2000
-"""So many passages are looked at: more than fit into any prompt."""
-
-SUMMARY_DAYS = 62
-"""A week or a month that began before so many days says nothing of now."""
-
 HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
-_WEEK, _MONTH = (re.compile(re.escape(SUMMARIES) + name) for name in (r"\d{4}-W\d\d\.md", r"\d{4}-\d\d\.md"))
 
 _OF_THE_PROMPT = frozenset({"lexical", "entity", "temporal"})
 """The problems that say how the results of a prompt came about, not what did not run."""
@@ -105,6 +92,9 @@ class ContextRequest(NamedTuple):
     """Whether nobody asked for it, as at each prompt: then guesses by meaning alone and weak results are left out."""
     summaries: bool = False
     """Whether the newest week's and month's summary pages come behind the core."""
+    project: str = ""
+    """The scope of the project that is worked in: without a prompt its best comes behind the core; of the last days
+    only what is about it, and, where summaries are wanted, the other facts."""
     also: tuple[str, ...] = ()
     """Further prompts: each is asked for itself, and the results take turns."""
 
@@ -145,6 +135,7 @@ def build(values: Mapping[str, Any], config: Config) -> ContextRequest:
         now=options.moment(given["now"]) if "now" in given else None,
         unasked=options.flag(given, "unasked"),
         summaries=options.flag(given, "summaries"),
+        project=next(iter(options.texts(given, "project")), ""),
         also=also,
     )
 
@@ -230,6 +221,10 @@ class _BundleMaker:
         self._is_relevant = True
 
     @property
+    def _today(self) -> date:
+        return self._now.astimezone().date()
+
+    @property
     def _store(self) -> "Store":
         assert self._opened, "only the core is made without an index"
         return self._opened
@@ -245,10 +240,15 @@ class _BundleMaker:
             self._take_summaries()
         if not freshness.fresh and (options.prompts or options.recent_days):
             self._sheet.say_behind()
-        recent = self._find_recent() if options.recent_days > 0 else []
+        about = None
+        if options.project and (options.recent_days or not options.prompts):
+            about = pieces_about(self._store.view(options.scopes), options.project, self._today)
+        if about and not options.prompts:
+            self._take_project(about)
+        recent = self._find_recent(about) if options.recent_days > 0 else []
         if options.prompts:
             self._take_passages(self._keep_for(recent))
-        self._take_recent(recent)
+        self._take_pieces("recent", recent)
         return self._bundle(index_state(self._store.view(options.scopes), freshness, options.scopes))
 
     def _bundle(self, found: IndexState | None = None) -> Bundle:
@@ -284,7 +284,7 @@ class _BundleMaker:
         """Take what no line before says: the week's page, then the month's, which repeats the week's."""
         room = min(int(self._options.budget * SUMMARY_SHARE), self._sheet.left // 2)
         reserved = self._sheet.left - room
-        paths = summary_pages(self._store.view(self._options.scopes), self._now.astimezone().date())
+        paths = summary_pages(self._store.view(self._options.scopes), self._today)
         pages, degraded = core_notes.read_notes(self._vault, self._store, paths, self._options.scopes)
         self._degraded += degraded
         for page in pages:
@@ -312,6 +312,19 @@ class _BundleMaker:
             self._texts.append(_claim(piece))
             self._shown.append(journal.CitedPassage(piece.source, piece.key))
         return taken
+
+    def _take_project(self, about: ProjectNotes) -> None:
+        """Take the beginning of a project's page, then the facts about it that are worth most."""
+        room = min(int(self._options.budget * PROJECT_SHARE), self._sheet.left)
+        reserved = self._sheet.left - room
+        pages, degraded = core_notes.read_notes(self._vault, self._store, about.pages, self._options.scopes)
+        self._degraded += degraded
+        for page in pages:
+            pieces = [piece for piece in page.pieces if piece.key not in self._options.without]
+            self._leave_out({"shown_before": len(page.pieces) - len(pieces)})
+            self._take_from_top("project", page._replace(pieces=pieces), reserved + room // 2)
+        facts = best_facts(self._vault, self._store.view(self._options.scopes), about, self._today)
+        self._take_pieces("project", facts, reserved)
 
     # --- what the notes say to a prompt ------------------------------------------------------------------------------
 
@@ -376,31 +389,36 @@ class _BundleMaker:
             self._shown += [journal.CitedPassage(result.source, key) for key in dict.fromkeys(result.parts)]
         return over
 
-    # --- what was told lately ----------------------------------------------------------------------------------------
+    # --- what was told lately, or of the project ---------------------------------------------------------------------
 
-    def _find_recent(self) -> list[tuple[Piece, int]]:
-        last = self._now.astimezone().date()
-        days = Span(last - timedelta(days=self._options.recent_days - 1), last)
-        return list(recent_pieces(self._vault, self._store.view(self._options.scopes), days))
+    def _find_recent(self, about: ProjectNotes | None) -> list[tuple[Piece, int]]:
+        options, days = self._options, Span(self._today - timedelta(days=self._options.recent_days - 1), self._today)
+
+        def is_wanted(found: Candidate) -> bool:
+            return about is None or found.id in about.ids or (options.summaries and found.kind in FACTS)
+
+        return list(recent_pieces(self._vault, self._store.view(options.scopes), days, is_wanted))
 
     def _keep_for(self, recent: Sequence[tuple[Piece, int]]) -> int:
         """What is kept for them while passages are taken: a share, and never more than they need."""
         need = sum(piece_tokens(self._options.format, piece) + name_tokens for piece, name_tokens in recent)
         return min(need, int(self._options.budget * RECENT_SHARE), self._sheet.left // 2)
 
-    def _take_recent(self, recent: Sequence[tuple[Piece, int]]) -> None:
+    def _take_pieces(self, section: str, pieces: Iterable[tuple[Piece, int]], keep: int = 0) -> None:
+        """Put pieces on the sheet that no line before says."""
         before = {said(text) for text in self._texts} - {()}
         left: dict[str, int] = {}
-        for piece, name_tokens in recent:
+        for piece, name_tokens in pieces:
             words = said(piece.text)
             why = "near_duplicates" if words in before else ""
             why = "shown_before" if piece.key in self._options.without else why
-            if not why and not self._sheet.add("recent", piece, name_tokens):
+            if not why and not self._sheet.add(section, piece, name_tokens, keep):
                 why = "over_budget"
             if why:
                 left[why] = left.get(why, 0) + 1
                 continue
             before.add(words)
+            self._texts.append(piece.text)
             self._shown.append(journal.CitedPassage(piece.source, piece.key))
         self._leave_out(left)
 
@@ -417,41 +435,6 @@ def _claim(piece: Piece) -> str:
 
 def _count_lines(pieces: Iterable[Piece]) -> int:
     return len({line for piece in pieces for line in range(piece.start_line, piece.end_line + 1)})
-
-
-# --- recent notes and summaries ---------------------------------------------------------------------------------------
-
-
-def recent_pieces(vault: Vault, view: View, days: Span) -> Iterator[tuple[Piece, int]]:
-    """What was told on those days: facts first, then other lines, newest first; nothing that is superseded."""
-    rows = recent_passages(view, days, RECENT_LIMIT, preferred=FACTS, without=(PAGE,))
-    facts = [found.id for *_, found in rows if found.kind in FACTS]
-    old = superseded(view, Names(view), facts, days.end, Filters())
-    files: dict[str, list[str]] = {}
-    for path, day, name_tokens, by, found in rows:
-        if found.id in old:
-            continue
-        if path not in files:
-            try:
-                files[path] = decoded_lines(vault.read(path))[0]
-            except OSError:
-                files[path] = []
-        start = found_at([found], files[path])
-        if start is None:
-            continue
-        end = start + found.end_line - found.start_line
-        piece = Piece(path, day, start, end, found.kind, found.text, found.tokens, passage_key(found.text), by=by)
-        yield piece, name_tokens
-
-
-def summary_pages(view: View, today: date) -> list[str]:
-    """The pages of the newest week and the newest month that have one, of those that are not long over."""
-    days, found = (today - timedelta(days=SUMMARY_DAYS), today), []
-    pages = note_paths(view, SUMMARIES.rstrip("/"))
-    for called, shape in (("%G-W%V", _WEEK), ("%Y-%m", _MONTH)):
-        start, end = (f"{SUMMARIES}{day.strftime(called)}.md" for day in days)
-        found += [path for path in pages if start < path <= end and shape.fullmatch(path)][-1:]
-    return found
 
 
 def interleave(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:

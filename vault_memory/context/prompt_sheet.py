@@ -32,6 +32,7 @@ BY_TOKENS = 14
 
 TITLES: Mapping[str, str] = {
     "core": "Core memory", "summaries": "What was summed up lately",
+    "project": "What the notes hold of this project",
     "passages": "What the notes say about the question", "recent": "What was noted lately",
 }  # fmt: skip
 

@@ -168,7 +168,8 @@ def _memory_method(memory: Federation, params: Params, progress: "Progress | Non
 METHODS: Mapping[str, Method] = {
     "recall": Method(_recall, _NO_OPTIONS.union(request.OPTIONS, (o.replace("-", "_") for o in request.OPTIONS))),
     "context": Method(_context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
-                                          "unasked", "recent_days", "summaries", "also", "now", "patience"})),
+                                          "unasked", "recent_days", "summaries", "project", "also", "now",
+                                          "patience"})),
     "status": Method(_status, frozenset({"scope"})),
     "get": Method(_get, frozenset({"path", "lines", "max_tokens", "scope"})),
     "entity": Method(_entity, frozenset({"name", "scope"})),

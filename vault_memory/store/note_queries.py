@@ -14,6 +14,9 @@ from vault_memory.text.spans import Span
 ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
 """Passage, subject, slot, value, how, whole, day, since, path, line and who it is from."""
 
+DatedPassage = tuple[str, str | None, int, str, Candidate]
+"""Path, day, tokens of the note's header, who it is from, passage."""
+
 ToldFact = tuple[float | None, float | None, bool, int]
 """Confidence, importance, whether it tells of a decision, and on how many days the same words were told."""
 
@@ -229,9 +232,25 @@ _FACT_LINES = (
     "SELECT n.path, p.start_line, p.text FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0"
     " JOIN note n ON n.id = p.note_id"
 )
-_RECENT = (
+_DATED = (
     "SELECT n.path, n.day, n.header_tokens, coalesce(p.origin, n.origin), p.id, n.id, p.start_line, p.end_line,"
-    f" p.from_char, p.to_char, p.kind, p.tokens, p.section, p.text FROM note n CROSS JOIN {PASSAGES}"
+    " p.from_char, p.to_char, p.kind, p.tokens, p.section, p.text"
+)
+_ABOUT = f"""
+{_DATED} FROM passage p JOIN note n ON n.id = p.note_id
+WHERE p.id IN (SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
+    WHERE name.slug IN (SELECT value FROM json_each(?1))
+  UNION SELECT p.id FROM (SELECT note_id, line FROM tag WHERE lower(name) IN (SELECT value FROM json_each(?1))
+      UNION SELECT note_id, line FROM link WHERE lower(target) IN (SELECT value FROM json_each(?1))) t
+    JOIN note n ON n.id = t.note_id CROSS JOIN {PASSAGES} WHERE t.line = 0 OR t.line BETWEEN p.start_line AND p.end_line
+  UNION SELECT id FROM passage WHERE scope = ?2 UNION SELECT p.id FROM note n CROSS JOIN {PASSAGES} WHERE n.scope = ?2)
+  AND (n.day IS NULL OR n.day <= ?3) AND p.section >= 0 AND p.section < ?4
+  AND p.kind NOT IN (SELECT value FROM json_each(?5))
+ORDER BY n.day DESC, n.path, p.start_line DESC, p.id LIMIT ?6
+"""
+"""A tag on line 0 is of the whole note."""
+_RECENT = (
+    f"{_DATED} FROM note n CROSS JOIN {PASSAGES}"
     " WHERE n.day BETWEEN ? AND ? AND p.section >= 0 AND p.section < ?"
     " AND p.kind NOT IN (SELECT value FROM json_each(?))"
     " ORDER BY p.kind IN (SELECT value FROM json_each(?)) DESC, n.day DESC, n.path, p.start_line DESC, p.id LIMIT ?"
@@ -273,13 +292,28 @@ def links_to_anchor(view: View, anchor: str) -> list[tuple[str, int, str]]:
 
 def recent_passages(
     view: View, days: Span, limit: int, preferred: Collection[str], without: Collection[str]
-) -> list[tuple[str, str, int, str, Candidate]]:
-    """(path, day, tokens of the note's header, who it is from, passage) of notes of those days.
+) -> list[DatedPassage]:
+    """The passages of notes of those days.
 
     Without headings, frontmatter, comments and the kinds in `without`; `preferred` kinds first, then the newest.
     """
     kinds = [json.dumps(sorted(map(KINDS.index, some))) for some in (without, preferred)]
-    rows = view.rows(_RECENT, days.start.isoformat(), days.end.isoformat(), ASIDE, *kinds, limit)
+    return _dated_passages(view.rows(_RECENT, days.start.isoformat(), days.end.isoformat(), ASIDE, *kinds, limit))
+
+
+def passages_about(
+    view: View, scope: str, called: Collection[str], last: date, limit: int, without: Collection[str]
+) -> list[DatedPassage]:
+    """The passages by a day of this scope, and those that mention, link or are tagged with one of these names.
+
+    As in `recent_passages`, newest first; those without a day are the last. `called` are slugs, and names in small
+    letters.
+    """
+    kinds = json.dumps(sorted(map(KINDS.index, without)))
+    return _dated_passages(view.rows(_ABOUT, json.dumps(list(called)), scope, last.isoformat(), ASIDE, kinds, limit))
+
+
+def _dated_passages(rows: Iterable[tuple[Any, ...]]) -> list[DatedPassage]:
     return [
         (path, day, header, by, Candidate(*place, KINDS[kind], tokens, section, text))  # type: ignore[call-arg]
         for path, day, header, by, *place, kind, tokens, section, text in rows

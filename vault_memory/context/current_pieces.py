@@ -1,0 +1,110 @@
+"""Finds what notes told lately, or of one project: the lines that still hold, as the files have them now."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from vault_memory.context.prompt_sheet import Piece
+from vault_memory.markdown.note import decoded_lines
+from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.search import decay
+from vault_memory.search.decay import Trace
+from vault_memory.search.names import Names
+from vault_memory.search.recall import found_at
+from vault_memory.search.successors import superseded
+from vault_memory.store import journal, note_queries
+from vault_memory.store.journal import passage_key
+from vault_memory.store.note_queries import DatedPassage
+from vault_memory.store.view import FACTS, PAGE, Candidate, Filters, View
+from vault_memory.text.spans import Span
+from vault_memory.vault.vault import Vault
+
+MAX_PASSAGES = 2000
+"""So many passages are looked at: more than fit into any prompt."""
+
+MAX_FACTS = 200
+"""Of the facts about a project that are worth most, so many are read from their files."""
+
+SUMMARY_DAYS = 62
+"""A week or a month that began before so many days says nothing of now."""
+
+_WEEK, _MONTH = (re.compile(re.escape(SUMMARIES) + name) for name in (r"\d{4}-W\d\d\.md", r"\d{4}-\d\d\.md"))
+
+
+class ProjectNotes(NamedTuple):
+    """What the notes hold of a project: its page if there is one, and the passages that name it or are of its scope."""
+
+    pages: tuple[str, ...]
+    passages: list[DatedPassage]
+
+    @property
+    def ids(self) -> set[int]:
+        return {found.id for *_, found in self.passages}
+
+
+def pieces_about(view: View, project: str, today: date) -> ProjectNotes:
+    """What is about the project with this scope; an entity of its name is the project itself."""
+    names, name = Names(view), project.partition(":")[2]
+    page = names.pages.get(names.canonical(name))
+    called = {*names.slugs(name), *(form.casefold() for form in names.forms(name))}
+    passages = note_queries.passages_about(view, project, called, today, MAX_PASSAGES, without=(PAGE,))
+    return ProjectNotes((page,) if page else (), passages)
+
+
+def best_facts(vault: Vault, view: View, about: ProjectNotes, today: date) -> Iterator[tuple[Piece, int]]:
+    """The facts about a project that hold, those of most worth first (decay.py)."""
+    rows = {row[-1].id: row for row in about.passages if row[-1].kind in FACTS}
+    told = note_queries.told_facts(view, rows, today)
+    used = journal.days_of_use(view, ((i, passage_key(row[-1].text)) for i, row in rows.items()), today.toordinal())
+
+    def worth(row: DatedPassage) -> float:
+        found = row[-1]
+        confidence, importance, decided, told_days = told.get(found.id, (None, None, False, 1))
+        if importance is None:
+            importance = decay.importance_of(found.kind, decided, told_days)
+        day = date.fromisoformat(row[1]).toordinal() if row[1] else None
+        trace = Trace(day, used.get(found.id, ()), importance, 1.0 if confidence is None else confidence)
+        return decay.life(trace, today.toordinal()).worth
+
+    best = sorted(rows.values(), key=worth, reverse=True)[:MAX_FACTS]
+    return _current_pieces(vault, view, best, today)
+
+
+def recent_pieces(
+    vault: Vault, view: View, days: Span, is_wanted: Callable[[Candidate], bool]
+) -> Iterator[tuple[Piece, int]]:
+    """What was told on those days: facts first, then other lines, newest first; nothing that is superseded."""
+    rows = note_queries.recent_passages(view, days, MAX_PASSAGES, preferred=FACTS, without=(PAGE,))
+    return _current_pieces(vault, view, [row for row in rows if is_wanted(row[-1])], days.end)
+
+
+def _current_pieces(vault: Vault, view: View, rows: Iterable[DatedPassage], last: date) -> Iterator[tuple[Piece, int]]:
+    """The passages that nothing has superseded by a day and that still stand, with what their note's header costs."""
+    rows = list(rows)
+    old = superseded(view, Names(view), [found.id for *_, found in rows if found.kind in FACTS], last, Filters())
+    files: dict[str, list[str]] = {}
+    for path, day, name_tokens, by, found in rows:
+        if found.id in old:
+            continue
+        if path not in files:
+            try:
+                files[path] = decoded_lines(vault.read(path))[0]
+            except OSError:
+                files[path] = []
+        start = found_at([found], files[path])
+        if start is None:
+            continue
+        end = start + found.end_line - found.start_line
+        piece = Piece(path, day, start, end, found.kind, found.text, found.tokens, passage_key(found.text), by=by)
+        yield piece, name_tokens
+
+
+def summary_pages(view: View, today: date) -> list[str]:
+    """The pages of the newest week and the newest month that have one, of those that are not long over."""
+    days, found = (today - timedelta(days=SUMMARY_DAYS), today), []
+    pages = note_queries.note_paths(view, SUMMARIES.rstrip("/"))
+    for called, shape in (("%G-W%V", _WEEK), ("%Y-%m", _MONTH)):
+        start, end = (f"{SUMMARIES}{day.strftime(called)}.md" for day in days)
+        found += [path for path in pages if start < path <= end and shape.fullmatch(path)][-1:]
+    return found
