@@ -58,3 +58,30 @@ def test_an_opinion_held_again_is_held(vault: Memory) -> None:
     found = {o.statement: o.superseded_by for o in vault.opinions()}
     assert found["Prefers Thai food."] is None
     assert found["No longer prefers Thai food."] == "memory/2025-05-01.md#L2"
+
+
+GARDEN = {
+    "People/Steph Ango.md": "---\naliases: [kepano]\n---\nMakes notes.\n",
+    "Notes/Meeting.md": '---\npeople:\n  - "[[kepano]]"\n---\n'
+    "With [[People/Steph Ango|Steph]] about [[Emergence]]. ![[map.png]]\n",
+    "memory/2025-02-01.md": "- talked to [[Steph Ango]], see [[2025-01-05]]\n",
+    "memory/2025-02-02.md": "---\nscope: work\n---\nSee [[Steph Ango]] and [[Ghost]].\n",
+}
+
+
+def test_a_note_is_an_entity_by_its_name_aliases_and_links(tmp_path: Path) -> None:
+    garden = memory(fill(tmp_path / "vault", GARDEN))
+    for name in ("kepano", "steph ango", "Steph Ango"):
+        found = garden.entity(name)
+        assert found is not None
+        assert (found.row.name, found.row.page, found.row.links) == ("Steph Ango", "People/Steph Ango.md", 4)
+        assert [(line.path, line.line) for line in found.linked_in] == [
+            ("memory/2025-02-02.md", 4), ("memory/2025-02-01.md", 1), ("Notes/Meeting.md", 3), ("Notes/Meeting.md", 5),
+        ]  # fmt: skip
+    assert [(row.name, row.links) for row in garden.entities()] == [("Steph Ango", 4), ("Emergence", 1), ("Ghost", 1)]
+    public = [(row.name, row.links) for row in garden.entities(scopes=("global",))]
+    assert public == [("Steph Ango", 3), ("Emergence", 1)]
+    answer = garden.recall("what was said?", entities=["kepano"], journal=False)
+    assert {result.path for result in answer.results} == set(GARDEN)
+    text = call("--vault", str(tmp_path / "vault"), "entity", "kepano").out
+    assert "## Linked in\n- See [[Steph Ango]] and [[Ghost]].  (memory/2025-02-02.md#L4)\n" in text

@@ -240,7 +240,7 @@ def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> Non
         "slug": "quibble", "slugs": ["quibble", "nora"], "wording": 1, "passage": ids[-1], "size": 90, "within": 90,
         "pairs": [("x", "quibble")],
         "last": date(2025, 12, 1), "paths": [*VAULT], "folder": "", "path": "Private/diary.md", "anchor": "^wall",
-        "limit": 99, "preferred": ("world",),
+        "limit": 99, "preferred": ("world",), "targets": ["Private/diary", "diary", "quibble"],
         "days": Span(date(2025, 11, 1), date(2025, 11, 30)), "without": (), "space": space, "after": date(2025, 1, 1),
         "until": date(2025, 12, 31),
     }  # fmt: skip
@@ -280,7 +280,7 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
     }
     of_notes = ("files", "note_cosines", "notes", "titles")
     for name, method in inspect.getmembers(Search, inspect.isfunction):
-        if name.startswith("_") or name in ("reset", "restrict", "release", "in_order"):
+        if name.startswith("_") or name in ("reset", "restrict", "release", "in_order", "repeats"):
             continue
         asked = given | {"ids": notes} if name in of_notes else given
         arguments = [asked[parameter] for parameter in list(inspect.signature(method).parameters)[1:]]

@@ -152,7 +152,7 @@ def _figures(jobs: PageJobs) -> Stats:
     logged = note_queries.notes_by_day(store, without=BANK)
     tiers = Counter(fact.tier for fact in told.facts)
     notes_of, facts_of = _by_week(logged, today), _by_week(Counter(fact.day for fact in told.facts if fact.day), today)
-    rows = listing(store, with_private=False)
+    rows = listing(store, with_private=False, with_notes=False)
     paged = sum(row.page is not None for row in rows)
     most = tuple((row.name, row.mentions) for row in rows[:MAX_MENTIONED] if row.mentions)
     summaries = dict.fromkeys(PERIODS, 0)

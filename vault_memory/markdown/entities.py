@@ -70,6 +70,11 @@ def original_name(name: str) -> str:
     return found[1] if found else ""
 
 
+def is_day(name: str) -> bool:
+    """Whether a name is that of a daily, weekly or monthly note, which is nobody."""
+    return _DAY.match(name) is not None
+
+
 def mentions(text: str) -> Iterator[str]:
     """Yield the names mentioned in `text` in order, each once; names of daily notes are none."""
     seen: set[str] = set()

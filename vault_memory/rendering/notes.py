@@ -8,6 +8,7 @@ from vault_memory.markdown import provenance
 from vault_memory.markdown.fact_text import readable
 from vault_memory.rendering.common import Document, clean, cut, place, plural, schema, seen_document, superseded
 from vault_memory.search.answer import Result
+from vault_memory.text import terms
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState
@@ -75,7 +76,7 @@ def candidates_text(found: Sequence[Result]) -> str:
 # --- entities --------------------------------------------------------------------------------------------------------
 
 
-MAX_RELATED = 12
+MAX_RELATED, MAX_LINKING, MAX_LINKING_CHARS = 12, 10, 160
 
 
 def entities_document(rows: "Sequence[EntityRow]") -> Document:
@@ -89,7 +90,8 @@ def entities_text(rows: "Sequence[EntityRow]") -> str:
     lines = []
     for row in rows:
         days = f"{row.first_day} – {row.last_day}" if row.first_day != row.last_day else row.first_day or ""
-        line = f"{clean(row.name):{width}}  {plural(row.mentions, 'mention'):13} {days:24} {place(row.page or '')}"
+        said = plural(row.mentions, "mention") if row.mentions or not row.links else plural(row.links, "link")
+        line = f"{clean(row.name):{width}}  {said:13} {days:24} {place(row.page or '')}"
         lines.append(line.rstrip())
     return "\n".join(lines)
 
@@ -104,6 +106,7 @@ def entity_document(profile: "EntityProfile | None", asked: str, seen: "IndexSta
         "opinions": [fact for fact in facts if fact["kind"] == "opinion"],
         "timeline": sorted({fact["date"] for fact in facts if fact["date"]}),
         "related": [{"name": name, "together": count} for name, count in profile.related],
+        "linked_in": [asdict(line) for line in profile.linked_in],
         "not_found": False,
     } | seen_document(seen)  # fmt: skip
 
@@ -123,6 +126,14 @@ def entity_text(profile: "EntityProfile") -> str:
             text = clean(fact.text) + provenance.mark(fact.by)
             after = superseded(fact.superseded_by, fact.path)
             lines.append(f"- {sure}{text}  ({place(fact.path)}#L{fact.start_line}){after}")
+    if profile.linked_in:
+        lines += ["", "## Linked in"]
+        for line in profile.linked_in[:MAX_LINKING]:
+            said = " ".join(terms.body(line.text).split())
+            said = said if len(said) <= MAX_LINKING_CHARS else f"{said[:MAX_LINKING_CHARS].rstrip()} …"
+            lines.append(f"- {clean(said)}  ({place(line.path)}#L{line.line})")
+        if len(profile.linked_in) > MAX_LINKING:
+            lines.append(f"… and {len(profile.linked_in) - MAX_LINKING:,} more")
     if profile.related:
         related = (f"{clean(name)} ({count})" for name, count in profile.related[:MAX_RELATED])
         lines += ["", "Related: " + ", ".join(related)]

@@ -155,7 +155,7 @@ class Finder:
         state = self.store.state()
         if state != self._state:
             self._state, self.totals = state, self.store.totals()
-            self.names = Names(self.store)
+            self.names = Names(self.store, with_notes=True)
             self.search.reset()
             self.lexicon.reset()
             self._postings.clear()

@@ -1,5 +1,6 @@
 """What is known of entities: all of them in a list, one with its facts, and the notes that a name means."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,11 +8,13 @@ from datetime import date
 from unicodedata import normalize
 
 from vault_memory.markdown import provenance
-from vault_memory.markdown.entities import link_name
+from vault_memory.markdown.entities import is_day, link_name, slug
 from vault_memory.search.names import Names
 from vault_memory.search.successors import superseded
 from vault_memory.store import note_queries
 from vault_memory.store.view import KINDS, Filters, View
+
+_ENDING = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,18 @@ class EntityRow:
     mentions: int
     first_day: str | None
     last_day: str | None
+    links: int = 0
+    """Links to it anywhere in the notes."""
+
+
+@dataclass(frozen=True)
+class LinkingLine:
+    """A line that links to an entity and is no fact about it."""
+
+    path: str
+    line: int
+    date: str | None
+    text: str
 
 
 @dataclass(frozen=True)
@@ -52,42 +67,66 @@ class EntityProfile:
     row: EntityRow
     facts: Sequence[FactLine]
     related: Sequence[tuple[str, int]]
+    linked_in: Sequence[LinkingLine] = ()
 
 
-def listing(store: View, with_private: bool = True) -> list[EntityRow]:
-    """Every entity with a page or a mention, most mentioned first; without what is private to some scope on wish."""
-    names = Names(store, with_private)
+def listing(store: View, with_private: bool = True, with_notes: bool = True) -> list[EntityRow]:
+    """Every entity with a page, a mention or, `with_notes`, a link to it, most mentioned first.
+
+    On wish without what is private to some scope.
+    """
+    names = Names(store, with_private, with_notes)
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
-    for slug, count, first, last in note_queries.mentions(store, with_private):
-        found[names.canonical(slug)].append((count, first, last))
-    for slug in names.pages:
-        found.setdefault(slug, [])
+    for key, count, first, last in note_queries.mentions(store, with_private):
+        found[names.canonical(key)].append((count, first, last))
+    linked: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
+    spelled: dict[str, str] = {}
+    for target, count, first, last in note_queries.link_targets(store, with_private) if with_notes else ():
+        name = link_name(target)
+        if not is_day(slug(name)) and (
+            (canonical := names.canonical(name)) in found or not _is_attachment(names, name)
+        ):
+            linked[canonical].append((count, first, last))
+            spelled.setdefault(canonical, name)
+    for known in (*names.pages, *linked):
+        found.setdefault(known, [])
     rows: list[EntityRow] = []
-    for slug, parts in found.items():
-        if slug:
-            name = names.shown(slug) or slug
+    for key, parts in found.items():
+        if key:
+            name = names.shown(key) or spelled.get(key, key)
+            told = parts or linked.get(key, [])
             rows.append(EntityRow(
                 name=name,
-                page=names.pages.get(slug),
-                aliases=tuple(form for form in names.forms(slug) if form not in (name, slug)),
+                page=names.page(key),
+                aliases=tuple(form for form in names.forms(key) if form not in (name, key)),
                 mentions=sum(count for count, _, _ in parts),
-                first_day=min((first for _, first, _ in parts if first), default=None),
-                last_day=max((last for _, _, last in parts if last), default=None),
+                first_day=min((first for _, first, _ in told if first), default=None),
+                last_day=max((last for _, _, last in told if last), default=None),
+                links=sum(count for count, _, _ in linked.get(key, ())),
             ))  # fmt: skip
-    return sorted(rows, key=lambda row: (-row.mentions, row.name))
+    return sorted(rows, key=lambda row: (-row.mentions, -row.links, row.name))
+
+
+def _is_attachment(names: Names, name: str) -> bool:
+    """Whether a link leads to a file that is no note, such as a picture."""
+    return _ENDING.search(name) is not None and not names.note(name)
 
 
 def profile(store: View, name: str) -> EntityProfile | None:
     """What is known of one entity by any of its names, or None when nothing is."""
-    names = Names(store)
-    slug = names.canonical(name)
-    row = next((row for row in listing(store) if names.canonical(row.name) == slug), None)
+    names = Names(store, with_notes=True)
+    known = names.canonical(name)
+    row = next((row for row in listing(store) if names.canonical(row.name) == known), None)
+    if row is None and (path := names.page(known)):
+        forms = tuple(form for form in names.forms(known) if form not in (link_name(path), known))
+        row = EntityRow(link_name(path), path, forms, 0, None, None)
     if row is None:
         return None
     slugs = names.slugs(name)
+    targets = [t for t, *_ in note_queries.link_targets(store, True) if names.canonical(link_name(t)) == known]
     together: dict[str, int] = defaultdict(int)
     for other, count in note_queries.mentioned_with(store, slugs):
-        if names.canonical(other) != slug:
+        if names.canonical(other) != known:
             together[names.canonical(other)] += count
     facts = [
         FactLine(
@@ -101,6 +140,11 @@ def profile(store: View, name: str) -> EntityProfile | None:
         row=row,
         facts=facts,
         related=[(names.shown(other) or other, count) for other, count in best],
+        linked_in=[
+            LinkingLine(path, line, day, text)
+            for path, line, day, text in note_queries.lines_linking(store, targets)
+            if path != row.page
+        ],
     )
 
 

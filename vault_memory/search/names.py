@@ -13,12 +13,14 @@ from vault_memory.store.view import View
 class Names:
     """The names of all entities in one index: slugs that mean the same, and what they are called.
 
-    Without `with_private` as far as everybody may know: as if there were no private page.
+    Without `with_private` as far as everybody may know: as if there were no private page. `with_notes`: a note's
+    title, file name and aliases name it as those of an entity's page do, which comes first.
     """
 
-    def __init__(self, store: View, with_private: bool = True) -> None:
-        self._store, self.with_private = store, with_private
+    def __init__(self, store: View, with_private: bool = True, with_notes: bool = False) -> None:
+        self._store, self.with_private, self._with_notes = store, with_private, with_notes
         self._spelled: dict[str, str | None] = {}
+        self._notes: dict[str, str] = {}
         rows = note_queries.page_names(store, with_private)
         self.copies = _copies(rows)
         """The copies of pages, which name nobody, each with the page it is one of."""
@@ -44,12 +46,30 @@ class Names:
 
     def canonical(self, name: str) -> str:
         """The slug an entity is known by: its page's if it has one, else the name's own."""
-        return entities.resolve(name, self._own, self._aliases) or entities.slug(name)
+        found = entities.resolve(name, self._own, self._aliases)
+        return found or entities.slug(entities.link_name(self.note(name))) or entities.slug(name)
+
+    def note(self, name: str) -> str:
+        """The path of the one note that a name means which no entity's page has; "" for none, or several aliases."""
+        slug = entities.slug(name)
+        if not self._with_notes or not slug or slug in self._own:
+            return ""
+        if slug not in self._notes:
+            found = note_queries.notes_named(self._store, slug, self.with_private)
+            is_clear = found and (found[0][1] or len(found) == 1) and not entities.is_day(slug)
+            self._notes[slug] = found[0][0] if is_clear else ""
+        return self._notes[slug]
+
+    def page(self, slug: str) -> str | None:
+        """The path of an entity's page, else of the note it is."""
+        return self.pages.get(slug) or self.note(slug) or None
 
     def slugs(self, name: str) -> list[str]:
         """Every slug that means the same entity, its own first."""
         canonical = self.canonical(name)
-        return list(dict.fromkeys((canonical, entities.slug(name), *self._slugs_of.get(canonical, ()))))
+        path = self.note(canonical)
+        same = [own for _, own in note_queries.names_of_note(self._store, path)] if path else []
+        return list(dict.fromkeys((canonical, entities.slug(name), *self._slugs_of.get(canonical, ()), *same)))
 
     @cached_property
     def _slugs_of(self) -> dict[str, list[str]]:
@@ -63,12 +83,17 @@ class Names:
 
     def forms(self, name: str) -> list[str]:
         """The texts an entity is called by, for finding it in plain text."""
-        return list(dict.fromkeys((*self._names.get(self.canonical(name), ()), name)))
+        canonical = self.canonical(name)
+        path = self.note(canonical)
+        own = [form for form, _ in note_queries.names_of_note(self._store, path)] if path else []
+        return list(dict.fromkeys((*self._names.get(canonical, ()), *own, name)))
 
     def shown(self, slug: str) -> str | None:
         """What an entity is called: its page's file name, else its most frequent spelling; None when unknown."""
         if slug in self.pages:
             return entities.link_name(self.pages[slug])
+        if path := self.note(slug):
+            return entities.link_name(path)
         if slug not in self._spelled:  # it counts every mention
             self._spelled[slug] = note_queries.spelling(self._store, slug, self.with_private)
         return self._spelled[slug]

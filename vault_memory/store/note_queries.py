@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from vault_memory.markdown import provenance
+from vault_memory.markdown.entities import ENTITY_FOLDER
 from vault_memory.markdown.note import ASIDE
 from vault_memory.store.view import KINDS, PASSAGES, Candidate, Store, View
 from vault_memory.text.spans import Span
@@ -36,9 +37,29 @@ SELECT p.id, coalesce(p.origin, n.origin) AS by FROM json_each(?) j JOIN passage
 _USED_BY = """
 SELECT DISTINCT j.value ->> 0 FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 1 WHERE u.day <= ?
 """
-_PAGE_NAMES = """
-SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id
-WHERE ? OR n.scope = 'global' ORDER BY n.path, a.own DESC, a.name
+_PAGE = f"n.path > '{ENTITY_FOLDER}' AND n.path < '{ENTITY_FOLDER[:-1]}0'"
+"""`0` is the character behind `/`."""
+_PAGE_NAMES = f"""
+SELECT n.path, a.slug, a.name, a.own FROM note n JOIN alias a ON a.note_id = n.id
+WHERE {_PAGE} AND (? OR n.scope = 'global') ORDER BY n.path, a.own DESC, a.name
+"""
+_NOTES_NAMED = """
+SELECT n.path, a.own, n.id FROM alias a JOIN note n ON n.id = a.note_id
+WHERE a.slug = ? AND (? OR n.scope = 'global') ORDER BY a.own DESC, length(n.path), n.path
+"""
+_NAMES_OF_NOTE = (
+    "SELECT a.name, a.slug FROM note n JOIN alias a ON a.note_id = n.id WHERE n.path = ? ORDER BY a.own DESC, a.name"
+)
+_LINKED = f"""
+SELECT l.target, count(DISTINCT l.note_id || ' ' || l.line), min(n.day), max(n.day)
+FROM link l JOIN note n ON n.id = l.note_id CROSS JOIN {PASSAGES} AND l.line BETWEEN p.start_line AND p.end_line
+WHERE ? OR coalesce(p.scope, n.scope) = 'global' GROUP BY l.target
+"""
+_LINKING = f"""
+SELECT n.path, l.line, n.day, p.text, l.line - p.start_line, p.from_char FROM link l JOIN note n ON n.id = l.note_id
+  CROSS JOIN {PASSAGES} AND l.line BETWEEN p.start_line AND p.end_line
+WHERE l.target IN (SELECT value FROM json_each(?)) AND p.kind NOT IN (1, 2, 3, 4)
+GROUP BY p.note_id, l.line ORDER BY n.day DESC, n.path, l.line
 """
 _SPELLING = """
 SELECT name.text FROM name JOIN mention m ON m.name_id = name.id JOIN passage p ON p.id = m.passage_id
@@ -49,8 +70,9 @@ _SPELLINGS = """
 SELECT slug, text FROM (SELECT slug, text, 0 AS is_page FROM name UNION ALL SELECT slug, name, 1 FROM alias)
 ORDER BY is_page, text
 """
-_KNOWN_SLUGS = """
-SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM alias WHERE slug = j.value)
+_KNOWN_SLUGS = f"""
+SELECT j.value FROM json_each(?) j
+WHERE EXISTS (SELECT 1 FROM alias a JOIN note n ON n.id = a.note_id WHERE a.slug = j.value AND {_PAGE})
   OR EXISTS (SELECT 1 FROM name JOIN mention m ON m.name_id = name.id WHERE name.slug = j.value)
 """
 _MENTIONS = """
@@ -136,6 +158,28 @@ def used_by(store: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]
 def page_names(store: View, with_private: bool) -> list[tuple[str, str, str, int]]:
     """(path, slug, name, whether it is the page's own) of each name of an entity's page."""
     return list(store.rows(_PAGE_NAMES, with_private))
+
+
+def notes_named(store: View, slug: str, with_private: bool) -> list[tuple[str, int]]:
+    """(path, whether the name is its own) of the notes with this title, file name or alias; the nearest to the root
+    first, as links are resolved."""
+    return [(path, own) for path, own, _ in store.rows(_NOTES_NAMED, slug, with_private)]
+
+
+def names_of_note(store: View, path: str) -> list[tuple[str, str]]:
+    """(name, slug) of each name of a note, its own first."""
+    return list(store.rows(_NAMES_OF_NOTE, path))
+
+
+def link_targets(store: View, with_private: bool) -> list[tuple[str, int, str | None, str | None]]:
+    """(target as it is written, links to it, first day, last day)."""
+    return list(store.rows(_LINKED, with_private))
+
+
+def lines_linking(store: View, targets: Iterable[str]) -> Iterator[tuple[str, int, str | None, str]]:
+    """(path, line, day, text) of what links to any of these targets and is no fact, newest first."""
+    for path, line, day, text, at, part in store.rows(_LINKING, json.dumps(list(targets))):
+        yield path, line, day, text if part is not None else text.split("\n")[at]
 
 
 def spelling(store: View, slug: str, with_private: bool) -> str | None:
@@ -335,7 +379,8 @@ def names_mentioned_once(view: View) -> Iterator[tuple[str, str, str, int]]:
 
 def page_slugs(view: View) -> list[str]:
     """The slugs of all names that some page has."""
-    return [row[0] for row in view.rows("SELECT DISTINCT slug FROM alias")]
+    sql = f"SELECT DISTINCT a.slug FROM note n JOIN alias a ON a.note_id = n.id WHERE {_PAGE}"
+    return [row[0] for row in view.rows(sql)]
 
 
 def fact_texts(view: View) -> Iterator[tuple[str, int, str]]:

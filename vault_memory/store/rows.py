@@ -168,10 +168,9 @@ def _insert_head(store: Store, head: NoteHead, first: int) -> int:
         "INSERT INTO note_fts(rowid, title, names, path, tags) VALUES(?, ?, ?, ?, ?)",
         (note_id, *map(terms.index_text, searched)),
     )
-    if head.path.startswith(entities.ENTITY_FOLDER):
-        known = {entities.slug(n): (n, 0) for n in head.names} | {entities.slug(n): (n, 1) for n in head.own_names}
-        rows = ((slug, note_id, name, own) for slug, (name, own) in known.items() if slug)
-        run("INSERT INTO alias VALUES(?, ?, ?, ?)", rows)
+    known = {entities.slug(n): (n, 0) for n in head.names} | {entities.slug(n): (n, 1) for n in head.own_names}
+    rows = ((slug, note_id, name, own) for slug, (name, own) in known.items() if slug)
+    run("INSERT INTO alias VALUES(?, ?, ?, ?)", rows)
     run("INSERT OR IGNORE INTO link VALUES(?, ?, ?, ?)", ((note_id, *link) for link in head.links))
     run("INSERT OR IGNORE INTO tag VALUES(?, ?, ?)", ((note_id, *tag) for tag in head.tags))
     return note_id
