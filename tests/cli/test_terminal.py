@@ -97,22 +97,22 @@ def test_a_terminal_shows_bold_words_and_links(sample: Path) -> None:
 
 KITES = """Flown in autumn.
 
-## Log
-- 09:00 The red kite needs a new line before the next strong wind from the west.
-- 10:00 Bread.
-- 11:00 The kite flew.
+## Retain
+- W: The red kite needs a new line before the next strong wind from the west.
+- W: Bread is sold until noon.
+- W: The kite flew all morning.
 
 ## Shop
 - a kite of silk
 """
 SHOWN = """\
 Autumn.md
-Log
-L4 - 09:00 The red kite needs a new line
+Retain
+L4 - W: The red kite needs a new line
    before the next strong wind from the
    west.
  ⋮
-L6 - 11:00 The kite flew.
+L6 - W: The kite flew all morning.
 Shop
 L9 - a kite of silk
 """
@@ -121,7 +121,7 @@ L9 - a kite of silk
 def test_an_answer_on_a_narrow_terminal_without_colour(tmp_path: Path) -> None:
     put(tmp_path, "Notes/Autumn.md", KITES)
     with at_home(tmp_path), working_in(tmp_path):
-        assert screen("--vault", "Notes", "recall", "kite", "--mode", "lexical", "--quiet", columns=40) == SHOWN
+        assert screen("--vault", "Notes", "recall", "kite", "-k", "3", "--quiet", columns=40) == SHOWN
 
 
 def test_a_note_closes_no_link_and_sets_no_style(tmp_path: Path) -> None:
