@@ -6,7 +6,7 @@ Lines are 1-based. What lies in code or comments is still text, but holds no hea
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -83,14 +83,19 @@ class Note:
         return self.uncommented.get(line, self.lines[line - 1])
 
 
-def heading_path(headings: Sequence[Heading], line: int) -> list[str]:
-    """The texts of the headings above `line`, outermost first."""
-    path: list[Heading] = []
-    for heading in headings[: bisect_right(headings, line, key=lambda h: h.line)]:
-        while path and path[-1].level >= heading.level:
-            path.pop()
-        path.append(heading)
-    return [heading.text for heading in path]
+class HeadingPaths:
+    """The headings above each line of a note, worked out once for all of its lines."""
+
+    def __init__(self, headings: Iterable[Heading]) -> None:
+        self._lines = [0]
+        self._paths: list[tuple[Heading, ...]] = [()]
+        for heading in headings:
+            self._lines.append(heading.line)
+            self._paths.append((*(above for above in self._paths[-1] if above.level < heading.level), heading))
+
+    def above(self, line: int) -> tuple[str, ...]:
+        """Their texts, outermost first."""
+        return tuple(heading.text for heading in self._paths[bisect_right(self._lines, line) - 1])
 
 
 _ENDS = re.compile(r"\r\n|\n|\r")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.note import Heading, decoded_lines, heading_path
+from vault_memory.markdown.note import Heading, HeadingPaths, decoded_lines
 from vault_memory.search import pack, page_sources, relevance_gate
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import Finder
@@ -183,6 +183,7 @@ class Recall:
         names, explains = finder.names, ranking.candidates.query.request.explain
         ranked = {i: place for place, i in enumerate(ranking.scores, 1)} if explains else {}
         files: dict[int, list[str] | None] = {}
+        headings: dict[int, HeadingPaths] = {}
         left_out = {"changed": 0, "unreadable": 0}
         results: list[Result] = []
         shown: list[Candidate] = []
@@ -191,6 +192,7 @@ class Recall:
             note = ranking.notes[first.note_id]
             if first.note_id not in files:
                 files[first.note_id] = self._lines(note.path)
+                headings[first.note_id] = HeadingPaths(Heading(*each) for each in json.loads(note.headings))
             lines = files[first.note_id]
             start = found_at(place, lines or [])
             if lines is None or start is None:
@@ -209,7 +211,7 @@ class Recall:
                 occurred=occurred, entities=tuple(dict.fromkeys(names.shown(s) or s for s in mentioned)),
                 confidence=confidence, tier=life.tier if life else None, content=content, path=note.path,
                 start_line=start, end_line=start + first.end_line - first.start_line,
-                heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
+                heading=headings[first.note_id].above(first.start_line),
                 tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=why, superseded_by=successor.source if successor else None,
                 key=journal.passage_key(first.text), parts=tuple(journal.passage_key(part.text) for part in place),
