@@ -27,7 +27,7 @@ from vaults import (
 )
 
 from vault_memory.config import Config
-from vault_memory.errors import IndexUnusableError, RefusedError
+from vault_memory.errors import IndexDamagedError, IndexUnusableError, RefusedError
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
 from vault_memory.indexing.walk_diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
@@ -35,6 +35,7 @@ from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.startup import vault_id
 from vault_memory.store import schema
+from vault_memory.store.digest import damage_told
 from vault_memory.store.view import KINDS, NoteRow
 from vault_memory.vault import locations
 from vault_memory.vault.walk import File
@@ -396,6 +397,36 @@ def test_a_damaged_index_is_built_anew_and_that_is_said(tmp_path: Path, damage: 
     assert index_digest(mine) == before
     assert _sound(mine)
     assert [path.name for path in mine.index_file.path.parent.glob("index.sqlite.new-*")] == []
+
+
+COMMANDS = (
+    ["recall", "ferry"], ["entity", "Kallö"], ["entities"], ["lint"], ["status"], ["stats"], ["context"], ["doctor"],
+    ["reflect", "--dry-run"], ["index", "--check"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_damaged_index_is_said_or_built_anew_by_every_command(tmp_path: Path, command: list[str]) -> None:
+    path = memory(fill(tmp_path, NOTES)).index_file.path
+    memory(tmp_path).index()
+    whole = path.read_bytes()
+    for page in range(1, len(whole) // 4096, 3):
+        path.write_bytes(whole[: page * 4096] + bytes(4096) + whole[(page + 1) * 4096 :])
+        said = call("--vault", str(tmp_path), *command)
+        assert "Unexpected" not in said.err, page
+        assert said.code == 0 or "Run `memory index" in said.out + said.err, (page, said)
+
+
+def test_an_impossible_row_counts_as_damage_where_the_index_is_damaged(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    with opened(mine) as store:
+        with pytest.raises(KeyError), damage_told(store):
+            raise KeyError("a fault of this program")
+        with store.writing():
+            store.connection.execute("DELETE FROM embedding_code")
+        with pytest.raises(IndexDamagedError, match="without bit code"), damage_told(store):
+            raise KeyError("what a row should hold")
 
 
 def _sound(of: Memory) -> bool:

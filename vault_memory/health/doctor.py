@@ -86,7 +86,10 @@ def _checks(memory: "Federation") -> Iterator[Check]:
     with suppress(BusyError, IndexUnusableError, IndexDamagedError):
         refusal = memory.index_file.refusal()
     state = read_status(memory) if _is_usable(memory) else None
-    yield _index(memory, state, refusal is None)
+    index = _index(memory, state, refusal is None)
+    yield index
+    if index.level == "error":
+        state = None
     if refusal:  # the vault looks absent rather than edited
         yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
     for name, file in journal.files(memory.vault.root).items():

@@ -13,6 +13,7 @@ from vault_memory.config import Config
 from vault_memory.errors import IndexDamagedError
 from vault_memory.indexing.index_file import Freshness, IndexFile, outdated
 from vault_memory.store import schema
+from vault_memory.store.digest import damage_told
 from vault_memory.store.view import Store
 from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault
@@ -65,7 +66,8 @@ class HeldIndex(IndexFile):
                     with super().reading(progress, write) as opened:
                         yield opened
                     return
-                yield store, self._freshness(store, write)
+                with damage_told(store):
+                    yield store, self._freshness(store, write)
         except IndexDamagedError:
             self.close()  # whoever asked has the index built anew
             raise

@@ -15,6 +15,7 @@ from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError
 from vault_memory.indexing import walk_diff
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
+from vault_memory.store.digest import damage_told
 from vault_memory.store.view import ALL, NoteRow, Store, View
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
@@ -267,8 +268,11 @@ class IndexFile:
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
             self._bring_up_to_date(None, progress)
-            with Store.opened(self.path) as store:
-                mine = search_digest(store)
+            try:
+                with Store.opened(self.path) as store:
+                    mine = search_digest(store)
+            except IndexDamagedError as error:
+                raise IndexDamagedError(f"The index is damaged: {error}.", error.next_step) from error
             try:
                 with closing(Store.create(built)) as store:
                     self.indexer(store).load(self.vault.walk(), progress)
@@ -294,7 +298,8 @@ class IndexFile:
                 freshness = self.catch_up(store, walk, write) if report is None else Freshness(0, report)
                 if write:
                     self.count_uses(store)
-                yield store, freshness
+                with damage_told(store):
+                    yield store, freshness
 
     def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
         """Read from the index; one found to be damaged only now is built anew, and asked again."""
