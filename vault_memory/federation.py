@@ -387,6 +387,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         notes=sum(answer.notes for answer in answers),
         passages=sum(answer.passages for answer in answers),
         words=sum((Counter(answer.words) for answer in answers), Counter()),
+        missing=min((answer.missing for answer in answers), key=len),
         is_relevant=any(answer.is_relevant for answer in answers),
         is_guess=any(answer.is_guess for answer in answers) and any(what == "lexical" for what, _ in degraded),
         vault=vault,

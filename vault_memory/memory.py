@@ -90,7 +90,7 @@ class Memory:
         self, query: str, *, k: int | None = None, budget: int | None = None, since: str | date | None = None,
         until: str | date | None = None, as_of: str | date | None = None, now: str | date | datetime | None = None,
         entities: Sequence[str] = (), kinds: Sequence[str] = (), tags: Sequence[str] = (), scopes: Scopes = (),
-        source: str = "notes", mode: str = "auto", explain: bool = False, journal: bool = True,
+        source: str = "notes", mode: str = "auto", explain: bool = False, all: bool = False, journal: bool = True,
     ) -> Answer:  # fmt: skip
         """Answer a question with cited lines of the notes, best first.
 
@@ -102,7 +102,7 @@ class Memory:
         options = {
             "query": query, "k": k, "budget": budget, "since": since, "until": until, "as-of": as_of, "now": now,
             "entity": _texts(entities=entities), "kind": _texts(kinds=kinds), "tag": _texts(tags=tags),
-            "scope": _texts(scopes=scopes), "source": source, "mode": mode, "explain": explain,
+            "scope": _texts(scopes=scopes), "source": source, "mode": mode, "explain": explain, "all": all,
         }  # fmt: skip
         return self.answer(request.build(options, self.config), journal=journal)
 

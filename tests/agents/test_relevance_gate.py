@@ -6,18 +6,12 @@ from pathlib import Path
 import pytest
 from daemons import start_daemon
 from hooks import asked
-from sample import make_sample
 from vaults import fill, memory
 
 from vault_memory.agents import hook_events
 from vault_memory.config import Config
 from vault_memory.context.context import ContextRequest, bundle
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Request
-from vault_memory.search.candidates import Candidates
-from vault_memory.search.query import Query
-from vault_memory.search.relevance_gate import MAX_EXPECTED_WORDS, is_relevant
-from vault_memory.store.view import Candidate
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 
@@ -98,78 +92,3 @@ def test_a_daemon_tells_as_little_as_the_process(tmp_path: Path, data: Path) -> 
     daemon.kill()
     assert "Perth" in found[0] and found[1] == ""
     assert [asked(root, f"t{n}", prompt) for n, prompt in enumerate(prompts)] == found
-
-
-FACTS = """\
-## Retain
-- W: We deploy on Fridays only after the smoke tests pass.
-- O: Never use mocks for the database; use a real one in a container.
-- W: Our TypeScript code uses tabs, not spaces.
-- W: Events go to Kafka, with schemas in Avro.
-"""
-
-
-@pytest.mark.parametrize(
-    ("prompt", "fact"),
-    [
-        ("can you deploy this branch to production now?", "We deploy on Fridays"),
-        ("create a new TypeScript module for parsing webhook payloads", "tabs, not spaces"),
-        ("set up a container for integration testing", "in a container"),
-        ("publish an event to Kafka when a parcel was scanned by the zebrafish quokka", "go to Kafka"),
-    ],
-)
-def test_a_task_is_told_the_fact_it_touches_whatever_else_it_names(with_facts: Memory, prompt: str, fact: str) -> None:
-    assert fact in told(with_facts, prompt)
-
-
-def test_facts_make_no_other_prompt_be_about_them(with_facts: Memory) -> None:
-    strange = [prompt for prompt in ABOUT_NOTHING if "TypeScript" not in prompt]
-    assert [prompt for prompt in strange if told(with_facts, prompt)] == []
-
-
-@pytest.fixture(scope="module")
-def with_facts(tmp_path_factory: pytest.TempPathFactory) -> Memory:
-    """The sample vault, and some facts that tasks may touch."""
-    root = make_sample(tmp_path_factory.mktemp("facts") / "v")
-    of = memory(fill(root, {"memory/2025-12-02.md": FACTS}), journal=False)
-    of.index()
-    return of
-
-
-# --- the rule --------------------------------------------------------------------------------------------------------
-
-
-def found(*hits: str, cosine: float = 0.0, kind: str = "note", **more: object) -> Candidates:
-    """Candidates of passages that each hold some of the terms a, b, c …, all of one rarity."""
-    terms = dict.fromkeys("".join(hits), 1.0)
-    at = {term: {n: 1 for n, text in enumerate(hits) if term in text} for term in terms}
-    passages = {n: Candidate(n, 1, 1, 1, None, None, kind, 1, 0, text) for n, text in enumerate(hits)}
-    near = dict.fromkeys(passages, cosine)
-    query = Query(Request("", NOW), words=[*terms, "z"])
-    return Candidates(query, passages=passages, rarity=terms, hits=at, cosine=near)._replace(**more)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("evidence", "unknown", "holds"),
-    [
-        (found(), 0, False),
-        (found(cosine=0.9), 0, False),
-        (found("ab"), 0, True),
-        (found("ab"), 1, False),
-        (found("ab", cosine=0.2), 1, True),
-        (found("a", "b"), 0, False),  # scattered
-        (found("a", "b", cosine=0.3), 0, True),
-        (found("a", about={0: 1.0}), 3, True),  # what it names is known
-        (found("a", title={1: 1.0}), 3, False),
-        (found("a", title={1: 3.0}), 3, True),  # it names a note
-        (found(only_time=True), 2, True),
-        (found("abcdef", "ghijklmnopqrst"[: MAX_EXPECTED_WORDS]), 0, True),
-        (found("abcd", *"efghijklmnopqrst", cosine=0.2), 0, True),  # a long prompt, of which one passage holds much
-        (found("abcd", *"efghijklmnopqrst", cosine=0.2), 14, False),
-        (found("a", cosine=0.1), 3, False),
-        (found("a", cosine=0.1, kind="world"), 3, True),  # a fact that is told for that word alone
-        (found("a", cosine=-0.1, kind="world"), 3, False),
-    ],
-)  # fmt: skip
-def test_words_and_meaning_must_be_near_enough(evidence: Candidates, unknown: int, holds: bool) -> None:
-    assert is_relevant(evidence, unknown, 1.0) == holds

@@ -143,7 +143,7 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> tupl
 
 def hides(ranked: str, words: Iterable[str]) -> bool:
     """Whether none of these words stand in answers, but where a question that holds them is told again."""
-    asked = re.sub(r'"(?:unknown|near|words)": \[[^]]*]', "", ranked.casefold())
+    asked = re.sub(r'"(?:unknown|near|words)": \[[^]]*]|no note mentions [^.]*\.', "", ranked.casefold())
     for question in QUESTIONS:
         asked = asked.replace(json.dumps(question.casefold())[1:-1], "")
     return not any(word.casefold() in asked for word in words)

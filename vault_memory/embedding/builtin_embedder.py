@@ -20,6 +20,7 @@ Text is split as WordPiece does, in two steps (Devlin et al. 2018, `BasicTokeniz
 2. `pieces`: greedy longest match from the left; inside a word the continuations are written `##ing`.
 """
 
+import math
 import mmap
 import os.path
 import struct
@@ -203,6 +204,14 @@ class StaticEmbedder:
         self._sum_rows: dict[str, int] = {}
         self._word_sums: Int32s | None = None
         """The sums of whole words met in bulk: 100 pieces × 127 × 65535 stays below 2^31."""
+
+    def word_length(self, word: str) -> float | None:
+        """The length of a word's vector, which says how much it tells: 0.2 ("the") to 3; None where it is in pieces."""
+        rows = [row for part in words(word) for row in self._table.pieces(part)]
+        if len(rows) != 1:
+            return None
+        weight, vector = self._table.weighted(rows[0])
+        return weight * math.hypot(*vector) / (65535 * 127)
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One int8 vector a text, `dimensions` bytes each, in order."""

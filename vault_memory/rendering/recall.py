@@ -51,6 +51,7 @@ def recall_document(answer: Answer) -> Document:
             "window": [day.isoformat() for day in window] if window else None,
             "kinds": list(answer.understood.kinds), "unknown": list(answer.understood.unknown),
         },
+        "known": not answer.missing,
         "results": [_result(result, answer.vault) for result in answer.results],
         "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,
         "omitted": dict(answer.omitted), "seconds": round(answer.seconds, 4),
@@ -116,12 +117,18 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
         if answer.is_guess and what == "lexical":
             before.append(f"{notes.pop(at)[:-1]}:")
             break
+    if answer.missing and answer.results:
+        words = " or ".join(f"“{word}”" for word in answer.missing[:MAX_MISSING])
+        before = [f"No note mentions {words}. Closest:"]
     if not answer.results:
         noun = "session" if answer.request.source == "sessions" else "note"
         nothing = "Nothing fits the budget" if answer.omitted.get("over_budget") else "Nothing found"
         notes.insert(0, f"{nothing} in {plural(answer.notes, noun)}.")
     return before, notes
 
+
+MAX_MISSING = 3
+"""So many words are named that no note has."""
 
 _LEFT_OUT = {
     "near_duplicates": "near-duplicate",

@@ -12,6 +12,9 @@ from vault_memory.store.view import Filters
 TOKENS_PER_RESULT = 25
 """What a passage has on the average: how many results a budget without `--k` asks for."""
 
+CLOSEST = 3
+"""So many results are printed where the notes hardly know what is asked."""
+
 MAX_MORE = 400
 """So many more are looked for where some are not wanted again."""
 
@@ -40,6 +43,8 @@ class Request(NamedTuple):
     """Whether `now` was given instead of the clock's: such a question was not asked then, and the journal omits it."""
     floor: float = 0.0
     """What scores less than this share of the best is left out."""
+    all: bool = False
+    """Whether as many results are wanted as ever where the notes hardly know what is asked; else the CLOSEST."""
     unasked: bool = False
     """Whether nobody asked: then the answer says whether the question has to do with the notes (`is_relevant`)."""
     without: frozenset[int] = frozenset()
@@ -150,6 +155,8 @@ class Answer(NamedTuple):
     notes: int = 0
     vault: str = ""
     seconds: float = 0.0
+    missing: tuple[str, ...] = ()
+    """Telling words of the question that no note has, where the notes hardly know what is asked; else none."""
     is_relevant: bool = True
     """Whether the question has to do with what the notes know (relevance_gate.py)."""
     is_guess: bool = False

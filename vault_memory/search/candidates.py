@@ -140,6 +140,18 @@ class Candidates(NamedTuple):
     """1 for what the question wants first (latest, earliest), down to 0."""
 
 
+def neighbours(hit: int, passages: Mapping[int, Candidate]) -> list[tuple[int, float]]:
+    """The candidates around one of them in its section, itself among them, each with how far a term there reaches."""
+    here = passages[hit]
+    place = here.section, here.note_id
+    found: list[tuple[int, float]] = []
+    for distance in range(1 - len(REACH), len(REACH)):
+        near = passages.get(hit + distance)
+        if near and (near.section, near.note_id) == place:
+            found.append((near.id, REACH[abs(distance)]))
+    return found
+
+
 class Finder:
     """Runs the lanes over what one view of an open index shows, and keeps what it learns of it."""
 
@@ -255,7 +267,7 @@ class Finder:
             return self.search.matching(" OR ".join(counts)) - len(set().union(*(hits.get(p, ()) for p in counts)))
         return max(max(count - len(hits.get(phrase, ())) for phrase, count in counts.items()), 1)
 
-    def _hits(self, phrases: Sequence[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:
+    def find_hits(self, phrases: Sequence[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:
         """How often each phrase stands in each candidate, by FTS5's own tokenizer."""
         hits: dict[str, dict[int, int]] = {phrase: {} for phrase in phrases}
         single: dict[str, list[str]] = defaultdict(list)
@@ -370,7 +382,7 @@ class Finder:
         query, passages, space = found.query, found.passages, found.space
         stems = {i: self.lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
         terms = {} if query.request.mode == "semantic" else found.terms
-        hits = self._hits(list(terms), stems)
+        hits = self.find_hits(list(terms), stems)
         ids = dict.fromkeys(p.note_id for p in passages.values())
         near: Mapping[int, float] = {}
         if space:

@@ -99,7 +99,7 @@ class Query(NamedTuple):
         """Its words none of whose phrases are `known`; none that tell a time, or whose script has no spaces."""
         phrases = {phrase.casefold() for phrase in known}
         words = (word for word in self.words if word not in _OF_TIME and not terms.RUN.search(word))
-        return tuple(word for word in words if phrases.isdisjoint(map(str.casefold, _phrases([word]))))
+        return tuple(word for word in words if phrases.isdisjoint(map(str.casefold, phrases_of([word]))))
 
 
 def understand(request: Request) -> Query:
@@ -138,9 +138,9 @@ def understand(request: Request) -> Query:
         spoken=quotable,
         whole=" ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else "",
         # A question of nothing but such words ("to be or not to be") is asked for those words.
-        phrases=_phrases(content) or (() if window else _phrases(spoken)),
+        phrases=phrases_of(content) or (() if window else phrases_of(spoken)),
         named=tuple(map(terms.quoted, named)),
-        otherwise=(*map(terms.quoted, loosely), *_phrases(of_time)),
+        otherwise=(*map(terms.quoted, loosely), *phrases_of(of_time)),
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *literal))),
         files=tuple(_files(spoken)),
         names=tuple(dict.fromkeys(names)),
@@ -171,7 +171,8 @@ def _is_idle(word: str) -> bool:
     return word in STOP_WORDS or (bool(mark) and (head in STOP_WORDS or head == "won"))
 
 
-def _phrases(words: list[str]) -> tuple[str, ...]:
+def phrases_of(words: list[str]) -> tuple[str, ...]:
+    """The FTS5 phrases for some words; of one with symbols inside first the whole, then its parts."""
     found: dict[str, None] = {}
     for word in words:
         found |= dict.fromkeys(terms.match_terms(word))

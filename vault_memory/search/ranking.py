@@ -23,15 +23,13 @@ from typing import Any, NamedTuple
 from vault_memory.markdown import supersede
 from vault_memory.markdown.note import ASIDE, speaker
 from vault_memory.search import decay
-from vault_memory.search.candidates import REACH, Candidates, Finder, inverse_frequency
+from vault_memory.search.candidates import Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.decay import Life, Trace
 from vault_memory.search.successors import Successor, superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.vectors import combine
 from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
 from vault_memory.text.spans import CALENDAR_WORDS
-
-_REACHED = tuple((distance, REACH[abs(distance)]) for distance in range(1 - len(REACH), len(REACH)))
 
 NOTE_SHARE, NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 0.9, 150, 400
 """The most that a note decides of its passages, one of up to so many tokens: a list item stands for itself sooner."""
@@ -344,16 +342,14 @@ class Scorer:
 
     def _covered(self, terms: Mapping[str, float]) -> dict[int, float]:
         """The share of these terms, by rarity, in each passage and, less, around it in its section."""
-        total, sections = sum(terms.values()) or 1.0, self._sections
+        total = sum(terms.values()) or 1.0
         covered: dict[int, float] = {}
         for term, rarity in terms.items():
             best: dict[int, float] = {}
             for hit in self._found.hits.get(term, ()):
                 telling = self._telling(term, hit)
-                if hit not in self._reached:  # the candidates near it in its section, itself among them
-                    place = sections[hit]
-                    reached = [(hit + d, weight) for d, weight in _REACHED if sections.get(hit + d) == place]
-                    self._reached[hit] = reached
+                if hit not in self._reached:
+                    self._reached[hit] = neighbours(hit, self._found.passages)
                 for passage_id, weight in self._reached[hit]:
                     weight *= telling
                     if weight > best.get(passage_id, 0.0):

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import date
 from typing import TYPE_CHECKING
@@ -12,13 +12,14 @@ from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, HeadingPaths, decoded_lines
 from vault_memory.search import pack, page_sources, relevance_gate
-from vault_memory.search.answer import Answer, Request, Result, Understanding
+from vault_memory.search.answer import CLOSEST, Answer, Request, Result, Understanding
 from vault_memory.search.candidates import Finder
 from vault_memory.search.pack import Packing
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
+from vault_memory.search.relevance_gate import Bounds
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, Candidate, Store
+from vault_memory.store.view import ALL, Candidate, Store, View
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -39,10 +40,14 @@ class Recall:
     def __init__(
         self, store: Store, vault: Vault, embedder: StaticEmbedder, remote: "RemoteEmbedder | None" = None,
         reranker: "Reranker | None" = None, past: "PastVault | None" = None,
+        keep: Callable[[str, str], None] = lambda key, value: None,
     ) -> None:  # fmt: skip
+        """`keep` writes into the index's table of values what is costly to work out."""
         self._store, self._vault, self._embedder = store, vault, embedder
-        self._remote, self._reranker, self._past = remote, reranker, past
+        self._remote, self._reranker, self._past, self._keep = remote, reranker, past, keep
         self._finders: dict[object, Finder] = {}
+        self._bounds: dict[object, tuple[int, Bounds]] = {}
+        """By who asks, with the number of passages for which they hold."""
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -63,9 +68,13 @@ class Recall:
         self._finders[seen] = finder
         for oldest in list(self._finders)[:-MAX_ASKERS]:
             del self._finders[oldest]
+            self._bounds.pop(oldest, None)
         finder.refresh()
+        # Bounds tell of the words that they were found with: who does not see all has others, for this process.
+        hides = view.is_narrowed and View(self._store.connection, request.filters.scopes).is_narrowed
+        bounds = self._find_bounds(finder, seen, is_kept=not hides)
         try:
-            return self._compose(finder, self._ranking(finder, request))
+            return self._compose(finder, self._ranking(finder, request), bounds)
         finally:
             finder.search.release()
 
@@ -78,6 +87,19 @@ class Recall:
             answer = Recall(store, past, self._embedder, self._remote, self._reranker, past).answer(request)
         omitted = {**answer.omitted, "later": past.count_later(now.results)}
         return answer._replace(omitted=omitted, generation=now.generation, vault=now.vault)
+
+    def _find_bounds(self, finder: Finder, seen: object, is_kept: bool) -> Bounds:
+        """The least figures for what is seen; worked out anew where it has grown or shrunk much, and kept in the index."""
+        total = finder.totals.passages
+        known = self._bounds.get(seen)
+        if known is None and is_kept:
+            known = relevance_gate.parsed_bounds(finder.store.meta(relevance_gate.META))
+        if known is None or abs(known[0] - total) > relevance_gate.RENEWED_AT * known[0]:
+            known = total, relevance_gate.find_bounds(finder, self._embedder)
+            if is_kept:
+                self._keep(relevance_gate.META, relevance_gate.written_bounds(*known))
+        self._bounds[seen] = known
+        return known[1]
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
         filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen
@@ -101,14 +123,19 @@ class Recall:
         repeats = len(ranking.scores) - len(scores)
         return ranking._replace(scores=scores, repeats=repeats, notes=notes, origins=origins)
 
-    def _compose(self, finder: Finder, ranking: Ranking) -> Answer:
+    def _compose(self, finder: Finder, ranking: Ranking, bounds: Bounds) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
         # What is printed behind a passage: superseded, or from outside.
         marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ranking.successors.items()}
         for i, by in ranking.origins.items():
             if not provenance.is_trusted(by):
                 marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
-        packed, omitted, unsure = self._pack(finder, ranking, marks)
+        reached = relevance_gate.figure(found, finder, self._embedder)
+        missing = relevance_gate.unknown_words(found, self._embedder) if reached < bounds.asked else []
+        request = query.request
+        if missing and request.rendered and request.k and not request.all:
+            request = request._replace(k=min(request.k, CLOSEST))
+        packed, omitted, unsure = self._pack(finder, ranking, marks, request)
         results, lost, tokens = self._cite(finder, ranking, packed)
         is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
@@ -141,17 +168,17 @@ class Recall:
             words=found.words,
             passages=found.totals.passages,
             vault=self._vault.root.name,
-            is_relevant=not query.request.unasked or relevance_gate.is_about_notes(found, finder.lexicon),
+            is_relevant=reached >= (bounds.unasked if query.request.unasked else 0.0),
+            missing=tuple(missing),
         )  # fmt: skip
 
     # --- packing -----------------------------------------------------------------------------------------------------
 
     def _pack(
-        self, finder: Finder, ranking: Ranking, marks: Mapping[int, int]
+        self, finder: Finder, ranking: Ranking, marks: Mapping[int, int], request: Request
     ) -> tuple[Packing, dict[str, int], list[tuple[str, str]]]:
         """What fits, how much was left out and why, and of an earlier day what is not known to be of it."""
         query, scores = ranking.candidates.query, ranking.scores
-        request = query.request
         scored = [ranking.passages[i] for i in scores]
         if request.self_contained:
             scored = [each for each in scored if relevance_gate.tells(each, ranking.notes[each.note_id].path)]

@@ -17,7 +17,7 @@ from vault_memory.text.spans import Span
 
 OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
-    "preset", "explain",
+    "preset", "explain", "all",
 )  # fmt: skip
 FIRST_YEAR, LAST_YEAR = 1000, 9000
 """Nearer to the ends of the calendar, the local day or "last year" may lie beyond them."""
@@ -67,6 +67,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, sel
         mode=choice(given, "mode", MODES, "auto"),
         preset=choice(given, "preset", PRESETS, config.recall_preset),
         explain=bool(given.get("explain", False)),
+        all=bool(given.get("all", False)),
         rendered=rendered,
         self_contained=self_contained,
         id=given.get("id"),

@@ -1,13 +1,13 @@
 """Answers questions from one vault's index: opened once for many, repaired when damaged, noted in the journal."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from vault_memory.errors import BusyError, IndexDamagedError
+from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError
 from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness, IndexFile
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import journal
@@ -69,7 +69,7 @@ class Searcher:
         from vault_memory.search.recall import Recall
 
         if self._engine is None or self._engine[0] is not store:
-            recall = Recall(store, self._index.vault, self._index.embedder, self.remote, self.reranker)
+            recall = Recall(store, self._index.vault, self._index.embedder, self.remote, self.reranker, keep=self._keep)
             self._engine = store, recall
         return self._engine[1]
 
@@ -79,7 +79,14 @@ class Searcher:
             return self.engine(store)
         from vault_memory.search.recall import Recall
 
-        return Recall(store, self._index.vault, self._index.embedder, self.remote if may_ask else None)
+        remote = self.remote if may_ask else None
+        return Recall(store, self._index.vault, self._index.embedder, remote, keep=self._keep)
+
+    def _keep(self, key: str, value: str) -> None:
+        """Write a value into the index, where it can be written now."""
+        path = self._index.path
+        with suppress(BusyError, IndexUnusableError), locations.writer_lock(path, 0), Store.opened(path) as store:
+            store.set_meta(key, value)
 
     @cached_property
     def remote(self) -> "RemoteEmbedder | None":

@@ -1,0 +1,84 @@
+"""Whether the notes know anything of a question: what is said and shown where they hardly do."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from vaults import fill, memory, run
+
+from vault_memory.memory import Memory
+from vault_memory.search import relevance_gate
+from vault_memory.search.answer import Answer, Request
+from vault_memory.search.everyday import PROMPTS
+
+DAYS = {
+    f"memory/2025-11-{day:02}.md": f"- Rowed to the island with Bo, {what}.\n- Paid {day} kr for {what} at the quay.\n"
+    for day, what in enumerate(("herring", "mackerel", "cod", "plaice", "turbot", "salmon", "trout", "pike"), 1)
+}
+GERMAN = {
+    "a.md": "# Werkstatt\n\n- Die Hobelbank steht jetzt am Fenster, der Schraubstock links davon.\n",
+    "b.md": "# Garten\n\n- Die Quitten wurden am Samstag geerntet, es waren elf Kilo.\n- Guter Boden, viel Regen.\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return fill(tmp_path / "vault", DAYS)
+
+
+def test_what_no_note_mentions_is_said_first_with_the_closest_three(root: Path) -> None:
+    done = run(root, "recall", "when is my dentist appointment with Bo?")
+    assert done.stderr.startswith("No note mentions “dentist” or “appointment”. Closest:\n")
+    assert len([line for line in done.stdout.splitlines() if line.startswith("L")]) == 3
+    everything = run(root, "recall", "when is my dentist appointment with Bo?", "--all")
+    assert len([line for line in everything.stdout.splitlines() if line.startswith("L")]) == 8
+
+
+def test_a_script_is_told_by_a_field_and_gets_all_results(root: Path) -> None:
+    answers = [
+        json.loads(run(root, "recall", query, "--json").stdout) for query in ("dentist with Bo", "turbot at quay")
+    ]
+    assert [answer["known"] for answer in answers] == [False, True]
+    assert len(answers[0]["results"]) == 8
+
+
+def test_with_a_budget_alone_nothing_is_left_out(root: Path) -> None:
+    done = run(root, "recall", "dentist with Bo", "--budget", "900")
+    assert len([line for line in done.stdout.splitlines() if line.startswith("L")]) > 3
+
+
+def test_everyday_talk_is_not_about_the_notes_in_another_language_either(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path / "vault", GERMAN))
+    bounds = [
+        answer.is_relevant for answer in _unasked(of, "Wo steht die Hobelbank?", "Wie viel Kilo Quitten?", "Hello!")
+    ]
+    assert bounds == [True, True, False]
+
+
+def test_the_bounds_are_kept_in_the_index_and_renewed_when_it_grows(root: Path) -> None:
+    of = memory(root)
+    of.recall("turbot")
+    kept = _kept(of)
+    assert kept and kept[0] == 16
+    of.recall("plaice")
+    assert _kept(of) == kept
+    fill(root, {"more.md": "\n".join(f"- {prompt}" for prompt in PROMPTS[:40])})
+    of.recall("turbot")
+    grown = _kept(of)
+    assert grown and grown[0] == 56 and grown[1].unasked > kept[1].unasked
+
+
+def test_few_of_the_everyday_prompts_are_taken_for_questions_about_the_sample(indexed_sample: Path) -> None:
+    answers = _unasked(Memory(indexed_sample), *PROMPTS)
+    assert sum(answer.is_relevant for answer in answers) <= len(PROMPTS) // 5
+
+
+def _unasked(of: Memory, *prompts: str) -> list[Answer]:
+    requests = [Request(prompt, datetime.now(UTC), unasked=True, is_pinned=True) for prompt in prompts]
+    return list(of.answers(requests, keep=False))
+
+
+def _kept(of: Memory) -> tuple[int, relevance_gate.Bounds] | None:
+    with of.index_file.reading() as (store, _):
+        return relevance_gate.parsed_bounds(store.meta(relevance_gate.META))
