@@ -89,7 +89,7 @@ class Recall:
         return answer._replace(omitted=omitted, generation=now.generation, vault=now.vault)
 
     def _find_bounds(self, finder: Finder, seen: object, is_kept: bool) -> Bounds:
-        """The least figures for what is seen; worked out anew where it has grown or shrunk much, and kept in the index."""
+        """The least figures for what is seen; worked out anew where it has grown or shrunk much."""
         total = finder.totals.passages
         known = self._bounds.get(seen)
         if known is None and is_kept:

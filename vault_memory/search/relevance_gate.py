@@ -83,7 +83,12 @@ TITLES = 200
 def figure(found: Candidates, finder: Finder, embedder: StaticEmbedder) -> float:
     """How much of a question the notes know; `Bounds` says from which on it has to do with them."""
     # A time or a file is there or not; pairs of characters, by which some scripts are searched, are mostly no words.
-    if found.only_time or max(found.title.values(), default=0.0) >= FILE or terms.RUN.search(found.query.text):
+    if (
+        found.mode == "semantic"
+        or found.only_time
+        or max(found.title.values(), default=0.0) >= FILE
+        or terms.RUN.search(found.query.text)
+    ):
         return math.inf
     counts = {phrase.casefold(): count for phrase, count in found.words.items()}
     # What stands in most passages is not searched for, yet counts here: a speaker's name, in a conversation.
