@@ -157,7 +157,12 @@ class ModelServer:
 
     def model_info(self) -> ModelInfo:
         """What the server says about its model; raises RemoteError if either is not there."""
-        self.embed(["memory"])  # not every such server lists its models
+        # Not every such server lists its models: it is asked for something small.
+        if self.endpoint.setting == "embedding":
+            self.embed(["memory"])
+        else:
+            form = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+            self.chat([{"role": "user", "content": "Are you there?"}], {**form, "additionalProperties": False})
         return ModelInfo()
 
     def _post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON comes

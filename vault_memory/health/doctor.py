@@ -20,6 +20,7 @@ from vault_memory.errors import (
 from vault_memory.health import status as state_of
 from vault_memory.health.status import Status, last_reflect, read_status
 from vault_memory.markdown.note import Problem
+from vault_memory.reflect.model_writer import configured_writer
 from vault_memory.reflect.sections import counted
 from vault_memory.search.names import Names
 from vault_memory.sessions import projects
@@ -65,7 +66,7 @@ def doctor(memory: "Federation", fix: bool = False) -> list[Check]:
     if fix and not any(check.name == "index" and check.level == "error" for check in found):
         forgotten = _drop_useless_vectors(memory)
         if forgotten:
-            stay = [check for check in found if check.name not in ("model", "vectors")]
+            stay = [check for check in found if check.name not in ("model", "rerank", "writer", "vectors")]
             found = [*stay, *_models(memory), *_vectors(memory, read_status(memory)), *forgotten]
     return found
 
@@ -220,6 +221,12 @@ def _models(memory: "Federation") -> Iterator[Check]:
             yield Check("rerank", "warning", str(error), error.next_step)
         finally:
             memory.search.reranker.close()
+    if writer := configured_writer(memory.config):
+        try:
+            writer.check()
+            yield Check("writer", "ok", f"{writer.method} is there and writes summaries")
+        except RemoteError as error:
+            yield Check("writer", "warning", f"{writer.method}: {error}", error.next_step)
 
 
 def _is_usable(memory: "Federation") -> bool:

@@ -304,6 +304,14 @@ class ModelWriter:
         with self._turn(self._run_seconds / 2) as (server, until):
             return self._reply(server, messages, form, until)
 
+    def check(self) -> None:
+        """Whether server and model are there; raises RemoteError."""
+        server = self._connect()
+        try:
+            server.model_info()
+        finally:
+            server.close()
+
     def close(self) -> None:
         """Close the connection."""
         if self._server is not None:
