@@ -10,6 +10,7 @@
 - In a conversation it matters who speaks, and an answer follows its question.
 """
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.markdown import supersede
 from vault_memory.markdown.note import ASIDE, speaker
-from vault_memory.search import decay
+from vault_memory.search import decay, threads
 from vault_memory.search.candidates import Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.decay import Life, Trace
 from vault_memory.search.successors import Successor, superseded
@@ -527,7 +528,15 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
         age = {"age": round(ages[passage_id], 4)} if passage_id in ages else {}
         return {**why, "boosts": {**why["boosts"], **age}} | _history(ranking, passage_id)
 
-    return ranking._replace(scores=supersede.reordered(aged | dict.fromkeys(brought, least), behind), explain=explain)
+    scores = supersede.reordered(aged | dict.fromkeys(brought, least), behind)
+    if ages and request.mode != "semantic":
+        best = [ranking.passages[i] for i in list(scores)[: threads.BEST_LINES]]
+        leading = threads.leading_facts(best, finder, lambda some: _lives(finder, some, today))
+        places = {fact.id: math.nextafter(scores[line], -math.inf) for fact, line in leading.items()}
+        raised = {i: max(score, scores.get(i, least)) for i, score in places.items()}
+        scores = dict(sorted((scores | raised).items(), key=lambda pair: -pair[1]))
+        ranking = ranking._replace(passages={**ranking.passages, **{fact.id: fact for fact in leading}})
+    return ranking._replace(scores=scores, explain=explain)
 
 
 def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> bool:
