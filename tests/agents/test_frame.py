@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.context.prompt_sheet import BEHIND, TITLES
+from vault_memory.context.prompt_sheet import BEHIND, LEGEND, TITLES
 from vault_memory.text.frame import CLOSING, NOTE, OPENING, defused, framed, framed_json, stripped
 
 FORGED = [
@@ -68,7 +68,7 @@ def test_what_was_framed_comes_off_whole(text: str, said: str) -> None:
 
 HANDED_OVER = (
     "# Core memory\n\n## memory.md\nL1 # Me\nL3\nL4 - a secret\n(2 more lines of this note left out: L5-L6)"
-    f"\n\n({BEHIND})"
+    f"\n\n({LEGEND})\n\n({BEHIND})"
 )
 XML = '<core>\n<note path="memory.md">\n<line at="1" kind="note">a secret</line>\n</note>\n</core>\n<behind>x</behind>'
 

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.context.prompt_sheet import FORMS, FRAME_TOKENS, MORE_TOKENS, LeftOut, Piece, Sheet, piece_tokens
+from vault_memory.context.prompt_sheet import (
+    FORMS,
+    FRAME_TOKENS,
+    LEGEND,
+    MORE_TOKENS,
+    LeftOut,
+    Piece,
+    Sheet,
+    piece_tokens,
+)
 from vault_memory.markdown.note import note_header
 from vault_memory.search.pack import CONTROL
 from vault_memory.text import frame, tokens
@@ -53,6 +62,7 @@ def sheet(form: str, budget: int, found: list[Piece]) -> Sheet:
     made = Sheet(form, budget)
     for number, piece in enumerate(found):
         made.add(("core", "passages", "recent")[number % 3], piece, named(piece))
+    made.say_legend()
     return made
 
 
@@ -160,3 +170,12 @@ def test_the_bound_is_not_much_more_than_what_plain_lines_cost() -> None:
     piece = Piece("memory/2025-11-27.md", None, 14, 14, "world", text, tokens.count(text))
     for form, most in (("markdown", 8), ("xml", 40), ("json", 40)):
         assert piece_tokens(form, piece) - piece.tokens <= most
+
+
+def test_the_letters_of_facts_are_explained_once_behind_them_where_there_is_room() -> None:
+    facts = [Piece(f"{name}.md", None, 1, 1, "world", "- W: It rained.", 5) for name in "ab"]
+    text = sheet("markdown", 400, facts).text()
+    assert text.count(LEGEND) == 1 and text.index(LEGEND) > text.rindex("It rained.")
+    notes = [fact._replace(kind="note") for fact in facts]
+    for form, budget, found in (("markdown", 400, notes), ("markdown", FRAME_TOKENS + 60, facts), ("json", 400, facts)):
+        assert LEGEND not in sheet(form, budget, found).text()

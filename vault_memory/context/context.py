@@ -252,6 +252,7 @@ class _BundleMaker:
         return self._bundle(index_state(self._store.view(options.scopes), freshness, options.scopes))
 
     def _bundle(self, found: IndexState | None = None) -> Bundle:
+        self._sheet.say_legend()
         text = self._sheet.text()
         if not text and any(self._omitted.get(name) for name in ("core_lines", "over_budget")):
             least = f"nothing fits into {self._options.budget} tokens; the frame alone takes up to {self._sheet.tokens}"

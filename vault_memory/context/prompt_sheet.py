@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.markdown import provenance
+from vault_memory.markdown.facts import KINDS
 from vault_memory.markdown.note import note_header, one_line
 from vault_memory.search.answer import SESSION, Result
 from vault_memory.search.pack import clean
@@ -20,6 +21,9 @@ ways: one line of rare characters in some thousands costs a token more than `_li
 
 BEHIND, BEHIND_TOKENS = "newer notes may be missing: the index is behind", 22
 """What is said at the end where it is known, and the most that it costs in any format."""
+
+LEGEND, LEGEND_TOKENS = "W world, B experience, O opinion, S observation; c: how sure, from 0 to 1", 26
+"""What the letters of facts mean, said in Markdown behind all of them, and the most that it costs."""
 
 SECTION_TOKENS, NOTE_TOKENS, MORE_TOKENS = 11, 14, 25
 """The most that the marks of a section, a note and a line about the rest cost, besides what they name."""
@@ -103,6 +107,7 @@ class SheetNote(NamedTuple):
 
 
 Sections = Mapping[str, Sequence[SheetNote]]
+_FACT_KINDS = frozenset(KINDS.values())
 _INDEXED = {"passages", "recent"}
 """The sections that come out of the index: the others are read from their files."""
 
@@ -116,6 +121,7 @@ class Sheet:
         """What the sheet costs at the most as it is now."""
         self.sections: dict[str, dict[str, SheetNote]] = {}
         self._is_behind = False
+        self._has_legend = False
 
     @property
     def left(self) -> int:
@@ -144,6 +150,13 @@ class Sheet:
             self.tokens += BEHIND_TOKENS
             self._is_behind = True
 
+    def say_legend(self) -> None:
+        """Say what the letters of facts mean where there are any, if it still fits: no passage gives way to it."""
+        pieces = (piece for notes in self.sections.values() for noted in notes.values() for piece in noted.pieces)
+        if self._form == "markdown" and self.left >= LEGEND_TOKENS and any(p.kind in _FACT_KINDS for p in pieces):
+            self.tokens += LEGEND_TOKENS
+            self._has_legend = True
+
     def text(self) -> str:
         """The sheet in its frame; "" with nothing on it."""
 
@@ -155,7 +168,8 @@ class Sheet:
             for name, notes in self.sections.items()
         }
         behind = BEHIND if self._is_behind and self.sections.keys() & _INDEXED else ""
-        return FORMS[self._form](sorted_pieces, behind) if self.sections else ""
+        legend = LEGEND if self._has_legend else ""
+        return FORMS[self._form](sorted_pieces, behind, legend) if self.sections else ""
 
 
 # --- what it costs ---------------------------------------------------------------------------------------------------
@@ -228,7 +242,7 @@ _VALUES: Mapping[str, Callable[[str], str]] = {"markdown": _name, "json": _json,
 """How a path stands beside a text: within a line, or as a value."""
 
 
-def _markdown(sections: Sections, behind: str) -> str:
+def _markdown(sections: Sections, behind: str, legend: str) -> str:
     blocks = []
     for name, notes in sections.items():
         blocks.append(f"# {TITLES[name]}")
@@ -243,11 +257,11 @@ def _markdown(sections: Sections, behind: str) -> str:
                 span = _span(more).replace("-", "-L")
                 lines.append(f"({more.height:,} more line{'s' * (more.height > 1)} of this note left out: L{span})")
             blocks.append("\n".join(lines))
-    blocks += [f"({behind})"] if behind else []
+    blocks += [f"({remark})" for remark in (legend, behind) if remark]
     return frame.framed("\n\n".join(blocks))
 
 
-def _as_json(sections: Sections, behind: str) -> str:
+def _as_json(sections: Sections, behind: str, _: str) -> str:
     def note(noted: SheetNote) -> dict[str, object]:
         lines = [
             {"at": piece.lines, "kind": piece.kind, "content": piece.text}
@@ -262,7 +276,7 @@ def _as_json(sections: Sections, behind: str) -> str:
     return frame.framed_json(found | ({"behind": behind} if behind else {}))
 
 
-def _as_xml(sections: Sections, behind: str) -> str:
+def _as_xml(sections: Sections, behind: str, _: str) -> str:
     lines = []
     for name, notes in sections.items():
         lines.append(f"<{name}>")
@@ -281,4 +295,4 @@ def _as_xml(sections: Sections, behind: str) -> str:
     return frame.framed("\n".join(lines))
 
 
-FORMS: Mapping[str, Callable[[Sections, str], str]] = {"markdown": _markdown, "json": _as_json, "xml": _as_xml}
+FORMS: Mapping[str, Callable[[Sections, str, str], str]] = {"markdown": _markdown, "json": _as_json, "xml": _as_xml}

@@ -54,12 +54,14 @@ def _as_html(text: str) -> str:
 
 _LINES = "|".join(
     (
-        r"# (?:Core memory|What (?:was (?:summed up|noted) lately|the notes say about the question))\r?(?=\n|\Z)",
+        r"# (?:Core memory|What was (?:summed up|noted) lately)\r?(?=\n|\Z)",
+        r"# What the notes (?:say about the question|hold of this project)\r?(?=\n|\Z)",
         r"## (?:[^\n]{1,300}?\.md|sessions/\S++)(?: \([\d-]++\))?\r?(?=\n|\Z)",
         r"[Lm]\d++(?: [^\n]*+|\r?(?=\n|\Z))",
         r"\(\d[^\n]{0,80} left out: L[L\d-]++\)",
+        r"\(W world, [^\n]{0,80}(?:\)|\Z)",
         r"\(newer notes may be missing[^\n]{0,80}(?:\)|\Z)",
-        r"(?:<|&lt;)/?(?:core|summaries|passages|recent|note|line|left-out|behind)(?:[\s>/]|&gt;)[^\n]*+",
+        r"(?:<|&lt;)/?(?:core|summaries|project|passages|recent|note|line|left-out|behind)(?:[\s>/]|&gt;)[^\n]*+",
         r"(?:(?:<|&lt;)/?[a-z-]*+|&[a-z]{0,2})\Z",
         r"\r?(?=\n|\Z)",
     )
