@@ -63,8 +63,16 @@ def run(memory: Memory, name: str, arguments: Mapping[str, Any]) -> str:
     if name not in RESULTS:
         raise UsageError(f"`{name}` is not a method of a Memory.", f"Known are: {', '.join(RESULTS)}.")
     if "planned" in arguments:
-        arguments = {"planned": _envelope(Removal).model_validate_json(arguments["planned"]).value}
-    value = getattr(memory, name)(**arguments)
+        try:
+            arguments = {"planned": _envelope(Removal).model_validate_json(arguments["planned"]).value}
+        except ValueError as error:  # pydantic's
+            raise UsageError("`planned` is not what `plan_forget` said.", "Ask it again.") from error
+    method = getattr(memory, name)
+    try:
+        inspect.signature(method).bind(**arguments)
+    except TypeError as error:
+        raise UsageError(f"`{name}` cannot be called so: {error}.", "Name each argument as the method does.") from error
+    value = method(**arguments)
     text: str = _envelope(RESULTS[name]).model_construct(value=value).model_dump_json()
     return text
 

@@ -98,7 +98,7 @@ def _get(memory: Federation, params: Params, progress: "Progress | None") -> Doc
     from vault_memory.rendering.notes import get_document
     from vault_memory.search.get import parse_span
 
-    path, lines = parse_span(_text(params, "path"), params.get("lines") and _text(params, "lines"))
+    path, lines = parse_span(_text(params, "path"), None if params.get("lines") is None else _text(params, "lines"))
     return get_document(memory.get(path, lines, request.count(params, "max_tokens"), request.scopes(params)))
 
 
@@ -162,7 +162,10 @@ def _memory_method(memory: Federation, params: Params, progress: "Progress | Non
     """A method of Memory's own, for a `DaemonMemory`: `name`, `arguments`, and its result as JSON in `value`."""
     from vault_memory.daemon.daemon_memory import run
 
-    return {"value": run(memory, _text(params, "name"), params["arguments"])}
+    arguments = params.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise UsageError("`arguments` must be an object.", "Name each argument as the method does.")
+    return {"value": run(memory, _text(params, "name"), arguments)}
 
 
 METHODS: Mapping[str, Method] = {

@@ -1,0 +1,43 @@
+"""Whatever a client gives a daemon's method is an answer or an error that tells what is wrong with it."""
+
+from pathlib import Path
+
+from vaults import fill, memory
+
+from vault_memory.daemon import methods
+from vault_memory.errors import VaultMemoryError
+
+ODD = [
+    {},
+    [],
+    False,
+    0,
+    -1,
+    2**63,
+    -(2**70),
+    1e308,
+    float("nan"),
+    "",
+    "x" * 5000,
+    "\ud800",
+    "\0",
+    [[]],
+    [None],
+    {"a": 1},
+]
+GOOD = {
+    "recall": {"query": "tea"}, "get": {"path": "a.md"}, "entity": {"name": "Peter"}, "context": {"prompt": "tea"},
+    "read": {"name": "entities"}, "write": {"name": "forget", "arguments": {"planned": "{}"}},
+}  # fmt: skip
+
+
+def test_odd_parameters_are_errors_with_a_sentence(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path, {"a.md": "## Retain\n- W @Peter: likes tea.\n- O(c=0.5) @Peter: Prefers tea.\n"}))
+    of.index()
+    for name in ("recall", "get", "entity", "entities", "opinions", "context", "status", "read", "write"):
+        for parameter in sorted(methods.METHODS[name].takes):
+            for value in ODD:
+                try:
+                    methods.call(name, of, {**GOOD.get(name, {}), parameter: value})
+                except VaultMemoryError as error:
+                    assert str(error).endswith(".")
