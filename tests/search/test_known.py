@@ -48,6 +48,20 @@ def test_with_a_budget_alone_nothing_is_left_out(root: Path) -> None:
     assert len([line for line in done.stdout.splitlines() if line.startswith("L")]) > 3
 
 
+def test_what_shares_only_a_name_is_too_weak_unless_all_is_wanted(tmp_path: Path) -> None:
+    others = {
+        f"{n}.md": f"- Bo {what}.\n" for n, what in enumerate(("cut the hedge", "sold the sledge", "swam at dawn"))
+    }
+    root = fill(tmp_path / "vault", others | {"a.md": "- Bo prefers short messages on the phone.\n"})
+    query = "What messages does Bo prefer?"
+    found = [
+        json.loads(run(root, "recall", query, "--json", *more).stdout) for more in ((), ("--all",), ("--budget", "900"))
+    ]
+    assert [result["path"] for result in found[0]["results"]] == ["a.md"]
+    assert (found[0]["omitted"]["weak"], len(found[1]["results"]), len(found[2]["results"])) == (3, 4, 4)
+    assert "Left out: 3 too weak." in run(root, "recall", query).stderr
+
+
 def test_everyday_talk_is_not_about_the_notes_in_another_language_either(tmp_path: Path) -> None:
     of = memory(fill(tmp_path / "vault", GERMAN))
     bounds = [

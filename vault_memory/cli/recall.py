@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 @click.option("--source", type=click.Choice(SOURCES), help="Notes, sessions (transcripts of agents) or all (notes).")
 @click.option("--mode", type=click.Choice(MODES), help="Words, meaning or both (auto).")
 @click.option("--explain", is_flag=True, help="Explain each result's rank; leaves no trace in the journal.")
-@click.option("--all", is_flag=True, help="Show as many results as ever where the notes hardly know what is asked.")
+@click.option(
+    "--all", is_flag=True, help="Show weak results too, and more than three where the notes hardly know what is asked."
+)
 @click.option("--no-journal", is_flag=True, help="Do not record this recall in the journal.")
 @click.option(
     "--format", "shape", type=click.Choice(RECALL_FORMATS),

@@ -138,6 +138,7 @@ _LEFT_OUT = {
     "unreadable": "in notes that cannot be read",
     "core_lines": "core memory line",
     "shown_before": "already shown",
+    "weak": "too weak",
     "below_floor": "too weak to show unasked",
 }
 

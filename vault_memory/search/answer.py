@@ -44,7 +44,7 @@ class Request(NamedTuple):
     floor: float = 0.0
     """What scores less than this share of the best is left out."""
     all: bool = False
-    """Whether as many results are wanted as ever where the notes hardly know what is asked; else the CLOSEST."""
+    """Whether weak results are wanted too, and more than the CLOSEST where the notes hardly know what is asked."""
     unasked: bool = False
     """Whether nobody asked: then the answer says whether the question has to do with the notes (`is_relevant`)."""
     without: frozenset[int] = frozenset()

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from datetime import date
 from typing import TYPE_CHECKING
@@ -130,12 +130,13 @@ class Recall:
         for i, by in ranking.origins.items():
             if not provenance.is_trusted(by):
                 marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
-        reached = relevance_gate.figure(found, finder, self._embedder)
+        relevance = relevance_gate.find_relevance(found, finder, self._embedder)
+        reached = relevance.figure
         missing = relevance_gate.unknown_words(found, self._embedder) if reached < bounds.asked else []
         request = query.request
         if missing and request.rendered and request.k and not request.all:
             request = request._replace(k=min(request.k, CLOSEST))
-        packed, omitted, unsure = self._pack(finder, ranking, marks, request)
+        packed, omitted, unsure = self._pack(finder, ranking, marks, request, relevance.weak)
         results, lost, tokens = self._cite(finder, ranking, packed)
         is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
@@ -175,15 +176,17 @@ class Recall:
     # --- packing -----------------------------------------------------------------------------------------------------
 
     def _pack(
-        self, finder: Finder, ranking: Ranking, marks: Mapping[int, int], request: Request
+        self, finder: Finder, ranking: Ranking, marks: Mapping[int, int], request: Request, weak: Collection[int]
     ) -> tuple[Packing, dict[str, int], list[tuple[str, str]]]:
         """What fits, how much was left out and why, and of an earlier day what is not known to be of it."""
         query, scores = ranking.candidates.query, ranking.scores
         scored = [ranking.passages[i] for i in scores]
         if request.self_contained:
             scored = [each for each in scored if relevance_gate.tells(each, ranking.notes[each.note_id].path)]
+        asks_for_all = request.all or query.window or not (request.k or request.self_contained)
+        told = [each for each in scored if asks_for_all or each.id not in weak]
         least = request.floor * max(scores.values(), default=0.0)
-        strong = [each for each in scored if not least or scores[each.id] >= least]
+        strong = [each for each in told if not least or scores[each.id] >= least]
         wanted = strong
         if request.without:
             wanted = [each for each in strong if journal.passage_key(each.text) not in request.without]
@@ -197,7 +200,8 @@ class Recall:
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
         unsure = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
         omitted = {"shown_before": len(strong) - len(wanted)} if request.without else {}
-        omitted |= {"below_floor": len(scored) - len(strong)} if request.floor else {}
+        omitted |= {"below_floor": len(told) - len(strong)} if request.floor else {}
+        omitted |= {"weak": len(scored) - len(told)} if len(told) < len(scored) else {}
         if self._past:
             unsure += self._past.say_unknown([unknown[p[0].id] for p in packed.places if p[0].id in unknown])
         return packed, omitted, unsure

@@ -67,11 +67,25 @@ class Bounds(NamedTuple):
     asked: float
 
 
+class Relevance(NamedTuple):
+    """How much of a question the notes know, to be measured against `Bounds`, and which candidates are weak.
+
+    A weak one shares at most a name with the question, it and its neighbours and title, and is far from its meaning.
+    """
+
+    figure: float
+    weak: frozenset[int] = frozenset()
+
+
 QUANTILES, USUAL = Bounds(0.9, 0.5), Bounds(1.0, 0.7)
 """On seven vaults of four kinds 2 to 6 % of other everyday prompts pass unasked, a sixth in notes on programming."""
 
 META, RENEWED_AT = "relevance", 0.2
 """The index's value that keeps them; worked out anew when there are more or fewer passages by this share."""
+
+NEAR = 0.6
+"""A cosine below this share of the closest passage's is far: of 588 questions on seven vaults four lose their line, and
+4 to 6 % of twenty lines go in conversations, a tenth of the sample vault's."""
 
 MUCH = 0.5
 """The weight from which on a word that stands nowhere says that something is not known."""
@@ -80,8 +94,8 @@ TITLES = 200
 """In so many notes' titles a word is looked for."""
 
 
-def figure(found: Candidates, finder: Finder, embedder: StaticEmbedder) -> float:
-    """How much of a question the notes know; `Bounds` says from which on it has to do with them."""
+def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) -> Relevance:
+    """What the notes know of a question."""
     # A time or a file is there or not; pairs of characters, by which some scripts are searched, are mostly no words.
     if (
         found.mode == "semantic"
@@ -89,12 +103,14 @@ def figure(found: Candidates, finder: Finder, embedder: StaticEmbedder) -> float
         or max(found.title.values(), default=0.0) >= FILE
         or terms.RUN.search(found.query.text)
     ):
-        return math.inf
+        return Relevance(math.inf)
     counts = {phrase.casefold(): count for phrase, count in found.words.items()}
     # What stands in most passages is not searched for, yet counts here: a speaker's name, in a conversation.
     common = finder.find_hits([phrase for phrase in found.words if phrase not in found.hits], found.stems)
     hits = {phrase.casefold(): held for phrase, held in (*found.hits.items(), *common.items())}
+    names = {name.casefold() for name in (*found.query.names, *(phrase.strip('"*') for phrase in found.naming))}
     held: dict[int, float] = {}
+    telling: set[int] = set()
     total = known = 0.0
     for word in found.query.words:
         whole = [phrase.casefold() for phrase in terms.match_terms(word)]
@@ -112,8 +128,15 @@ def figure(found: Candidates, finder: Finder, embedder: StaticEmbedder) -> float
                     reached[near] = max(reached.get(near, 0.0), share * reach)
         for passage, share in reached.items():
             held[passage] = held.get(passage, 0.0) + weight * share
+        if word not in names and weight:
+            telling.update(reached)
     most = max(held.values(), default=0.0)
-    return (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
+    figure = (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
+    if not telling:
+        return Relevance(figure)
+    least = NEAR * max(found.cosine.values(), default=0.0)
+    weak = (i for i in found.passages if i not in telling and found.cosine.get(i, 0.0) < least)
+    return Relevance(figure, frozenset(weak))
 
 
 def _weight(word: str, passages: int, found: Candidates, embedder: StaticEmbedder) -> float:
@@ -143,7 +166,8 @@ def find_bounds(finder: Finder, embedder: StaticEmbedder) -> Bounds:
     """The bounds for what a finder sees, from what everyday prompts reach there: 0.1 s for 1,000 notes."""
     now = datetime.now(UTC)
     reached = sorted(
-        figure(finder.find(understand(Request(prompt, now, mode="lexical"))), finder, embedder) for prompt in PROMPTS
+        find_relevance(finder.find(understand(Request(prompt, now, mode="lexical"))), finder, embedder).figure
+        for prompt in PROMPTS
     )
     asked, unasked = (reached[int(share * len(reached))] for share in (QUANTILES.asked, QUANTILES.unasked))
     return Bounds((unasked + USUAL.unasked) / 2, (asked + USUAL.asked) / 2)
