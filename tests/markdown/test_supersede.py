@@ -264,3 +264,30 @@ def test_a_name_that_names_nothing_is_a_finding() -> None:
     note = parse("memory/2025-11-03.md", b"## Retain\n- W(supersedes=tea) @Nora: Prefers coffee.\n")
     assert list(facts(note, None, problems)) == []
     assert "names no fact" in problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_replaced"),
+    [
+        ("W(t=2025-11-28) @Bo: The contract for phase 2 is to be signed on 28 November; it is worth 400 000.",
+         "W(t=2025-12-12) @Bo: The signing of phase 2 is moved from 28 November to Friday 12 December.", True),
+        ("W(t=2025-10-25/2025-10-26) @Bo: Roof work planned for the weekend of 25 and 26 October.",
+         "B @Bo: The roof work was postponed from 25 October to November because of the storm.", True),
+        ("W(t=2025-11-28) @Bo: The sweep inspects the stove on 28 November.",
+         "W @Bo: The stove delivery is moved from 28 November to 3 December.", False),
+        ("O(c=0.8) @Bo: Likes the new office.", "O(c=0.6) @Bo: Doesn't like the new office.", True),
+        ("O @Bo: Mag das neue Büro.", "O @Bo: Mag das neue Büro nicht mehr.", True),
+        ("O @Bo: Doesn't like the new office.", "O @Bo: Likes the new office.", True),
+        ("B @Bo: Went to the sauna.", "B @Bo: Did not go to the sauna.", False),
+        ("O @Bo: Likes the new office.", "O @Bo: Hates the new office.", False),
+    ],
+)  # fmt: skip
+def test_a_day_that_is_moved_and_a_denial_take_the_place_of_what_was_said(
+    tmp_path: Path, first: str, second: str, is_replaced: bool
+) -> None:
+    of = memory(fill(tmp_path, {
+        "memory/2025-10-01.md": f"## Retain\n- {first}\n", "memory/2025-10-20.md": f"## Retain\n- {second}\n",
+    }))  # fmt: skip
+    results = of.recall(first.partition(": ")[2], now="2025-11-01", k=5).results
+    marks = {result.path: result.superseded_by for result in results}
+    assert marks["memory/2025-10-01.md"] == ("memory/2025-10-20.md#L2" if is_replaced else None)

@@ -31,8 +31,8 @@ def test_an_entity_tells_what_was_superseded_last(vault: Memory) -> None:
         ("Lea lives in Lund.", "memory/2025-03-06.md#L3"), ("Lea works at Siemens.", JOB),
     ]  # fmt: skip
     text = call("--vault", str(vault.vault.root), "entity", "Lea").out
-    assert "- Lea works at Siemens.  (memory/2025-01-05.md#L2) ← superseded by memory/2025-03-05.md L2\n" in text
-    assert "- Lea lives in Lund.  (memory/2025-03-06.md#L2) ← superseded by L3\n" in text
+    assert "- Lea works at Siemens.  (memory/2025-01-05.md#L2) ← older; see 2025-03-05#L2\n" in text
+    assert "- Lea lives in Lund.  (memory/2025-03-06.md#L2) ← older; see L3\n" in text
     assert text.index("No longer prefers Thai") < text.index("Likes trains") < text.index("Prefers Thai")
     document = json.loads(call("--vault", str(vault.vault.root), "entity", "Lea", "--json").out)
     assert {fact["text"]: fact["superseded_by"] for fact in document["opinions"]} == {
@@ -46,7 +46,7 @@ def test_opinions_that_hold_no_longer_come_last(vault: Memory) -> None:
     ]  # fmt: skip
     root = str(vault.vault.root)
     last, _, why = call("--vault", root, "opinions").out.splitlines()[-3:]
-    assert last.endswith("Lea: Prefers Thai food  (memory/2025-01-05.md#L3) ← superseded by memory/2025-03-05.md L3")
+    assert last.endswith("Lea: Prefers Thai food  (memory/2025-01-05.md#L3) ← older; see 2025-03-05#L3")
     assert why.endswith("against: No longer prefers Thai food  (memory/2025-03-05.md#L3)")
     document = json.loads(call("--vault", root, "opinions", "--json").out)
     assert document["opinions"][-1]["superseded_by"] == FOOD

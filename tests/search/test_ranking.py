@@ -116,7 +116,7 @@ def test_what_has_no_day_supersedes_nothing_as_of_a_day(tmp_path: Path) -> None:
 def test_text_and_json_say_it_within_the_budget(vault: Memory) -> None:
     query = ["recall", "where does Peter live", "--vault", str(vault.vault.root), "--no-journal", "--now", "2025-12-01"]
     text = call(*query).out
-    assert "L2 - W @Peter: Peter lives in Malmö. ← superseded by memory/2025-11-01.md L2\n" in text
+    assert "L2 - W @Peter: Peter lives in Malmö. ← older; see 2025-11-01#L2\n" in text
     document = json.loads(call(*query, "--json").out)
     assert {r["source"]: r["superseded_by"] for r in document["results"]}[OLD] == NEW
     for budget in range(20, 160, 7):

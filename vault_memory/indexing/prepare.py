@@ -152,8 +152,10 @@ def _utterances(note: Note, day: date, problems: list[Problem]) -> dict[int, Inf
 def _claims(fact: retain.RetainFact, day: date | None) -> list[tuple[str, str, str, str, bool, str | None]]:
     """(subject, slot, value, how, whole, start) of each thing a fact claims; its subject stands before the colon."""
     subject = "&".join(sorted({entities.slug(name) for name in fact.heads}))
-    day = fact.occurred.start if fact.occurred else day
-    found = claims.claims(retain.KINDS[fact.kind], fact.heads, fact.narrative, day)
+    kind, occurred = retain.KINDS[fact.kind], fact.occurred.start if fact.occurred else None
+    found = claims.claims(kind, fact.heads, fact.narrative, occurred or day)
+    found += claims.denials(kind, fact.heads, fact.narrative)
+    found += claims.plans(fact.narrative, day, occurred) if day else ()
     said = [(subject, *claim[:4], claim.start.isoformat() if claim.start else None) for claim in found]
     return [*said, ("", *claims.replaces(fact.supersedes)[:4], None)] if fact.supersedes else said
 

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.markdown.supersede import ANY, CHANGES, COUNTRIES, ENDS, STATES, Claim
+from vault_memory.markdown.denial import sentence
+from vault_memory.markdown.supersede import ANY, CHANGES, COUNTRIES, ENDS, PLANNED, SAID, STATES, Claim
 from vault_memory.text import dates
 from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES
 
@@ -136,6 +137,31 @@ def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None 
 def replaces(named: str) -> Claim:
     """What a bullet claims that names the fact whose place it takes, as `note#id` or `#id`."""
     return Claim(f"^{named}".casefold(), "", ENDS)
+
+
+_PUT_OFF = re.compile(
+    rf"(?P<what>[^.;:]+?) (?:(?:is|are|was|were|has|have|had|been|got|gets) )*"
+    rf"(?:moved|postponed|rescheduled|shifted|put off|brought forward) from (?P<old>{_DATE}) to \S",
+    re.I,
+)
+
+
+def plans(narrative: str, told: date, occurred: date | None) -> Iterator[Claim]:
+    """What a bullet says of a day to come: what is planned for it, and what was planned for another and is moved."""
+    text = _MARKUP.sub(lambda m: m[1] or "", narrative.strip())
+    if occurred and occurred > told:
+        yield Claim(f"{PLANNED}:{occurred}", _value(text), STATES, start=told)
+    moved = _PUT_OFF.match(text)
+    span = dates.occurred(f"on {moved['old']}", told) if moved else None
+    if moved and span:
+        yield Claim(f"{PLANNED}:{span.start}", _value(moved["what"]), ENDS, start=told)
+
+
+def denials(kind: str, subjects: Sequence[str], narrative: str) -> Iterator[Claim]:
+    """What a bullet says as a whole, or that it is not so: the one takes the place of the other. No single event."""
+    said = sentence(narrative, tuple(subjects))
+    if kind != "experience" and len(said.words) > 1 and len(narrative) <= MAX_CHARS:
+        yield Claim(f"{SAID}:{' '.join(said.words)}", "", ENDS if said.is_denied else STATES)
 
 
 def _timeless(text: str, day: date | None) -> tuple[str, date | None]:

@@ -12,6 +12,9 @@ from typing import NamedTuple
 STATES, CHANGES, ENDS = "states", "changes", "ends"
 """How a claim is made: plainly, with a word of change ("now"), or as over."""
 
+PLANNED, SAID = "planned", "said"
+"""The slots of what is planned for a day, with the day, and of a statement as a whole, with its words."""
+
 ANY = "any"
 """The slot of "switched from X": ends X whatever was said to be done with it."""
 
@@ -64,6 +67,10 @@ def supersedes(newer: Claim, older: Claim) -> bool:
         return older.how != ENDS and older.value.removesuffix("|") == newer.value
     if newer.slot != older.slot:
         return False
+    if newer.slot.startswith(PLANNED):
+        # More than half of the words for what is moved: two things may be planned for one day.
+        what, planned = set(newer.value.split()), set(older.value.split())
+        return newer.how == ENDS != older.how and 2 * len(what & planned) > len(what)
     if ENDS in (newer.how, older.how):
         # A fact that is named by its block id does not end the one that names it.
         is_end = newer.how == ENDS or not newer.slot.startswith("^")
@@ -131,7 +138,7 @@ def _rivalry(claim: Claim) -> str:
     if slot == "prefer":
         preferred, context = claim.value.split("|")
         return context or " ".join(preferred.split()[-1:])
-    return "" if slot in ("live", "work") else claim.value
+    return "" if slot in ("live", "work", PLANNED) else claim.value
 
 
 def _newest_rival(older: DatedClaim, told: Mapping[Claim, Sequence[DatedClaim]]) -> DatedClaim | None:

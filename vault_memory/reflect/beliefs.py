@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import islice
 
 from vault_memory.errors import RemoteError
+from vault_memory.markdown.denial import Sentence, sentence
 from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.fact_text import EvidenceSource, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
@@ -23,7 +24,7 @@ from vault_memory.reflect.blocks import fact_name
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, weigh_evidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.select import in_order
-from vault_memory.reflect.stance import CONTRADICTS, RELATED, RELATIONS, SUPPORTS, Sentence, sentence
+from vault_memory.reflect.stance import CONTRADICTS, RELATED, RELATIONS, SUPPORTS
 from vault_memory.text.daily_notes import name_day
 
 OPINION = "opinion"

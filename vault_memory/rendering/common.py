@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vault_memory.markdown.note import one_line
 from vault_memory.search.answer import Answer
 from vault_memory.search.pack import clean as clean
+from vault_memory.search.successors import older_mark
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState
@@ -51,9 +52,8 @@ def place(path: str) -> str:
 
 
 def superseded(successor: str | None, path: str) -> str:
-    """That a line was superseded, and where its successor stands: the line alone when it is in the same note."""
-    other, _, line = (successor or "").rpartition("#")
-    return f" ← superseded by {line if other == path else f'{place(other)} {line}'}" if successor else ""
+    """What is printed behind a line that was superseded."""
+    return clean(older_mark(successor, path)) if successor else ""
 
 
 def cells(text: str) -> int:

@@ -9,7 +9,7 @@ from vault_memory.store.view import FACTS, PAGE, Candidate
 from vault_memory.text import terms
 
 MARK_TOKENS = 16
-"""The most that ` ← superseded by ` and a line number cost, besides the path."""
+"""The most that ` ← older; see ` and a line number cost, besides the path."""
 
 ORIGIN_TOKENS = 8
 """The most that saying of a passage that it came from outside costs (provenance.mark)."""
