@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sample import call
 from vaults import fill
 
 from vault_memory.vault.vault import MAX_NOTE_BYTES
@@ -81,6 +82,16 @@ def test_a_pipe_in_place_of_the_days_note_is_refused(tmp_path: Path) -> None:
     os.mkfifo(root / f"memory/{TODAY}.md")
     code, said = outcomes(root)["retain"]
     assert (code, "not a regular file" in said) == (5, True), said
+
+
+@pytest.mark.parametrize(("name", "said"), [("caf\udce9.md", "caf\\xe9.md"), ("b.md", "b.md: larger than")])
+def test_a_note_that_cannot_be_indexed_is_named_each_time(tmp_path: Path, name: str, said: str) -> None:
+    root = fill(tmp_path / "vault", {"a.md": "Say hello to the lighthouse keeper.\n", name: ""})
+    os.truncate(root / name, MAX_NOTE_BYTES + 1 if name == "b.md" else 0)
+    for _ in range(2):
+        done = call("--vault", str(root), "index")
+        assert (done.code, said in done.out) == (1, True)
+    assert call("--vault", str(root), "recall", "lighthouse").code == 0
 
 
 def test_a_note_of_endless_length_is_passed_over_and_said(tmp_path: Path) -> None:

@@ -253,7 +253,7 @@ class Walker:
 
     def _add(self, path: str, status: os.stat_result) -> None:
         if status.st_size > MAX_NOTE_BYTES:
-            self._skip(path, f"larger than {MAX_NOTE_BYTES // 1_000_000} MB: not indexed", "warning")
+            self._skip(path, f"larger than {MAX_NOTE_BYTES // 1_000_000} MB: not indexed", "error")
         else:
             self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
@@ -271,7 +271,7 @@ class Walker:
         if not _is_markdown(path) or self._leave_out(path):
             return False
         if not is_encodable(path):
-            self._skip(path, "the file's name is not UTF-8: rename it to index it", "warning")
+            self._skip(path, "the file's name is not UTF-8: rename it to index it", "error")
         elif not entry.is_file(follow_symlinks=False):
             self._skip(path, "not a regular file (pipe, socket or device)")
         elif _CONFLICT_COPY.search(entry.name):
