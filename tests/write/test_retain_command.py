@@ -211,6 +211,15 @@ def test_a_fact_may_be_for_one_scope(tmp_path: Path) -> None:
     assert refused.code == 2 and "`private` is no scope" in refused.err
 
 
+def test_a_fact_that_stands_already_is_written_and_said(tmp_path: Path) -> None:
+    day = ("--vault", str(tmp_path), "retain", "--date", "2025-11-27", "--entity", "Nora")
+    assert "says the same" not in call(*day, "Keeps bees.").err
+    again = call(*day, "keeps bees")
+    first, second = (f"{NOTE}#L{line}" for _, line, _ in facts(tmp_path))
+    assert (again.code, f"{first} says the same: `memory forget {second}`" in again.err.replace("'", "")) == (0, True)
+    assert "says the same" not in call(*day, "Keeps goats.").err
+
+
 def test_a_secret_is_stored_with_a_warning(tmp_path: Path) -> None:
     said = "Warning: this looks like a secret (password), and notes are plain text."
     asked = "retain", "The router's password is hunter2", "--date", "2025-11-27"

@@ -41,7 +41,7 @@ def past_the_end(excerpt: "Excerpt") -> str:
 
 def retain_document(done: "RetainResult") -> Document:
     """The `retain@1` document."""
-    return schema("retain") | asdict(done) | {"source": f"{done.path}#L{done.line}"}
+    return schema("retain") | asdict(done) | {"source": done.source}
 
 
 def forget_document(planned: "Removal", done: "ForgetResult | None") -> Document:

@@ -3,6 +3,7 @@
 How a note is edited stands in retain.py, forget.py, edit.py and new_note.py.
 """
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
@@ -71,7 +72,12 @@ class NoteWriter:
     def retain(self, bullet: Bullet, day: date) -> RetainResult:
         """Append a fact to a day's note and make it searchable."""
         with self._alone():
-            return self._retain(bullet, day)
+            same = self._asked(lambda store: retain.find_same(store.view(ALL), bullet, day), None)
+            done = self._retain(bullet, day)
+            again = (
+                f"{same} says the same: `memory forget {shlex.quote(done.source)}` takes this one out." if same else ""
+            )
+            return replace(done, warning=" ".join(filter(None, (done.warning, again))))
 
     def _retain(self, bullet: Bullet, day: date) -> RetainResult:
         self._refuse_unfit()

@@ -35,7 +35,12 @@ class RetainResult:
     bullet: str
     created: bool
     warning: str = ""
-    """Why the fact cannot be recalled (yet), or ""."""
+    """Why the fact cannot be recalled (yet), and where the same stood before; or ""."""
+
+    @property
+    def source(self) -> str:
+        """The citation of its bullet."""
+        return f"{self.path}#L{self.line}"
 
 
 @dataclass(frozen=True)
