@@ -225,6 +225,18 @@ def test_a_question_lists_the_facts_it_may_mean(root: Path) -> None:
     assert (root / NOTE).read_text() == TEXT
 
 
+def test_a_note_by_its_name_lists_its_own_facts(root: Path) -> None:
+    put(root, "Bees.md", "# Bees\n\nNo fact.\n")
+    named = call("--vault", str(root), "forget", NOTE.removesuffix(".md"))
+    assert named.out.splitlines() == [
+        f"1. {NOTE}#L4", "   - W @Nora: Keeps bees. ^bees", f"2. {NOTE}#L5-L6",
+        "   - O(c=0.8) @Nora: Prefers trains", "     to planes.", f"3. {NOTE}#L7", "   - W: last",
+    ]  # fmt: skip
+    none = call("--vault", str(root), "forget", "Bees.md")
+    assert (none.out, none.err.strip()) == ("", "There is no fact in Bees.md.")
+    assert (root / NOTE).read_text() == TEXT
+
+
 @pytest.mark.parametrize("arguments", [["--yes"], ["--yes", "--json"]])
 def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> None:
     done = call("--vault", str(root), "forget", "bees", *arguments)

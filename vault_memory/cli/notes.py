@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,8 @@ from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vault_memory.memory import Memory
     from vault_memory.search.answer import Result
 
@@ -248,8 +251,9 @@ def _did_you_mean(names: list[str]) -> str:
 def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) -> None:
     """Remove one fact, or one list item, from its note, and remember that it was forgotten.
 
-    Name it by its line, as `memory recall` cites it; a QUERY lists the facts it may mean and asks which one. What would
-    be removed is always shown first. Without a terminal to ask, nothing is removed unless --yes is given.
+    Name it by its line, as `memory recall` cites it; a QUERY lists the facts it may mean, the path of a note those in
+    it, and asks which one. What would be removed is always shown first. Without a terminal to ask, nothing is removed
+    unless --yes is given.
     """
     memory = shared.memory()
     path, lines = parse_span(" ".join(target), None)
@@ -286,17 +290,23 @@ def _choose(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
             "Name it as PATH#L14, or list them without --yes.",
         )
     from vault_memory.markdown.facts import KINDS
+    from vault_memory.write.forget import forgettable_facts
 
-    # Asking for facts to be forgotten is no use of them, and leaves no trace.
-    answer = memory.recall(query, k=8, kinds=tuple(KINDS), journal=False)
-    for note in seen_notes(answer):
-        shared.note(note)
-    found = answer.results
+    note = None
+    with suppress(RefusedError):  # a question may hold dots and slashes
+        note = memory.vault.locate(query)
+    if note:
+        found: Sequence[Result] = forgettable_facts(note, memory.vault.read(note))
+    else:  # Asking for facts to be forgotten is no use of them, and leaves no trace.
+        answer = memory.recall(query, k=8, kinds=tuple(KINDS), journal=False)
+        for said in seen_notes(answer):
+            shared.note(said)
+        found = answer.results
     if shared.json:
         shared.say(dump(candidates_document(found)))
         return None
     if not found:
-        shared.note("No matching fact found.")
+        shared.note(f"There is no fact in {clean(note)}." if note else "No matching fact found.")
         return None
     shared.say(candidates_text(found))
     if not shared.can_ask():

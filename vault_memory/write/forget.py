@@ -15,6 +15,7 @@ from vault_memory.markdown.links import block_id
 from vault_memory.markdown.note import TEXT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import passages
+from vault_memory.search.answer import Result
 from vault_memory.store import journal
 from vault_memory.store.rows import wording_hash
 from vault_memory.write.rewrite import difference, utf8
@@ -94,6 +95,19 @@ def removal(path: str, data: bytes, first: int, last: int) -> Removal:
             "Name one line, or edit the note by hand.",
         )
     return _cut(note, data, first, first)
+
+
+def forgettable_facts(path: str, data: bytes) -> tuple[Result, ...]:
+    """The facts of a note, in its order, as answers to choose from."""
+    note = parse(path, data)
+    lines = note.lines
+    return tuple(
+        Result(
+            rank, 0.0, retain.KINDS[fact.kind], None, None, fact.entities, fact.confidence, None,
+            "\n".join(lines[fact.start_line - 1 : fact.end_line]), path, fact.start_line, fact.end_line, (), 0, False,
+        )
+        for rank, fact in enumerate(retain.facts(note, None), start=1)
+    )  # fmt: skip
 
 
 def again(planned: Removal, data: bytes | None) -> Removal:
