@@ -91,18 +91,20 @@ class Memory:
         until: str | date | None = None, as_of: str | date | None = None, now: str | date | datetime | None = None,
         entities: Sequence[str] = (), kinds: Sequence[str] = (), tags: Sequence[str] = (), scopes: Scopes = (),
         source: str = "notes", mode: str = "auto", explain: bool = False, all: bool = False, journal: bool = True,
+        task: str | None = None,
     ) -> Answer:  # fmt: skip
-        """Answer a question with cited lines of the notes, best first.
+        """Answer a question with cited lines of the notes, best first; "" lists what the filters keep, newest first.
 
         `k` results and `budget` tokens at most: 8 and 2000 where neither is given, else the other is unlimited. Dates
         are as on the command line ("2025-11", "30d", "last week") or `date`s. `kinds` are letters or words,
-        `scopes` none for all. The recall is noted in the journal as a person's, unless `journal` is False, `explain` is
-        set or `now` given. Raises UsageError for an option that cannot be read.
+        `scopes` none for all, `task` is "open" or "done". The recall is noted in the journal as a person's, unless
+        `journal` is False, `explain` is set or `now` given. Raises UsageError for an option that cannot be read.
         """
         options = {
             "query": query, "k": k, "budget": budget, "since": since, "until": until, "as-of": as_of, "now": now,
             "entity": _texts(entities=entities), "kind": _texts(kinds=kinds), "tag": _texts(tags=tags),
             "scope": _texts(scopes=scopes), "source": source, "mode": mode, "explain": explain, "all": all,
+            "task": task,
         }  # fmt: skip
         return self.answer(request.build(options, self.config), journal=journal)
 

@@ -18,6 +18,7 @@ STALE_SOURCE = "stale_source"
 """The problem of an answer that another vault's index is missing or behind."""
 
 SOURCES = (NOTES, SESSIONS, "all")
+TASKS = ("open", "done")
 TOOLS = ("claude-code", "opencode", "openclaw")
 """Whose sessions can be a source."""
 

@@ -65,7 +65,8 @@ class Caller(NamedTuple):
 
 def search(caller: Caller, given: Arguments) -> str:
     """Passages for a question, and in a line below them what is to be known of the answer."""
-    if not given["query"].strip():
+    filters = ("since", "until", "entities", "kinds")
+    if not given["query"].strip() and not any(map(given.get, filters)):
         raise UsageError("`query` says nothing.", "Ask in plain words.")
     config, scopes = caller.vault.config(), caller.scopes
     budget = int(given.get("budget", min(config.recall_budget, DEFAULT_TOKENS_LIMIT)))

@@ -11,7 +11,7 @@ import click
 
 from vault_memory.cli.common import Shared, command, scope_option
 from vault_memory.errors import UsageError
-from vault_memory.startup import FORMATS, MODES, RECALL_FORMATS, SOURCES
+from vault_memory.startup import FORMATS, MODES, RECALL_FORMATS, SOURCES, TASKS
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--entity", multiple=True, metavar="E", help="Only what mentions this entity; may be repeated.")
 @click.option("--kind", multiple=True, metavar="K", help="Only W, B, O, S, or world, opinion, note …; may be repeated.")
 @click.option("--tag", multiple=True, metavar="T", help="Only what has this tag or one below it; may be repeated.")
+@click.option("--task", type=click.Choice(TASKS), help="Only open tasks (`- [ ]`), or only those done.")
 @scope_option
 @click.option("--source", type=click.Choice(SOURCES), help="Notes, sessions (transcripts of agents) or all (notes).")
 @click.option("--mode", type=click.Choice(MODES), help="Words, meaning or both (auto).")
@@ -58,8 +59,9 @@ def recall(
             raise click.UsageError("--batch takes its questions from the file: leave out QUERY.")
         _batch(shared, batch, {key: value for key, value in options.items() if value})
         return
-    if not query:
-        raise click.UsageError("What would you like to recall?")
+    filters = ("since", "until", "as_of", "entity", "kind", "tag", "task")
+    if not query and not any(map(options.get, filters)):
+        raise click.UsageError("What would you like to recall? Ask a question, or give a filter to list by.")
     values = {"query": " ".join(query), **{key: value for key, value in options.items() if value not in (None, ())}}
     is_screen = shape is None and not shared.json and sys.stdout.isatty()
     wanted = {"as_screen": True} if is_screen or shape == "paths" else {}

@@ -44,7 +44,7 @@ def recall_document(answer: Answer) -> Document:
         "filters": {
             **{name: day and day.isoformat() for name, day in days.items()},
             "entities": list(filters.entities), "kinds": list(filters.kinds), "tags": list(filters.tags),
-            "scopes": list(filters.scopes), "source": request.source,
+            "scopes": list(filters.scopes), "task": filters.task or None, "source": request.source,
         },
         "understood": {
             "entities": list(answer.understood.entities),

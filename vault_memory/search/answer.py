@@ -56,8 +56,13 @@ class Request(NamedTuple):
 
     @property
     def is_noted(self) -> bool:
-        """Whether the journal may note it: not a question of another time, nor one that wants ranks explained."""
-        return not (self.is_pinned or self.explain)
+        """Whether the journal may note it: no list, no question of another time, nor one that wants ranks explained."""
+        return not (self.is_pinned or self.explain or self.is_listing)
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether nothing is asked: what the filters let through is to be listed, the newest first."""
+        return not self.query.strip() and any(self.filters._replace(scopes=()))
 
     @property
     def wanted(self) -> int:

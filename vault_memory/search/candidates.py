@@ -95,6 +95,8 @@ class Candidates(NamedTuple):
     mode: str = "hybrid"
     only_time: bool = False
     """Nothing but a time is asked for: `days` then holds the order in which passages tell of it."""
+    is_listing: bool = False
+    """Nothing at all is asked: what the filters allow, in the order of `days`."""
     degraded: Sequence[tuple[str, str]] = ()
     """What did not run or found nothing, each with the reason."""
     lexical: Mapping[int, float] = {}
@@ -176,7 +178,12 @@ class Finder:
         """Find candidates for a question by every lane its mode allows, and what scoring must know of them."""
         temporal: Sequence[int] = ()
         beyond, mode, degraded = 0, query.request.mode, list[tuple[str, str]]()
-        if query.window:
+        is_listing = query.request.is_listing
+        if is_listing:
+            pool = max(OTHER_POOL, query.request.wanted)
+            temporal, total = self.search.newest(pool)
+            beyond = total - len(temporal)
+        elif query.window:
             query, temporal, beyond = self._in_time(query, query.window)
         with_words = mode != "semantic"
         known = note_queries.known_slugs(self.store, query.entity_slugs)
@@ -189,7 +196,7 @@ class Finder:
         words = {p: held.passages for p, held in present.items()} | dict.fromkeys(in_titles, 1)
         is_unmet = with_words and not (terms or title or entities)
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
-        only_time = query.window is not None and (not query.phrases or (is_unmet and bool(temporal)))
+        only_time = is_listing or (query.window is not None and (not query.phrases or (is_unmet and bool(temporal))))
         space, vector = self._embedded(query.text, degraded) if mode != "lexical" and not only_time else (None, b"")
         pool = max(SEMANTIC_POOL, query.request.wanted)
         about, naming = self._about(query, entities, terms)
@@ -204,6 +211,7 @@ class Finder:
             query,
             mode=("hybrid" if mode == "auto" else mode) if space or only_time else "lexical",
             only_time=only_time,
+            is_listing=is_listing,
             degraded=degraded,
             lexical=lexical,
             semantic=[i for i, _ in self.search.semantic(space, vector, pool * RESCORE, pool)] if space else (),
@@ -401,7 +409,7 @@ class Finder:
             stems=stems,
             hits=hits,
             repeats=self._repeats(passages),
-            days=self._fits(found, query.window) if query.window else {},
+            days=self._fits(found, query.window) if query.window else in_order(found.temporal),
             order=self._ordinals(found) if query.wants_latest or query.wants_earliest else {},
         )
 

@@ -203,6 +203,8 @@ class Scorer:
         # A question of nothing but a time has no meaning.
         if self._found.query.request.mode == "semantic" and self._found.cosine:
             self._features = {"semantic": _column(self._found.cosine, self._ids)}
+        if self._found.is_listing:
+            self._features = {"date": _column(self._found.days, self._ids)}
         totals = [0.0] * len(self._ids)
         for name, column in self._features.items():
             totals = list(map(add, totals, map(WEIGHTS[name].__mul__, column)))  # half the time of a loop

@@ -196,7 +196,7 @@ class Recall:
             unknown = past.unknown((each, ranking.notes[each.note_id]) for each in wanted)
             wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
         headers = {note.id: note.header_tokens for note in ranking.notes.values()}
-        each_note = query.asks_when or query.window is not None
+        each_note = query.asks_when or query.window is not None or request.is_listing
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
         unsure = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
         omitted = {"shown_before": len(strong) - len(wanted)} if request.without else {}

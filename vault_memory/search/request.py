@@ -10,14 +10,14 @@ from typing import Any
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.search.answer import Request
-from vault_memory.startup import MODES, PRESETS, SOURCES
+from vault_memory.startup import MODES, PRESETS, SOURCES, TASKS
 from vault_memory.store.view import KINDS, Filters
 from vault_memory.text.scope_syntax import normal_scope
 from vault_memory.text.spans import Span
 
 OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
-    "preset", "explain", "all",
+    "preset", "task", "explain", "all",
 )  # fmt: skip
 FIRST_YEAR, LAST_YEAR = 1000, 9000
 """Nearer to the ends of the calendar, the local day or "last year" may lie beyond them."""
@@ -62,6 +62,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, sel
             kinds=tuple(kind(text) for text in texts(given, "kind")),
             tags=texts(given, "tag"),
             scopes=scopes(given),
+            task=choice(given, "task", TASKS, "") if given.get("task") else "",
         ),
         source=choice(given, "source", SOURCES, "notes"),
         mode=choice(given, "mode", MODES, "auto"),

@@ -24,7 +24,7 @@ from vault_memory.text import terms
 from vault_memory.text.spans import Span
 from vault_memory.text.terms import STOP_WORDS, quoted
 
-_FILTERS = ("since", "until", "as_of", "kinds", "tags", "slugs", "match", "forms")
+_FILTERS = ("since", "until", "as_of", "kinds", "tags", "slugs", "match", "forms", "task")
 _ALLOWED = f"""
 INSERT INTO temp.allowed
 SELECT p.id FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id
@@ -45,6 +45,7 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
     OR n.id IN (SELECT note_id FROM alias WHERE slug IN (SELECT value FROM json_each(:slugs)))
     OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
       AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
+  AND (:task IS NULL OR task(p.text) = :task)
 """
 for _number, _name in enumerate(_FILTERS, 1):  # a view binds by number
     _ALLOWED = _ALLOWED.replace(f":{_name}", f"?{_number}")
@@ -161,7 +162,7 @@ class Search:
         """
         self.release()
         connection = self._view.connection
-        functions: dict[str, Any] = {"slug": slug, "folded": str.casefold}
+        functions: dict[str, Any] = {"slug": slug, "folded": str.casefold, "task": terms.task}
         for name, function in functions.items():
             # SQLite takes none anew while a question is open.
             if not self._view.one("SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?)", name):
@@ -172,13 +173,15 @@ class Search:
         days = (day and day.isoformat() for day in (filters.since, filters.until, filters.as_of))
         kinds = [KINDS.index(kind) for kind in filters.kinds]
         tags = [tag.lstrip("#").strip("/") for tag in filters.tags]
-        lists = (values and json.dumps(values) for values in (kinds, tags))
+        lists = [json.dumps(values) if values else None for values in (kinds, tags)]
         named = json.dumps(list(slugs)) if filters.entities else None
         folded = json.dumps([form.casefold() for form in forms])
         connection.execute("SAVEPOINT filtered")
         self._is_restricted = self.is_filtered = True
         connection.execute("CREATE TEMP TABLE allowed(id INTEGER PRIMARY KEY)")
-        self._view.one(_ALLOWED, *days, *(each or None for each in lists), named, match or None, folded)
+        self._view.one(
+            _ALLOWED, *days, *(each or None for each in lists), named, match or None, folded, filters.task or None
+        )
         return int(self._view.one("SELECT count(*) FROM allowed"))
 
     def release(self) -> None:
@@ -345,6 +348,16 @@ class Search:
             + " GROUP BY p.id ORDER BY n.path, p.id LIMIT ?"
         )
         return [row[0] for row in self._view.rows(sql, json.dumps(list(slugs)), limit)]
+
+    def newest(self, limit: int) -> tuple[list[int], int]:
+        """Passages that the filters allow, the newest first and what has no day last; and how many there are.
+
+        Without headings, frontmatter and comments, which tell nothing by themselves.
+        """
+        where = f" WHERE p.section >= 0 AND p.section < {ASIDE}" + self._where("p.id")
+        sql = f"SELECT p.id FROM note n CROSS JOIN {PASSAGES}{where} ORDER BY n.day DESC, n.path, p.id LIMIT ?"
+        count = f"SELECT count(*) FROM note n CROSS JOIN {PASSAGES}{where}"
+        return [row[0] for row in self._view.rows(sql, limit)], int(self._view.one(count))
 
     def mentioning(self, slugs: Sequence[str], limit: int) -> list[int]:
         """Ids of the facts that mention any of these entities, newest note first."""

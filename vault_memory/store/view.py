@@ -48,6 +48,8 @@ class Filters(NamedTuple):
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
+    task: str = ""
+    """Only tasks: "open" (`- [ ]`) or "done" (`- [x]`)."""
 
 
 class Totals(NamedTuple):

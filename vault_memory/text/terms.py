@@ -189,6 +189,7 @@ LEAST_IN_WORDS, LEAST_READ = 0.3, 0.1
 _BLOB = re.compile(rf"data:[\w.+-]+/[^\s)\">]*|[A-Za-z0-9+/=_-]{{{FEWEST_BLOB_CHARS},}}")
 _SMALL = re.compile("[a-z]{4,}")
 _READ = re.compile(r"(?<![!-~])(?:[A-Za-z'-]{1,40}(?=[.,;:!?)]?(?![!-~]))|[!-~]{0,200}://[!-~]+)")
+_TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?:\s|$)")
 _RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
 
 
@@ -200,6 +201,12 @@ def index_text(text: str, with_bases: bool = True) -> str:
     if not text.isascii():
         text = RUN.sub(lambda match: f" {' '.join(pairs(_CLUSTER.findall(match[0])))} ", folded(text))
     return f"{text} {' '.join(extra)}" if extra else text
+
+
+def task(text: str) -> str | None:
+    """Whether a list item is an "open" or a "done" task; None for what is no task, or one given up or put off."""
+    found = _TASK.match(text)
+    return ("open" if found[1] == " " else "done") if found else None
 
 
 def body(text: str, is_fact: bool = False) -> str:

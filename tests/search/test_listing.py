@@ -1,0 +1,54 @@
+"""A question with filters and no words lists what they let through, the newest first; tasks can be filtered."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sample import call
+from vaults import fill, memory
+
+NOTES = {
+    "memory/2025-03-01.md": "- [ ] Call the plumber\n- [x] Pay the rent\n\n"
+    "## Retain\n- O @Lea: Likes trains.\n- W @Lea: Has a cat.\n",
+    "memory/2025-03-04.md": "# Tuesday\n\n* [ ] Water the fern #home\n\n## Retain\n- O @Lea: Likes Thai food.\n",
+    "Projects/Boat.md": "---\ndate: 2025-02-01\n---\n1. [X] Buy tar\n2. [ ] Paint the hull\n"
+    "- [-] Given up\n- [link](x)\n",
+    "Lists/Some day.md": "- [ ] Learn to sail\n\n```\n- [ ] an example\n```\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ("--entity Lea --kind O", ["- O @Lea: Likes Thai food.", "- O @Lea: Likes trains."]),
+        ("--entity Lea --since 2025-03-02", ["- O @Lea: Likes Thai food."]),
+        (
+            "--task open",
+            ["* [ ] Water the fern #home", "- [ ] Call the plumber", "2. [ ] Paint the hull", "- [ ] Learn to sail"],
+        ),
+        ("--task open --tag home", ["* [ ] Water the fern #home"]),
+        ("--task done", ["- [x] Pay the rent", "1. [X] Buy tar"]),
+        ("--task open hull", ["2. [ ] Paint the hull"]),
+    ],
+)
+def test_what_filters_let_through_is_listed_newest_first(tmp_path: Path, options: str, wanted: list[str]) -> None:
+    root = str(fill(tmp_path / "vault", NOTES))
+    document = json.loads(call("--vault", root, "recall", *options.split(), "--json").out)
+    found = [result["content"] for result in document["results"]]
+    assert found[: len(wanted)] == wanted
+    assert len(found) == len(wanted) or "hull" in options
+
+
+def test_a_list_says_how_much_more_there_is_and_is_not_journalled(tmp_path: Path) -> None:
+    notes = {f"memory/2024-{m:02}-{d:02}.md": f"- [ ] Task {m}.{d}\n" for m in range(1, 13) for d in range(1, 29)}
+    vault = memory(fill(tmp_path / "vault", notes))
+    answer = vault.recall("", task="open", k=10)
+    assert [result.path for result in answer.results[:2]] == ["memory/2024-12-28.md", "memory/2024-12-27.md"]
+    assert answer.omitted["over_k"] + answer.omitted["beyond_pool"] == 12 * 28 - 10
+    assert not list((tmp_path / "vault" / ".memory" / "journal").glob("*"))
+
+
+def test_nothing_asked_and_no_filter_is_an_error(tmp_path: Path) -> None:
+    said = call("--vault", str(fill(tmp_path / "vault", NOTES)), "recall")
+    assert said.code == 2
+    assert "a filter to list by" in said.err
