@@ -303,16 +303,18 @@ class Memory:
         with self._lock:
             return self._writer.amend(wanted, _scope_names(scopes))
 
-    def plan_forget(self, path: str, first: int, last: int) -> "Removal":
+    def plan_forget(self, path: str, first: int, last: int, text: str | None = None) -> "Removal":
         """What forgetting these lines of a note would take out; writes nothing.
 
-        Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault.
+        `text` is what they say, or a part of it; "" stands for what the index had there, which is what was cited.
+        Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault,
+        ConflictError where the lines say something else.
         """
         from vault_memory.search.get import check_lines
 
         _text(path=path)
         check_lines((first, last))
-        return self._writer.forgettable(path, first, last)
+        return self._writer.forgettable(path, first, last, text)
 
     def forget(self, planned: "Removal") -> "ForgetResult":
         """Take out what `plan_forget` said, keep the note as it was, and remember the text by its hash.

@@ -300,6 +300,20 @@ def test_which_one_is_asked(root: Path, typed: str, is_gone: bool) -> None:
     assert "to planes" in (root / NOTE).read_text()
 
 
+def test_a_line_that_moved_since_it_was_cited_is_not_forgotten_in_its_place(root: Path) -> None:
+    memory(root).index()
+    put(root, NOTE, TEXT.replace("- W @Nora: Keeps", "- W @Nora: A new one.\n- W @Nora: Keeps"))
+    before = snapshot(root)
+    for more in (["--yes"], ["--yes", "--text", "Keeps bees"], ["--dry-run", "--text", "Keeps bees"]):
+        done = call("--vault", str(root), "forget", f"{NOTE}#L4", *more)
+        assert (done.code, "Keeps bees" in done.err, "A new one." in done.err) == (5, True, True), done
+        assert snapshot(root) == before
+    done = call("--vault", str(root), "forget", f"{NOTE}#L5", "--yes", "--text", "@Nora:  Keeps bees.")
+    assert (done.code, "Keeps bees" in (root / NOTE).read_text()) == (0, False)
+    memory(root).index()
+    assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
+
+
 # --- somebody else at the same note ----------------------------------------------------------------------------------
 
 

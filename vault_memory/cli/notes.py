@@ -246,9 +246,10 @@ def _did_you_mean(names: list[str]) -> str:
 
 @command('memory forget "memory/2025-11-27.md#L14"', short_help="Remove a fact from its note.")
 @click.argument("target", nargs=-1, required=True, metavar="PATH#L14 | QUERY")
+@click.option("--text", metavar="TEXT", help="What the line says: refused where it says something else.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) -> None:
+def forget(shared: Shared, target: tuple[str, ...], text: str | None, dry_run: bool, yes: bool) -> None:
     """Remove one fact, or one list item, from its note, and remember that it was forgotten.
 
     Name it by its line, as `memory recall` cites it; a QUERY lists the facts it may mean, the path of a note those in
@@ -262,7 +263,8 @@ def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) ->
         if chosen is None:
             return
         path, lines = chosen.path, (chosen.start_line, chosen.end_line)
-    planned = memory.plan_forget(path, lines[0], lines[1] or lines[0])
+    meant = text or ("" if yes else None)  # unseen, only what was cited is taken
+    planned = memory.plan_forget(path, lines[0], lines[1] or lines[0], meant)
     if not shared.json:
         shared.say("\n".join(clean(line) for line in planned.diff.split("\n")))
     wanted = not dry_run and (yes or (shared.can_ask() and click.confirm("Forget this?", err=True)))

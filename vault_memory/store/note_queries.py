@@ -236,6 +236,18 @@ def fact_lines(store: View, paths: Iterable[str]) -> Iterator[tuple[str, int, in
     return store.rows(_FACTS_OF_NOTES, json.dumps(sorted(paths)))
 
 
+_TEXT_AT = (
+    "SELECT p.text FROM passage p JOIN note n ON n.id = p.note_id WHERE n.path = ? AND ? BETWEEN p.start_line"
+    " AND p.end_line ORDER BY p.start_line DESC LIMIT 1"
+)
+
+
+def text_at(store: View, path: str, line: int) -> str | None:
+    """What a note says at a line, as it was indexed; None where nothing was."""
+    found = store.one(_TEXT_AT, path, line)
+    return str(found) if found is not None else None
+
+
 def places(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int, int, int]]:
     """(passage, path, first line, last line, tokens of the note's header) of each of these."""
     return store.rows(_PLACES, json.dumps(list(ids)))

@@ -110,6 +110,17 @@ def forgettable_facts(path: str, data: bytes) -> tuple[Result, ...]:
     )  # fmt: skip
 
 
+def saying(said: str | None, planned: Removal) -> Removal:
+    """The removal, if it takes out what it is meant to (None: whatever stands there); raises ConflictError."""
+    meant, found = (" ".join(text.split()) for text in (said or "", planned.text))
+    if meant in found or (found and found in meant):
+        return planned
+    raise ConflictError(
+        f'{planned.source} does not say "{meant:.200}" but "{found:.200}": nothing was written.',
+        "The lines have moved since they were cited: ask `memory recall` for them again.",
+    )
+
+
 def again(planned: Removal, data: bytes | None) -> Removal:
     """The same removal from the note as it is now, which may have been edited since the plan was shown.
 

@@ -118,16 +118,19 @@ class NoteWriter:
                 raise
             return edit.EditResult(wanted.path, difference, run.name, self._findable(wanted.path))
 
-    def forgettable(self, path: str, first: int, last: int) -> Removal:
+    def forgettable(self, path: str, first: int, last: int, said: str | None = None) -> Removal:
         """What forgetting these lines of a note would take out; writes nothing.
 
+        `said` is what they are meant to say, "" what the index had there; ConflictError where they say something else.
         Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault.
         """
         found = self.vault.locate(path)
         data = current(self.vault, found) if found else None
         if found is None or data is None:
             raise UsageError(f"There is no note `{path}`.", "A note is named by its path in the vault.")
-        return forget.removal(found, data, first, last)
+        if said == "":
+            said = self._asked(lambda store: note_queries.text_at(store.view(ALL), found, first), None)
+        return forget.saying(said, forget.removal(found, data, first, last))
 
     def forget(self, planned: Removal) -> ForgetResult:
         """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
