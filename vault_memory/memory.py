@@ -290,6 +290,10 @@ class Memory:
         with self._lock:
             return self._writer.retain_once(bullet, date.today(), _scope_names(scopes))
 
+    def find_alike(self, bullet: "Bullet", scopes: Scopes = ()) -> str | None:
+        """Where a fact in these scopes stands that says nearly the same, and its text."""
+        return self._writer.find_alike(bullet, date.today(), _scope_names(scopes))
+
     def create_note(self, note: "NewNote", scopes: Scopes = ()) -> "StoredNote | str":
         """Make a note, named by its title and the time, or say which one in these scopes holds the same text."""
         with self._lock:

@@ -15,7 +15,7 @@ def test_the_tools_are_those_of_the_contract() -> None:
     assert found == {
         "memory_search": ["query", "max_results", "budget", "since", "until", "entities", "kinds"],
         "memory_get": ["path", "start_line", "line_count"],
-        "memory_store": ["content", "kind", "entities", "title", "scope"],
+        "memory_store": ["content", "kind", "entities", "title", "scope", "even_if_similar"],
         "memory_reflect": ["dry_run"],
         "memory_status": [],
     }

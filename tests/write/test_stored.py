@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from vaults import fill, memory
 
+from vault_memory.agents import mcp_tools
 from vault_memory.agents.mcp_answers import Caller, search, store
 from vault_memory.agents.vault_session import VaultSession
 from vault_memory.vault.vault import Vault
@@ -37,6 +38,39 @@ def test_a_guess_at_a_hidden_line_is_told_nothing(tmp_path: Path, line: str, pla
     caller = moss(fill(tmp_path / "Notes", {"plan.md": plan(4711)}))
     for text in (plan(4710), plan(4711), "\n\n".join(open_lines)):
         assert store(caller, {"title": "Ferry", "content": text}).startswith("Stored as")
+
+
+ALIKE = {
+    "memory/2025-11-27.md": "## Retain\n- O @Nora: I prefer dark themes in all editors\n"
+    "- O(scope=agent:adder) @Nora: Likes the sea.\n- W @Nora: Lives in Lisbon.\n- W @Nora: The boiler is 12 years old\n"
+    "- B @Nora: Mended the boiler with Anna\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["opinion", "O", "o"])
+def test_a_paraphrase_is_answered_with_the_line_it_resembles(tmp_path: Path, kind: str) -> None:
+    caller = moss(fill(tmp_path / "Notes", ALIKE))
+    given = {"content": "Likes dark themes in every editor she uses", "entities": ["Nora"]}
+    given = mcp_tools.checked(mcp_tools.STORE, {**given, "kind": kind})
+    found = store(caller, given)
+    assert "nothing was written" in found and "memory/2025-11-27.md#L2" in found and "in all editors" in found
+    assert not (caller.vault.memory().vault.root / LOG).exists()
+    assert store(caller, {**given, "even_if_similar": True}).startswith("Stored;")
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "entity"),
+    [
+        ("Lives in Porto now", "W", "Nora"), ("The boiler is 13 years old", "W", "Nora"),
+        ("Mended the boiler with Anna again", "B", "Nora"), ("Prefers dark themes in all editors", "O", "Peter"),
+        ("Likes the open sea", "O", "Nora"),
+    ],
+)  # fmt: skip
+def test_another_value_or_name_is_no_paraphrase_nor_is_what_is_hidden(
+    tmp_path: Path, content: str, kind: str, entity: str
+) -> None:
+    caller = moss(fill(tmp_path / "Notes", ALIKE))
+    assert store(caller, {"content": content, "kind": kind, "entities": [entity]}).startswith("Stored;")
 
 
 class CountingVault:

@@ -157,7 +157,13 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
         raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
     bullet = parse_bullet(_check_one_fact(content), given.get("kind", "world"), given.get("entities", ()), scope=scope)
     bullet = replace(bullet, by=_find_origin(bullet.text, caller.agent))
-    done = caller.vault.memory().retain_once(bullet, _scopes_beside(scope))
+    memory, seen_by = caller.vault.memory(), _scopes_beside(scope)
+    if not given.get("even_if_similar") and (alike := memory.find_alike(bullet, seen_by)):
+        return (
+            f"The notes say nearly this, and nothing was written:\n{frame.framed(clean(alike))}\n"
+            "If yours is newer or says something else, call again with even_if_similar."
+        )
+    done = memory.retain_once(bullet, seen_by)
     if isinstance(done, str):
         return _report_known(done)
     warning = done.warning or _warn_of_unseen(caller, done.path, (done.line, done.line))
@@ -169,7 +175,8 @@ def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> s
 
     by = provenance.least_trusted((_find_origin(given["title"], caller.agent), _find_origin(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
-    filing = NewNote(given["title"], content, given.get("kind", "world"), names, by, scope)
+    kind = str(given.get("kind", "world"))
+    filing = NewNote(given["title"], content, facts.KINDS.get(kind) or kind, names, by, scope)
     done = caller.vault.memory().create_note(filing, _scopes_beside(scope))
     if isinstance(done, str):
         return _report_known(done)

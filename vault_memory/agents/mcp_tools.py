@@ -66,7 +66,9 @@ SEARCH = Tool(
         "since": _text(f"Nothing before: {DATE}", longest=100),
         "until": _text("Nothing after", longest=100),
         "entities": _texts("Only what mentions one of these names"),
-        "kinds": _texts("Only these: world, experience, opinion, observation, note, page; session: transcripts"),
+        "kinds": _texts(
+            "Only these: world (W), experience (B), opinion (O), observation (S), note, page; session: transcripts"
+        ),
     },
     ("query",),
 )
@@ -93,9 +95,9 @@ STORE = Tool(
         "content": _text("The fact in a sentence, or the note's Markdown"),
         "kind": {
             "type": "string",
-            "enum": ["world", "experience", "opinion", "observation"],
-            "description": "world: a fact (default); experience: what was done; opinion: a belief or preference; "
-            "observation: a conclusion",
+            "enum": ["world", "experience", "opinion", "observation", "W", "B", "O", "S"],
+            "description": "world or W: a fact (default); experience or B: what was done; opinion or O: a belief or "
+            "preference; observation or S: a conclusion",
         },
         "entities": _texts("Who or what it is about"),
         "title": _text("Makes a note of its own with this title", longest=200),
@@ -104,6 +106,10 @@ STORE = Tool(
             "memory_search names it below each answer",
             longest=200,
         ),
+        "even_if_similar": {
+            "type": "boolean",
+            "description": "Store it although a line resembles it: yours is newer, or says something else",
+        },
     },
     ("content",),
     only_reads=False,
@@ -214,6 +220,9 @@ def _plain(name: str, value: Any, schema: Schema) -> str:  # noqa: ANN401
         raise UsageError(f"`{name}` is not text that UTF-8 can hold.", "Fix its encoding.")
     if len(value) > schema.get("maxLength", 1 << 20):
         raise UsageError(f"`{name}` is longer than {schema.get('maxLength', 1 << 20):,} characters.", "Shorten it.")
-    if "enum" in schema and value not in schema["enum"]:
+    if "enum" not in schema:
+        return value
+    known = next((each for each in schema["enum"] if each.casefold() == value.strip().casefold()), None)
+    if known is None:
         raise UsageError(f"`{name}` is none of {', '.join(schema['enum'])}.", "")
-    return value
+    return str(known)

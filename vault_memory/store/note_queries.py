@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import ENTITY_FOLDER
@@ -20,6 +20,24 @@ DatedPassage = tuple[str, str | None, int, str, Candidate]
 
 ToldFact = tuple[float | None, float | None, bool, int]
 """Confidence, importance, whether it tells of a decision, and on how many days the same words were told."""
+
+
+class FactRow(NamedTuple):
+    """A fact and where it stands; `key` is what the journal knows it by, `by` who it is from."""
+
+    id: int
+    path: str
+    line: int
+    key: int
+    by: str
+    day: str | None
+    kind: int
+    narrative: str
+
+    @property
+    def source(self) -> str:
+        return f"{self.path}#L{self.line}"
+
 
 _TOLD_FACTS = """
 SELECT f.passage_id, f.confidence, f.importance, f.decided, max(count(DISTINCT n.day), 1) FROM json_each(?) j
@@ -104,10 +122,15 @@ _PLACES = """
 SELECT p.id, n.path, p.start_line, p.end_line, n.header_tokens FROM json_each(?) j
   JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id
 """
-_SAME_WORDS = """
-SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind
+_FACT_ROWS = """
+SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind, f.narrative
 FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
-WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
+"""
+_SAME_WORDS = _FACT_ROWS + "WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line"
+_NEWEST_FACTS = f"""{_FACT_ROWS}
+WHERE p.kind = ?1 AND f.part = 0 AND (json_array_length(?2) = 0 OR p.id IN (SELECT m.passage_id
+  FROM mention m JOIN name ON name.id = m.name_id WHERE name.slug IN (SELECT value FROM json_each(?2))))
+ORDER BY n.day DESC, p.id DESC LIMIT ?3
 """
 _MENTIONED_IN = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
 _NOTES_OF_SIZE = """
@@ -256,9 +279,14 @@ def places(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int, int
 # --- what is known already -------------------------------------------------------------------------------------------
 
 
-def same_words(store: View, wording: int) -> Iterator[tuple[Any, ...]]:
-    """(passage, path, line, key, origin, day, kind) of each fact that says the same in the same words."""
-    return store.rows(_SAME_WORDS, wording)
+def same_words(store: View, wording: int) -> list[FactRow]:
+    """Each fact that says the same in the same words."""
+    return [FactRow(*row) for row in store.rows(_SAME_WORDS, wording)]
+
+
+def newest_facts(store: View, kind: int, slugs: Collection[str], limit: int) -> list[FactRow]:
+    """The newest facts of a kind that mention one of these entities; of all where none is named."""
+    return [FactRow(*row) for row in store.rows(_NEWEST_FACTS, kind, json.dumps(list(slugs)), limit)]
 
 
 def mentioned_in(store: View, passage: int) -> list[str]:

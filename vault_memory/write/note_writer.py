@@ -22,7 +22,7 @@ from vault_memory.store.view import ALL, Store, View
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import RestoredNote, UndoHistory
 from vault_memory.vault.vault import content_hash
-from vault_memory.write import edit, forget, new_note, retain
+from vault_memory.write import edit, forget, known_facts, new_note, retain
 from vault_memory.write.edit import EditRequest, EditResult
 from vault_memory.write.forget import ForgetResult, Removal
 from vault_memory.write.new_note import NewNote, StoredNote
@@ -44,8 +44,12 @@ class NoteWriter:
     def retain_once(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> RetainResult | str:
         """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
         with self._alone():
-            same = self._find(lambda view: retain.find_same(view, bullet, today), scopes)
+            same = self._find(lambda view: known_facts.find_same(view, bullet, today), scopes)
             return same or self._retain(bullet, today)
+
+    def find_alike(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> str | None:
+        """Where a fact in these scopes stands that says nearly the same, and its text."""
+        return self._find(lambda view: known_facts.find_alike(view, bullet, today), scopes)
 
     def create_once(self, filing: NewNote, now: datetime, scopes: tuple[str, ...]) -> StoredNote | str:
         """Make a note and make it searchable, or say which one in these scopes holds the same text.
@@ -236,9 +240,7 @@ class NoteWriter:
         try:
             self._index_own(done.path)
             with Store.opened(self._index.path) as store:
-                others = [
-                    f"{path}#L{line}" for _, path, line, *_ in note_queries.same_words(store.view(ALL), done.wording)
-                ]
+                others = [known.source for known in note_queries.same_words(store.view(ALL), done.wording)]
                 name, anchor = link_name(done.path).casefold(), f"^{done.block_id}"
                 linked = note_queries.links_to_anchor(store.view(ALL), anchor) if done.block_id else ()
                 links = [f"{path}#L{line}" for path, line, to in linked if link_name(to).casefold() == name]

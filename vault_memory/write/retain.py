@@ -15,11 +15,6 @@ from vault_memory.markdown import entities, facts, provenance
 from vault_memory.markdown.note import BLANK
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import note_scope
-from vault_memory.search.names import Names
-from vault_memory.search.successors import superseded
-from vault_memory.store import journal, note_queries
-from vault_memory.store.rows import wording_hash
-from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text import daily_notes, dates
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, is_scope, normal_scope
 from vault_memory.vault.vault import Vault
@@ -202,29 +197,3 @@ def parse_day(given: str | date | None) -> date:
     if text and (found is None or found.start != found.end):
         raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
     return found.start if found else today
-
-
-def find_same(store: View, bullet: Bullet, today: date) -> str | None:
-    """The citation of a fact that says the same in the same words, of all whom this one is about, and still counts.
-
-    What was done is done again on another day. What was forgotten or superseded counts no more, nor does what came
-    from outside where the new one did not.
-    """
-    (wanted,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
-    is_done, trusted = wanted.kind == "B", provenance.is_trusted(wanted.by or provenance.PERSON)
-    found = {
-        int(passage): (path, int(line))
-        for passage, path, line, key, by, day, kind in note_queries.same_words(store, wording_hash(wanted.narrative))
-        if (provenance.is_trusted(by) or not trusted)
-        and (not is_done or (day == today.isoformat() and KINDS[kind] == "experience"))
-        and not ((last := journal.last_word(store, key)) and last.stands)
-    }
-    if not found:
-        return None
-    names = Names(store)
-    about, after = set(map(names.canonical, wanted.entities)), superseded(store, names, found, today, Filters())
-    for passage, (path, line) in found.items():
-        mentioned = set(map(names.canonical, note_queries.mentioned_in(store, passage)))
-        if passage not in after and about <= mentioned:
-            return f"{path}#L{line}"
-    return None
