@@ -76,7 +76,7 @@ class NoteWriter:
     def retain(self, bullet: Bullet, day: date) -> RetainResult:
         """Append a fact to a day's note and make it searchable."""
         with self._alone():
-            same = self._asked(lambda store: retain.find_same(store.view(ALL), bullet, day), None)
+            same = self._asked(lambda store: known_facts.find_same(store.view(ALL), bullet, day), None)
             done = self._retain(bullet, day)
             again = (
                 f"{same} says the same: `memory forget {shlex.quote(done.source)}` takes this one out." if same else ""
