@@ -192,6 +192,27 @@ def test_first_stands_what_somebody_is(facts: Sequence[str], first: str) -> None
     assert lines[2].startswith(f"**{first}")
 
 
+def test_first_stands_how_things_are_now_not_how_they_were() -> None:
+    facts = [
+        fact("Nora keeps the lighthouse of Kallö.", 1),
+        fact("The lamp is mended except for the lens; two days of work with a borrowed saw, in the rain.", 5),
+        *(
+            fact(f"Wrote letter {n} to the office about something else entirely, as every week.", 6 + n)
+            for n in range(9)
+        ),
+        fact("Lens in, lamp lit: the lamp is mended.", 20),
+    ]
+    told = written(page(facts))
+    overview = told[: told.index("### Now")] if "### Now" in told else told
+    assert any("the lamp is mended" in line for line in overview)
+    assert not any("except for the lens" in line for line in overview)
+
+
+def test_a_plan_that_came_to_nothing_stands_under_the_month_it_was_told_in() -> None:
+    plan = fact("Sails on 12 January 2026.", 3, occurred=Span(date(2026, 1, 12), date(2026, 1, 12)), succeeded_by=1)
+    assert [title for title, _ in entity_page.by_month([plan])] == ["November 2025"]
+
+
 def test_what_holds_no_more_is_told_with_its_end_or_not_at_all() -> None:
     old = fact("Lives in Bergen, in the yellow house on the hill.", 3, key=6, succeeded_by=7)
     new = fact("Lives in Oslo.", 9, "nora", key=7)

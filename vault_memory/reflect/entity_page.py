@@ -61,6 +61,11 @@ _LASTING = re.compile(
 )
 """What a fact says that goes on behind its day, or comes again."""
 
+LEAST_SHARED, SHARE = 2, 0.5
+"""What holds so many telling words of a first sentence, and so large a part by their rarity, tells of it anew."""
+
+_FIRST_SENTENCE = re.compile(r"(?<=\w)[.;!?](?:\s|$)")
+
 STANDING = frozenset(("world", "observation"))
 
 _IS = (
@@ -153,7 +158,24 @@ class _Page:
         )
         head, best, core, new, more = choose_in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
         best.sort(key=lambda fact: fact.succeeded_by is not None)
-        return [*head, *best], [*core, *new, *more]
+        rest = [*core, *new, *more]
+        now = [next(self._retellings(fact, [*head, *best, *rest]), fact) for fact in best]
+        stands = list({id(fact): fact for fact in [*head, *now]}.values())
+        told = set(map(id, stands))
+        return stands, [fact for fact in [*rest, *best] if id(fact) not in told]
+
+    def _retellings(self, fact: Fact, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """What was told later of the same matter, newest first: it holds half of what the first sentence is about."""
+        stems, rarity = self._context.stems, self._context.rarity
+        names = {stem for name in (self._profile.name, self._profile.slug) for stem in stems(name)}
+        telling = {stem: rarity(stem) for stem in stems(_FIRST_SENTENCE.split(fact.text)[0]) if stem not in names}
+        for newer in sorted(facts, key=in_order, reverse=True):
+            is_later = fact.when and newer.when and fact.when < newer.when and not self._is_ahead(newer)
+            if not is_later or newer.kind == "opinion" or newer.succeeded_by is not None or not newer.is_trusted:
+                continue
+            shared = {stem for stem in stems(newer.text) if telling.get(stem)}
+            if len(shared) >= LEAST_SHARED and sum(map(telling.__getitem__, shared)) >= SHARE * sum(telling.values()):
+                yield newer
 
     def _heading(self, telling: Sequence[Fact]) -> set[int]:
         """What may stand first: what the thing or the person is, else how it stands, else what is not over.
@@ -264,8 +286,9 @@ class _Page:
 def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
     """The facts of each month in the order of a timeline, the newest month first; those of no day come last."""
     months: dict[str, list[Fact]] = {}
-    for fact in sorted(facts, key=lambda fact: (fact.when or date.min, in_order(fact)), reverse=True):
-        title = period_of(fact.when, "month").title if fact.when else "Of no day"
+    for fact in sorted(facts, key=lambda fact: (known_on(fact) or date.min, in_order(fact)), reverse=True):
+        day = known_on(fact)
+        title = period_of(day, "month").title if day else "Of no day"
         months.setdefault(title, []).append(fact)
     for title, of_month in months.items():
         yield title, sorted(of_month, key=in_order)
