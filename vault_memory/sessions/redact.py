@@ -106,8 +106,9 @@ _TYPED = r"(?P<secret>[^\s\"'`|]{4,256})"
 
 RULES = (
     _rule("private-key", "PRIVATE",
-          r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-          r"(?:[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*+-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+          r"----[- ]BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?[- ]----"
+          r"(?:[^-]*+(?:-(?!---[- ](?:BEGIN|END) )[^-]*+)*+"
+          r"----[- ]END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?[- ]----"
           r"|[\sA-Za-z0-9+/=:,\\-]*)", re.DOTALL),
     _rule("private-key", "PRIVATE",
           r"(?<![A-Za-z0-9/=])(?:[A-Za-z0-9+/]{16,100}={0,2}(?:\\n|\s[>+|]?){1,20}){1,200}"
@@ -391,7 +392,7 @@ def _looks_random(value: str, match: re.Match[str]) -> bool:
         return False
     if told := groups.get("told"):  # in a sentence, where nearly every other word could follow
         return _has_both(value) or (groups.get("quoted") is not None and "phrase" in told.casefold() and " " in value)
-    return _is_named_secret(value, groups, match) if "by" in groups else _has_both(value)
+    return _is_named_secret(value, groups, match) if "by" in groups else _has_both(value) or _is_scrambled(value, 16)
 
 
 def _is_named_secret(value: str, groups: dict[str, str | None], match: re.Match[str]) -> bool:
@@ -408,13 +409,13 @@ def _is_named_secret(value: str, groups: dict[str, str | None], match: re.Match[
     if groups.get("listing") and not re.search(r"\([ \t]?[\"'][\w.-]{0,40}$", before):
         return False
     if groups.get("listing") or by.strip() == "==":  # ("DB_PASSWORD", "…"), but not ("password", "login")
-        return " " not in value and groups.get("listed") is None and _has_both(value)
-    if match.string[match.end("name") :][:1] in ("s", "S") and (groups.get("name") or "").casefold() == "token":
-        return not value.isidentifier() and _has_both(value)  # budget_tokens=limit, but tokens: ["…"]
+        return is_quoted and " " not in value and _has_both(value)
     if (is_quoted and " " in value and not _is_password(groups)) or match.string[match.end() : match.end() + 1] == "(":
         return False
+    if match.string[match.end("name") :][:1] in ("s", "S") and (groups.get("name") or "").casefold() == "token":
+        return not value.isidentifier() and _has_both(value)  # budget_tokens=limit, but tokens: ["…"]
     is_tight = by == "="  # DB_PASSWORD=hunter: an assignment in a shell or a file of settings
-    if _is_password(groups) and value.isalpha() and len(value) > LONGEST_WORD:
+    if (_is_password(groups) and value.isalpha() and len(value) > LONGEST_WORD) or _is_scrambled(value, 16):
         return True
     if len(value) < 6 and not (is_tight and _is_password(groups)):
         return False
@@ -458,17 +459,20 @@ def _is_token(value: str, match: re.Match[str]) -> bool:
     return has_all and len(value) >= 40 and not set("/+") & set(value) and _is_scrambled(value, 40, len(value) + 1)
 
 
-def _is_scrambled(value: str, length: int, longest: int = 20) -> bool:
+def _is_scrambled(value: str, length: int, longest: int = LONGEST_WORD) -> bool:
     """Whether a text goes to and fro between digits and letters, or has a part that is longer than any word."""
-    digits = sum(char.isdigit() for char in value)
-    if not 2 <= digits < len(value):
-        return False
-    if any(not part.isalpha() and not part.isdigit() for part in re.findall(rf"[A-Za-z0-9]{{{longest},}}+", value)):
-        return True
     runs = re.findall(r"[a-z]+|[A-Z]+|[0-9]+", value)
-    size = sum(map(len, runs))
+    size, changes = sum(map(len, runs)), len(runs) - 1
+    digits = sum(len(run) for run in runs if run.isdigit())
+    if longest <= LONGEST_WORD and any(len(run) > LONGEST_WORD + 4 and run.isalpha() for run in runs):
+        return True
+    if digits < 2:  # camelCase changes less often
+        return size >= length and changes >= size * 0.45
+    parts = re.findall(rf"[A-Za-z0-9]{{{longest},}}+", value)
+    if any(not part.isalpha() and not part.isdigit() for part in parts):
+        return True
     words = sum(map(len, _WORDS.findall(value)))
-    return size >= length and size // 16 <= digits and len(runs) - 1 >= size * 0.25 and words <= size * 0.25
+    return digits < size >= length and size // 16 <= digits and changes >= size * 0.25 and words <= size * 0.25
 
 
 def _has_luhn_sum(number: str) -> bool:
