@@ -52,13 +52,15 @@ def test_what_shares_only_a_name_is_too_weak_unless_all_is_wanted(tmp_path: Path
     others = {
         f"{n}.md": f"- Bo {what}.\n" for n, what in enumerate(("cut the hedge", "sold the sledge", "swam at dawn"))
     }
-    root = fill(tmp_path / "vault", others | {"a.md": "- Bo prefers short messages on the phone.\n"})
+    root = fill(
+        tmp_path / "vault", others | {"a.md": "- Bo prefers short messages on the phone.\n", "Bo.md": "- Tall.\n"}
+    )
     query = "What messages does Bo prefer?"
     found = [
         json.loads(run(root, "recall", query, "--json", *more).stdout) for more in ((), ("--all",), ("--budget", "900"))
     ]
-    assert [result["path"] for result in found[0]["results"]] == ["a.md"]
-    assert (found[0]["omitted"]["weak"], len(found[1]["results"]), len(found[2]["results"])) == (3, 4, 4)
+    assert [result["path"] for result in found[0]["results"]] == ["a.md", "Bo.md"]
+    assert (found[0]["omitted"]["weak"], len(found[1]["results"]), len(found[2]["results"])) == (3, 5, 5)
     assert "Left out: 3 too weak." in run(root, "recall", query).stderr
 
 

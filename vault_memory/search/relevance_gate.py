@@ -70,7 +70,8 @@ class Bounds(NamedTuple):
 class Relevance(NamedTuple):
     """How much of a question the notes know, to be measured against `Bounds`, and which candidates are weak.
 
-    A weak one shares at most a name with the question, it and its neighbours and title, and is far from its meaning.
+    A weak one shares at most a name with the question, it and its neighbours, is far from its meaning, and its note is
+    called by none of its words.
     """
 
     figure: float
@@ -121,15 +122,16 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
         if not passages and not any(phrase in counts for phrase in parts):
             continue
         known += weight * (1.0 if passages else PART)
-        reached = dict.fromkeys(_titled(found, finder, whole), TITLE)
+        titled = _titled(found, finder, whole)
+        reached = dict.fromkeys(titled, TITLE)
         for share, phrases in ((PART, parts), (1.0, whole)):
             for hit in {hit for phrase in phrases for hit in hits.get(phrase, ())}:
                 for near, reach in neighbours(hit, found.passages):
                     reached[near] = max(reached.get(near, 0.0), share * reach)
         for passage, share in reached.items():
             held[passage] = held.get(passage, 0.0) + weight * share
-        if word not in names and weight:
-            telling.update(reached)
+        if weight:
+            telling.update(titled if word in names else reached)
     most = max(held.values(), default=0.0)
     figure = (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
     if not telling:
