@@ -56,8 +56,9 @@ VOLATILE = (
     # what any change of a note or of the ranking changes
     (r"digest [0-9a-f]{12}", "digest <digest>"),
     (r'(digest": )"[0-9a-f]+"', r'\1"<digest>"'),
+    (r"[\d,]+ too weak", "N too weak"),
     (r"\d+\. [\d.]+ \{.*\}", "N. 0.000 {…}"),
-    (r'"(score|lexical|semantic|entity|temporal|over_k|over_budget|near_duplicates)": [\d.e-]+', r'"\1": 0'),
+    (r'"(score|lexical|semantic|entity|temporal|over_k|over_budget|near_duplicates|weak)": [\d.e-]+', r'"\1": 0'),
     (r'"(passages|words|embedded|from_cache|vectors)": [1-9]\d*', r'"\1": N'),
     (r"[\d,]+ (passages|words|of builtin)", r"N \1"),
     (r"[\d,]+ (more match|more did not fit|near-dup)", r"N \1"),
