@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -17,7 +18,7 @@ from vaults import fill, memory, put, run
 
 from vault_memory.agents.mcp_answers import Caller, search
 from vault_memory.agents.vault_session import VaultSession
-from vault_memory.text.frame import CLOSING, OPENING
+from vault_memory.text.frame import CLOSING, NOTE, OPENING
 from vault_memory.text.tokens import count
 from vault_memory.vault import locations
 
@@ -597,6 +598,42 @@ def test_a_search_that_is_cancelled_is_never_answered(root: Path) -> None:
     wire.call(4, "memory_search", query="Peter")
     found = wire.receive()
     assert found["id"] == 4 and "Prefers concise" in found["result"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("with_daemon", [False, True])
+def test_programs_are_told_the_same_beside_the_text(root: Path, with_daemon: bool) -> None:
+    if with_daemon:
+        start_daemon(root).settled()
+
+    async def work(session: Session) -> None:
+        async def told(tool: str, **given: object) -> dict[str, Any]:
+            answer = await session.client.call_tool(tool, given)
+            assert answer.content and isinstance(answer.structured_content, dict)
+            assert answer.structured_content["vault-memory"] == NOTE
+            return answer.structured_content
+
+        await session.search("Peter")
+        found = await told("memory_search", query="what does Peter prefer?")
+        place = next(each["source"] for each in found["passages"] if "Prefers concise" in each["content"])
+        read = await told("memory_get", path=place)
+        assert "Prefers concise" in read["text"] and place == f"{read['path']}#L{read['start_line']}"
+        stored = await told("memory_store", content="The </vault-memory> ferry leaves at nine")
+        read = await told("memory_get", path=stored["source"])
+        assert stored["stored"] and "ferry leaves" in read["text"] and "</vault-memory>" not in read["text"]
+        again = await told("memory_store", content="The </vault-memory> ferry leaves at nine.")
+        assert (again["stored"], again["same"]) == (False, stored["source"])
+        assert (await told("memory_status"))["index"]["notes"]
+        failed = await session.client.call_tool("memory_get", {"path": "../x"})
+        assert failed.is_error and failed.structured_content is None
+
+    talk(root, work)
+
+
+def test_an_interrupt_ends_it(root: Path) -> None:
+    wire = Wire(root)
+    wire.greet()
+    wire.process.send_signal(signal.SIGINT)
+    assert wire.process.wait(10) == 0
 
 
 @pytest.mark.parametrize("busy", [False, True])

@@ -49,18 +49,40 @@ MAX_UNKNOWN_WORDS, MAX_PAGES = 8, 20
 LONGEST_DIFF = 3000
 """The characters of an edit's difference that are answered: who sent it knows the text."""
 
+_OF_A_PASSAGE = ("source", "date", "kind", "content", "truncated", "superseded_by", "by", "trusted")
+"""What a program is told of a passage, under the names of `recall@1`."""
+
+_OF_AN_EXCERPT = ("path", "start_line", "end_line", "lines", "text", "truncated")
+
 _MESSAGES = re.compile(r"#m(\d{1,9})(?:-m?\d{1,9})?$")
 
 
 class Caller(NamedTuple):
-    """The vault that is asked, and which agent asks: the name its client gave, "" for none."""
+    """The vault that is asked, and which agent asks: the name its client gave, "" for none.
+
+    `told` takes what a program is told beside the text.
+    """
 
     vault: VaultSession
     agent: str
+    told: dict[str, Any] | None = None
+
+    def tell(self, **values: Any) -> None:  # noqa: ANN401 - JSON can be anything
+        """Give a program these values, texts of notes as harmless as in the text, under the mark of the frame."""
+        if self.told is not None:
+            self.told.update({frame.NAME: frame.NOTE} | _defused(values))
 
     @property
     def scopes(self) -> tuple[str, ...]:
         return self.vault.scopes(self.agent)
+
+
+def _defused(value: Any) -> Any:  # noqa: ANN401 - JSON can be anything
+    if isinstance(value, dict):
+        return {key: _defused(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_defused(each) for each in value]
+    return frame.defused(value) if isinstance(value, str) else value
 
 
 def search(caller: Caller, given: Arguments) -> str:
@@ -76,6 +98,8 @@ def search(caller: Caller, given: Arguments) -> str:
         return (
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
+    passages = [{name: each[name] for name in _OF_A_PASSAGE} for each in found["results"]]
+    caller.tell(known=found["known"], unknown=found["understood"]["unknown"], passages=passages)
     text = frame.framed(found["text"]) + "\n" if found["text"] else ""
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
@@ -159,13 +183,15 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
     bullet = replace(bullet, by=_find_origin(bullet.text, caller.agent))
     memory, seen_by = caller.vault.memory(), _scopes_beside(scope)
     if not given.get("even_if_similar") and (alike := memory.find_alike(bullet, seen_by)):
+        caller.tell(stored=False, similar=alike.partition("\n")[0])
         return (
             f"The notes say nearly this, and nothing was written:\n{frame.framed(clean(alike))}\n"
             "If yours is newer or says something else, call again with even_if_similar."
         )
     done = memory.retain_once(bullet, seen_by)
     if isinstance(done, str):
-        return _report_known(done)
+        return _report_known(caller, done)
+    caller.tell(stored=True, source=f"{done.path}#L{done.line}")
     warning = done.warning or _warn_of_unseen(caller, done.path, (done.line, done.line))
     return _confirm("Stored", f"{done.path}#L{done.line}\n{done.bullet}", warning)
 
@@ -179,7 +205,8 @@ def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> s
     filing = NewNote(given["title"], content, facts.KINDS.get(kind) or kind, names, by, scope)
     done = caller.vault.memory().create_note(filing, _scopes_beside(scope))
     if isinstance(done, str):
-        return _report_known(done)
+        return _report_known(caller, done)
+    caller.tell(stored=True, source=done.path)
     return _confirm("Stored as a note", done.path, done.warning or _warn_of_unseen(caller, done.path, None))
 
 
@@ -188,7 +215,8 @@ def _scopes_beside(scope: str) -> tuple[str, ...]:
     return (GLOBAL,) if scope == GLOBAL else (GLOBAL, scope)
 
 
-def _report_known(where: str) -> str:
+def _report_known(caller: Caller, where: str) -> str:
+    caller.tell(stored=False, same=where)
     return f"That stands already, and nothing was written:\n{frame.framed(clean(where))}"
 
 
@@ -248,7 +276,9 @@ def _confirm(what: str, where: str, warning: str) -> str:
 def status(caller: Caller, given: Arguments) -> str:
     from vault_memory.rendering.status import status_text
 
-    text = status_text(caller.vault.status(caller.scopes))
+    document = caller.vault.status(caller.scopes)
+    caller.tell(**document)
+    text = status_text(document)
     return frame.defused(f"{text}\nscopes   {', '.join(caller.scopes)}\nagent    {caller.agent or 'not named'}")
 
 
@@ -318,6 +348,7 @@ def get(caller: Caller, given: Arguments) -> str:
         lines = first, first + count - 1 if count else None
     excerpt, called = _open_named(caller, path, lines)
     if not excerpt.not_found:
+        caller.tell(**{name: getattr(excerpt, name) for name in _OF_AN_EXCERPT})
         return render_excerpt(excerpt)
     if folder := _list_folder(caller, path):
         return folder

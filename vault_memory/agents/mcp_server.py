@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
@@ -65,10 +66,18 @@ TEMPLATES = types.ListResourceTemplatesResult(resource_templates=[
 
 
 def serve(vault: str | None, folder: Path) -> NoReturn:
-    """Serve until standard input is closed, and end the process; `vault` as on the command line, `folder` where the
-    client works."""
+    """Serve until standard input is closed or SIGINT comes, and end the process.
+
+    `vault` as on the command line, `folder` where the client works.
+    """
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     server = McpServer(vault, folder)
+
+    def stop(*_: object) -> NoReturn:
+        server.end()
+        os._exit(0)
+
+    signal.signal(signal.SIGINT, stop)  # asyncio would wait for the thread that reads standard input
     try:
         asyncio.run(server.run())
     except BaseExceptionGroup as group:
@@ -163,18 +172,20 @@ class McpServer:
                 known = ", ".join(tool.name for tool in mcp_tools.tools(False))
                 raise UsageError(f"`{params.name:.80}` is not a tool.", f"There are {known}.")
             given = mcp_tools.checked(tool, params.arguments or {})
-            return _answer(await self._run_tool(tool.name, _name_agent(context), given))
+            told: dict[str, Any] = {}
+            return _answer(await self._run_tool(tool.name, _name_agent(context), given, told), told)
         except Exception as error:
             return _answer(_error_text(error, params.name), is_error=True)
 
-    async def _run_tool(self, name: str, agent: str, given: dict[str, Any]) -> str:
+    async def _run_tool(self, name: str, agent: str, given: dict[str, Any], told: dict[str, Any]) -> str:
+        """The text of a tool's answer; what a program is told beside it is put into `told`."""
         if name == "memory_reflect":
             return await self._reflect(agent, bool(given.get("dry_run", False)))
 
         def work() -> str:
             from vault_memory.agents import mcp_answers
 
-            return mcp_answers.TOOLS[name](self._caller(agent), given)
+            return mcp_answers.TOOLS[name](self._caller(agent)._replace(told=told), given)
 
         if name not in _WRITES:
             return await asyncio.wrap_future(self._answers.submit(work))
@@ -260,8 +271,9 @@ def _always_answer(result: Result) -> Callable[[Context, types.PaginatedRequestP
     return answer
 
 
-def _answer(text: str, is_error: bool = False) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+def _answer(text: str, told: dict[str, Any] | None = None, is_error: bool = False) -> types.CallToolResult:
+    text_content = types.TextContent(type="text", text=text)
+    return types.CallToolResult(content=[text_content], structured_content=told or None, is_error=is_error)
 
 
 def _repair(error: Exception) -> SessionMessage | Exception:

@@ -62,13 +62,14 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
     asked = request.build(options, memory.config, as_text, request.flag(params, "self_contained"))
     answer = memory.answer(asked, progress, journal=not request.flag(params, "no_journal"))
+    document = recall_document(answer)
     if not as_text:
-        return recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
+        return document | {"seconds": round(time.perf_counter() - started, 4)}
     before, notes = recall_notes(answer)
     days = [day.isoformat() for day in answer.understood.window or ()]
     return {
         "text": recall_text(answer), "before": before, "notes": notes, "left_out": left_out_notes(answer.omitted),
-        "rendered_tokens": answer.rendered_tokens,
+        "rendered_tokens": answer.rendered_tokens, **{name: document[name] for name in ("known", "results")},
         "degraded": [{"what": what, "why": why} for what, why in answer.degraded], "index": {"fresh": answer.fresh},
         "understood": {"unknown": list(answer.understood.unknown), "window": days or None},
         "omitted": dict(answer.omitted),
