@@ -114,7 +114,7 @@ RULES = (
           r"(?<![A-Za-z0-9/=])(?:[A-Za-z0-9+/]{16,100}={0,2}(?:\\n|\s[>+|]?){1,20}){1,200}"
           r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY-----"),
     _rule("private-key", "Private-Lines:", r"Private-Lines: \d+(?P<secret>(?:\s+[A-Za-z0-9+/=]{16,100}(?=\s|\Z))+)"),
-    _rule("private-key", '"kty"', r"\"kty\"[^{}]{0,2000}?\"[dkpq]\"\s?:\s?\"(?P<secret>[\w-]{16,2000})\""),
+    _rule("private-key", '"kty"', r"\"(?:d|k|p|q|d[pq]|qi)\"\s?:\s?\"(?P<secret>[\w-]{16,2000})\""),
     _rule("password-hash", ":::", r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{32}:[0-9A-Fa-f]{32}(?=:::)"),
     _rule("password-hash", "*", r"(?<![\w*])\*[0-9A-F]{40}(?![\w*])"),
     _rule("password-hash", "$",
