@@ -12,6 +12,7 @@ its last release in 2024, kingfisher takes 4.4 s to compile its rules, redact-se
 import math
 import re
 from collections import Counter
+from functools import cache
 from typing import NamedTuple
 
 from vault_memory.text.terms import STOP_WORDS
@@ -25,8 +26,19 @@ class Rule(NamedTuple):
 
     name: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    source: str
+    flags: int = 0
     is_guess: bool = False
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when a hint of it is met: all of them take a hook longer than what it does."""
+        return _compiled(self.source, self.flags)
+
+
+@cache
+def _compiled(source: str, flags: int) -> re.Pattern[str]:
+    return re.compile(source, flags)
 
 
 MIN_ENTROPY = 1.5
@@ -42,9 +54,8 @@ _END = r"(?![A-Za-z0-9_-])"
 
 
 def _rule(name: str, hints: str, pattern: str, flags: int = 0, is_guess: bool = False) -> Rule:
-    compiled = re.compile(pattern, flags)
-    is_guess = is_guess or not {"typed", "random", "hook", "phrase", "card"}.isdisjoint(compiled.groupindex)
-    return Rule(name, tuple(hints.split(" ")), compiled, is_guess)
+    is_guess = is_guess or any(f"(?P<{group}>" in pattern for group in ("typed", "random", "hook", "phrase", "card"))
+    return Rule(name, tuple(hints.split(" ")), pattern, flags, is_guess)
 
 
 def _split(text: str) -> frozenset[str]:
@@ -251,9 +262,7 @@ RULES = (
 )  # fmt: skip
 """In this order: what is more particular comes first, and names what goes."""
 
-_HINTS = [
-    (hint, number, bool(rule.pattern.flags & re.IGNORECASE)) for number, rule in enumerate(RULES) for hint in rule.hints
-]
+_HINTS = [(hint, number, bool(rule.flags & re.IGNORECASE)) for number, rule in enumerate(RULES) for hint in rule.hints]
 _EXACT = [(hint, number) for hint, number, is_folded in _HINTS if not is_folded]
 _FOLDED = [(hint, number) for hint, number, is_folded in _HINTS if is_folded]
 """Nearly every message holds no secret: to know that must cost little."""
@@ -348,7 +357,8 @@ def _redact(text: str) -> str:
 
 def _apply(rule: Rule, text: str) -> str:
     kept, done, at = [], 0, 0
-    while match := rule.pattern.search(text, at):
+    pattern = rule.pattern
+    while match := pattern.search(text, at):
         group = next((name for name in VALUE_GROUPS if match.groupdict().get(name) is not None), 0)
         start, end = match.span(group)
         at = max(end, match.start() + 1)
