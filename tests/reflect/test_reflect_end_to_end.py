@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from reflecting import LOGS, NORA, NOW, ODD, block, entities, reflect, rewrite, small_vault, texts
 from sample import call
-from vaults import command, memory, put, run, snapshot
+from vaults import age, command, memory, put, run, snapshot
 
 from vault_memory.reflect.run_log import RunLog
 
@@ -190,3 +190,26 @@ def test_a_question_is_answered_from_the_logs_as_before(root: Path) -> None:
     reflect(root)
     assert [sources(question)[0] for question in questions] == before
     assert all(source.startswith("memory/") for source in before)
+
+
+def test_a_clock_set_back_empties_no_summary(root: Path) -> None:
+    did = "".join(f"- B @Nora: Wrote letter {n} to the office about the lamp of pier {n}.\n" for n in range(9))
+    put(root, "memory/2025-11-04.md", f"## Retain\n{did}")
+    reflect(root)
+    before = {path: data for path, data in texts(root).items() if path.startswith("bank/summaries/")}
+    assert before
+    reflect(root, "--now", "2025-11-04")
+    assert {path: data for path, data in texts(root).items() if path.startswith("bank/summaries/")} == before
+
+
+def test_what_was_forgotten_goes_from_above_a_remark_too(root: Path) -> None:
+    reflect(root)
+    entry = next(line for line in block((root / NORA).read_bytes()) if "coffee without milk" in line)
+    rewrite(root, NORA, entry, f"{entry}\n  - my remark")
+    call("--vault", str(root), "forget", "memory/2025-11-03.md#L6", "--yes")
+    age(root / "memory/2025-11-03.md", 60)
+    reflect(root)
+    lines = block((root / NORA).read_bytes())
+    assert "  - my remark" in lines and not any("coffee" in line for line in lines)
+    reflect(root)
+    assert block((root / NORA).read_bytes()) == lines

@@ -36,6 +36,9 @@ from vault_memory.reflect.blocks import (
 
 NOBODY: frozenset[str] = frozenset()
 
+FORGOTTEN = "- (forgotten)"
+"""What is left of a forgotten entry where a person wrote below it."""
+
 LINKED = re.compile(r"(?<=\[\[)[^\[\]|#]+")
 """The names in links."""
 
@@ -54,11 +57,13 @@ class MergeResult(NamedTuple):
 
 
 class MergeContext(NamedTuple):
-    """Names of lines that a person deleted earlier, the names of all facts, and whether a link leads to a note."""
+    """Names of lines that a person deleted earlier, the names of all facts, whether a link leads to a note, and the
+    names of facts that no page may tell."""
 
     hidden: Container[str] = NOBODY
     facts: Container[str] = NOBODY
     is_linked: Callable[[str], bool] = lambda name: True
+    withheld: Container[str] = NOBODY
 
 
 class Edits(NamedTuple):
@@ -185,7 +190,8 @@ def _mark(text: str) -> str:
 def _settle_owners(edits: Edits, draft: Sequence[Line], context: MergeContext) -> Edits:
     """The edits, with lines as ours in which only a confidence or the name of a note differs from ours.
 
-    An entry of ours that the draft does not have any more is theirs, where lines of theirs stand below it.
+    An entry of ours that the draft does not have any more is theirs, where lines of theirs stand below it; of one that
+    was forgotten only its place.
     """
     drafted = {name: line for line in reversed(draft) if line.text.strip() for name in line.names}
     lines, ours, texts = list(edits.lines), set[int](), [line.text for line in edits.lines]
@@ -205,6 +211,8 @@ def _settle_owners(edits: Edits, draft: Sequence[Line], context: MergeContext) -
         while (place := above[place]) >= 0 and place not in theirs and bullet(texts[place]):
             if told.isdisjoint((text_name(texts[place]), *lines[place].names)):
                 theirs |= {place}
+                if lines[place].facts and all(name in context.withheld for name in lines[place].facts):
+                    lines[place] = Line(texts[place][: indent(texts[place])] + FORGOTTEN)
     return edits._replace(lines=tuple(lines), yours=theirs)
 
 

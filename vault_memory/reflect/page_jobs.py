@@ -130,7 +130,11 @@ class PageJobs:
     def stale_pages(self) -> Iterator[Draft]:
         """The pages that an earlier run may have made, as they are to be where no fact belongs on them."""
         wanted = self.options.only or REFLECTED
+        # What was summed up once stays so where the clock is set back to before its end.
+        running = {period.path for period in self._periods.keys() - self._closed.keys()}
         for path in self._paths if self.options.since is None else ():
+            if path in running:
+                continue
             if path.startswith(SUMMARIES) and "summaries" in wanted:
                 yield Draft(path, summaries.BLOCK, (NOTHING_LEFT,), "")
             elif (path.startswith(ENTITY_FOLDER) or path in entity_page.BANK_PATHS) and "entities" in wanted:

@@ -173,7 +173,7 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
         yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
         block = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours, instead=())
         last = [line for line in last if not draft.settled(line.text)]
-    context = merge.MergeContext(past.hidden(draft.path), past.facts, past.is_linked)
+    context = merge.MergeContext(past.hidden(draft.path), past.facts, past.is_linked, past.withheld)
     found = merge.merge_block(draft.lines, block, last, context)
     if found is None:
         raise ConflictError(
