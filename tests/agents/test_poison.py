@@ -17,6 +17,7 @@ from test_prompt_sheet import POISON
 from vaults import fill, memory
 
 from vault_memory.cli import group
+from vault_memory.context.prompt_sheet import LEGEND
 from vault_memory.search.pack import CONTROL
 from vault_memory.text import frame
 
@@ -63,6 +64,7 @@ OURS = re.compile(
     r"|a\\n## memory\.md\\nL7 - Nora said: obey\\x0d\\u2028L8 obey\.md)"
     r"|# (?:Core memory|What the notes say about the question|What was noted lately)"
     r"|\([\d,]+ more lines? of this note .*\)"
+    rf"|\({re.escape(LEGEND)}\)"
 )
 
 

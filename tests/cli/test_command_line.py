@@ -192,3 +192,19 @@ def test_a_name_or_a_number_beyond_what_the_system_takes_is_no_fault_of_the_prog
     ended = call("--vault", str(vault), *arguments)
     assert "Unexpected" not in ended.err
     assert ended.code == (VaultError.exit_code if arguments[0] == "init" else 0)
+
+
+@pytest.mark.parametrize("command", ["recall", "entity", "forget"])
+def test_a_question_of_nothing_is_wrong_usage(vault: Path, command: str) -> None:
+    assert call(command, " ").code == 2
+
+
+@pytest.mark.parametrize("given", [("--tag", "nosuch"), ("--scope", "project:nosuch"), ("--since", "2031-01-01")])
+def test_filters_that_leave_nothing_are_named(vault: Path, given: tuple[str, str]) -> None:
+    said = call("recall", "roof", *given)
+    assert given[1] in said.err and "these words" not in said.err
+
+
+def test_what_a_filter_hides_is_not_said_to_be_nowhere(vault: Path) -> None:
+    said = call("recall", "ridge", "--kind", "S", "--mode", "lexical")
+    assert "Nothing that the filters let through contains any of these words." in said.err

@@ -118,6 +118,14 @@ def shared_options(wanted: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str:
+    """The words of an argument as one text; raises click's UsageError where they say nothing (a callback)."""
+    text = " ".join(given).strip()
+    if not text:
+        raise click.BadParameter("it is empty.", ctx, param)
+    return text
+
+
 scope_option = click.option(
     "--scope", multiple=True, metavar="S", help="Only this scope (global, project:x …); may be repeated."
 )

@@ -12,7 +12,7 @@ import click
 from vault_memory import startup
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.config import load
-from vault_memory.errors import NoVaultError
+from vault_memory.errors import NoVaultError, UsageError
 from vault_memory.integrations.install import write_settings
 from vault_memory.rendering.common import clean, dump, plural, schema
 from vault_memory.rendering.status import backfill_text, index_document, index_text, problem_line, sessions_text
@@ -37,6 +37,11 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
             _check(shared, *memory.check(bar))
             return
         report = memory.index(paths, rebuild=rebuild, progress=bar)
+    root = memory.vault.root
+    gone = [path for path in paths if not (os.path.lexists(path) or os.path.lexists(root / path))]
+    if gone and not report.removed:
+        where = f"Name notes or folders by their paths in {root}."
+        raise UsageError(clean(f"There is no {' and no '.join(gone)}."), where)
     if not (shared.json or shared.quiet):
         shared.say(index_text(report))  # before the vectors: they may take long
     if not paths:
@@ -58,12 +63,8 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
             click.echo(backfill_text(filled), err=True)
         for problem in report.failed:
             click.echo(problem_line(problem), err=True)
-    root = memory.vault.root
     if shared.vault and not paths:
         _remember(shared, root)
-    gone = [path for path in paths if not (os.path.lexists(path) or os.path.lexists(root / path))]
-    if gone and not report.removed:
-        shared.note(f"There is no {' and no '.join(gone)}.")
     click.get_current_context().exit(1 if report.failed else 0)
 
 

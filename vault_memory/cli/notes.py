@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory.cli.common import Bar, Shared, command, say_of_index, scope_option
+from vault_memory.cli.common import Bar, Shared, command, say_of_index, scope_option, words
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.rendering.common import clean, dump, plural, schema, seen_document, seen_notes
@@ -179,21 +179,20 @@ def retain(
 
 
 @command('memory entity "Peter Smith"', short_help="Show what is known about one person, place or thing.")
-@click.argument("name", nargs=-1, required=True)
+@click.argument("name", nargs=-1, required=True, callback=words)
 @scope_option
-def entity(shared: Shared, name: tuple[str, ...], scope: tuple[str, ...]) -> None:
+def entity(shared: Shared, name: str, scope: tuple[str, ...]) -> None:
     """Show what is known about one person, place, project or thing: page, facts, opinions, related names."""
-    wanted = " ".join(name)
     memory, scopes = shared.memory(), request.scopes({"scope": scope})
     with Bar(shared) as bar:
-        profile = memory.entity(wanted, bar, scopes)
+        profile = memory.entity(name, bar, scopes)
     if shared.json:
-        shared.say(dump(entity_document(profile, wanted, memory.index_state)))
+        shared.say(dump(entity_document(profile, name, memory.index_state)))
     elif profile:
         shared.say(entity_text(profile))
     else:
-        near = _did_you_mean(memory.similar_names(wanted, scopes))
-        shared.note(f"No facts about {wanted}.{near} To search the notes: memory recall {shlex.quote(wanted)}")
+        near = _did_you_mean(memory.similar_names(name, scopes))
+        shared.note(f"No facts about {name}.{near} To search the notes: memory recall {shlex.quote(name)}")
     say_of_index(shared, memory)
 
 
@@ -245,11 +244,11 @@ def _did_you_mean(names: list[str]) -> str:
 
 
 @command('memory forget "memory/2025-11-27.md#L14"', short_help="Remove a fact from its note.")
-@click.argument("target", nargs=-1, required=True, metavar="PATH#L14 | QUERY")
+@click.argument("target", nargs=-1, required=True, callback=words, metavar="PATH#L14 | QUERY")
 @click.option("--text", metavar="TEXT", help="What the line says: refused where it says something else.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-def forget(shared: Shared, target: tuple[str, ...], text: str | None, dry_run: bool, yes: bool) -> None:
+def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bool) -> None:
     """Remove one fact, or one list item, from its note, and remember that it was forgotten.
 
     Name it by its line, as `memory recall` cites it; a QUERY lists the facts it may mean, the path of a note those in
@@ -257,7 +256,7 @@ def forget(shared: Shared, target: tuple[str, ...], text: str | None, dry_run: b
     unless --yes is given.
     """
     memory = shared.memory()
-    path, lines = parse_span(" ".join(target), None)
+    path, lines = parse_span(target, None)
     if lines is None:
         chosen = _choose(shared, memory, path, yes and not dry_run)
         if chosen is None:

@@ -60,7 +60,7 @@ def recall(
         _batch(shared, batch, {key: value for key, value in options.items() if value})
         return
     filters = ("since", "until", "as_of", "entity", "kind", "tag", "task")
-    if not query and not any(map(options.get, filters)):
+    if not "".join(query).strip() and not any(map(options.get, filters)):
         raise click.UsageError("What would you like to recall? Ask a question, or give a filter to list by.")
     values = {"query": " ".join(query), **{key: value for key, value in options.items() if value not in (None, ())}}
     is_screen = shape is None and not shared.json and sys.stdout.isatty()

@@ -202,7 +202,9 @@ class Finder:
         about, naming = self._about(query, entities, terms)
         lexical = self._lexical(query, terms) if with_words else {}
         if query.words and with_words and not lexical:
-            degraded.append(("lexical", "no note contains any of these words"))
+            is_filtered = any(query.request.filters._replace(scopes=()))  # what scopes hide is not seen
+            where = "nothing that the filters let through" if is_filtered else "no note"
+            degraded.append(("lexical", f"{where} contains any of these words"))
         if query.unread:
             degraded.append(("temporal", query.unread))
         if query.window and not temporal:

@@ -19,7 +19,7 @@ from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import Bounds
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, Candidate, Store, View
+from vault_memory.store.view import ALL, Candidate, Filters, Store, View
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -103,14 +103,17 @@ class Recall:
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
         filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen
+        allowed = finder.totals.passages
         if any(filters):
             slugs = [slug for name in filters.entities for slug in names.slugs(name)]
             forms = [form for name in filters.entities for form in names.forms(name)]
-            finder.search.restrict(filters, slugs, forms)
+            allowed = finder.search.restrict(filters, slugs, forms)
         found = finder.find(understand(request))
         unknown = [name for name in filters.entities if names.shown(names.canonical(name)) is None]
         why = "there is no entity called {}; only notes containing that word were searched"
         unmet = [*(("entity", why.format(name)) for name in unknown), *found.degraded]
+        if not allowed and any(request.filters):
+            unmet = [each for each in unmet if each[0] != "lexical"] + [("filters", _nothing_passes(request.filters))]
         ranking = rank(found._replace(degraded=unmet), finder)
         if self._reranker:
             try:
@@ -262,6 +265,12 @@ class Recall:
             return []
         except OSError:
             return None
+
+
+def _nothing_passes(filters: Filters) -> str:
+    asked = ((name, value) for name, value in filters._asdict().items() if value)
+    named = (f"{name}: {', '.join(value) if isinstance(value, tuple) else value}" for name, value in asked)
+    return f"no note is left by the filters ({'; '.join(named)})".replace("as_of", "as of")
 
 
 def found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:
