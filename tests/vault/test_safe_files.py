@@ -4,11 +4,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 
 import pytest
 from interleaving import disturbed
+from vaults import run
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, VaultError
@@ -75,6 +76,86 @@ def test_a_save_is_not_lost_where_two_files_cannot_change_places(tmp_path: Path,
             break
         assert THEIRS in note.read_bytes(), at
         note.write_bytes(BEFORE)
+
+
+def test_of_two_saves_during_one_write_neither_is_lost(tmp_path: Path) -> None:
+    """What a save itself writes over is its own program's business; anything else stands in the note or is kept."""
+    note, part, saves = tmp_path / "note.md", tmp_path / "x.part", [b"first\n", b"second\n"]
+
+    def reaches(at: int, then: int) -> bool:
+        left, overwritten, kept = list(saves), list[bytes](), list[bytes]()
+
+        def save() -> None:
+            overwritten.append(note.read_bytes())
+            (tmp_path / "editor.tmp").write_bytes(left.pop(0))
+            os.replace(tmp_path / "editor.tmp", note)
+
+        def keep(file: Path) -> None:
+            kept.append(file.read_bytes())
+
+        note.write_bytes(BEFORE)
+        part.write_bytes(OURS)
+        is_reached = disturbed(lambda: safe_files.replace(part, note, BEFORE, keep), save, at, then)
+        assert not is_reached or {*saves} <= {note.read_bytes(), *overwritten, *kept}, (at, then)
+        return is_reached
+
+    assert reaches(0, 1)
+    for at in takewhile(lambda at: reaches(at, at + 1), count()):
+        next(then for then in count(at + 2) if not reaches(at, then))
+
+
+def test_what_a_save_wrote_over_meanwhile_is_kept_in_the_history(tmp_path: Path) -> None:
+    of, note, left = Vault(Config(vault=tmp_path)), tmp_path / "note.md", [THEIRS, b"later\n"]
+    note.write_bytes(BEFORE)
+
+    def save() -> None:
+        (tmp_path / "editor.tmp").write_bytes(left.pop(0))
+        os.replace(tmp_path / "editor.tmp", note)
+
+    def write() -> None:
+        with contextlib.suppress(ConflictError):
+            of.write("note.md", OURS, BEFORE)
+
+    def kept() -> list[bytes]:
+        return [file.read_bytes() for file in tmp_path.glob(".memory/history/*-save/*")]
+
+    def steps() -> int:
+        made = 0
+        while True:
+            note.write_bytes(BEFORE)
+            if not disturbed(write, lambda: None, made + 10):
+                return made + 10
+            made += 10
+
+    for at, then in ((at, at + gap) for at in range(steps(), 0, -1) for gap in range(1, 12)):
+        left[:] = [THEIRS, b"later\n"]
+        note.write_bytes(BEFORE)
+        disturbed(write, save, at, then)
+        if kept():
+            break
+    assert (note.read_bytes(), THEIRS in kept()) == (b"later\n", True)
+
+
+NO_EXCHANGE = """
+import ctypes, platform, struct
+number = {"x86_64": 316, "aarch64": 276}[platform.machine()]  # of renameat2
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50000 | 38), (0x06, 0, 0, 0x7FFF0000)]  # 38: ENOSYS
+program = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in code))
+wanted = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(code), ctypes.addressof(program)))
+library = ctypes.CDLL(None, use_errno=True)
+assert library.prctl(38, 1, 0, 0, 0) == 0 and library.prctl(22, 2, wanted, 0, 0) == 0
+"""
+"""Has the system refuse the call to this process (seccomp), as older ones and some file systems do."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="seccomp is Linux's")
+@pytest.mark.parametrize("first", ["", NO_EXCHANGE])
+def test_where_two_files_cannot_change_places_doctor_says_so(tmp_path: Path, first: str) -> None:
+    (tmp_path / "note.md").write_bytes(BEFORE)
+    Vault(Config(vault=tmp_path)).write("note.md", OURS, BEFORE)
+    assert ("cannot change places" in run(tmp_path, "doctor", first=first).stdout) == bool(first)
+    assert run(tmp_path, "retain", "A fact.", first=first).returncode == 0
+    assert not list(tmp_path.glob(".memory/tmp/*"))
 
 
 def test_a_note_that_is_gone_is_not_replaced(tmp_path: Path) -> None:

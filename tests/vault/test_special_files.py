@@ -39,11 +39,11 @@ def outcomes(root: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-SETTINGS = (".obsidian/app.json", ".obsidian/daily-notes.json", ".obsidian/templates.json", ".memory/config.toml")
-OWN = (".memory/index.sqlite", ".memory/index.sqlite-wal", ".memory/journal", ".memory/history", ".memory/tmp")
+SETTINGS = (".obsidian/app.json", ".obsidian/daily-notes.json", ".memory/config.toml")
+OWN = (".memory/index.sqlite", ".memory/index.sqlite-wal", ".memory/journal", ".memory/tmp")
 
 
-@pytest.mark.parametrize("kind", ["pipe", "endless", "nested", "long"])
+@pytest.mark.parametrize("kind", ["pipe", "endless", "nested"])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_settings_that_are_no_plain_file_are_said(tmp_path: Path, name: str, kind: str) -> None:
     root = fill(tmp_path / "vault", {"a.md": "Say hello to the lighthouse keeper.\n"})
@@ -53,10 +53,8 @@ def test_settings_that_are_no_plain_file_are_said(tmp_path: Path, name: str, kin
         os.mkfifo(file)
     elif kind == "endless":
         file.symlink_to("/dev/zero")
-    elif kind == "nested":
-        file.write_text("x = " * name.endswith("toml") + "[" * 100_000)
     else:
-        file.write_text(" " * 3_000_000)
+        file.write_text("x = " * name.endswith("toml") + "[" * 100_000)
     found = outcomes(root)
     if name.endswith("config.toml"):
         assert all(code == 2 and "config.toml" in said for code, said in found.values()), found
@@ -65,7 +63,7 @@ def test_settings_that_are_no_plain_file_are_said(tmp_path: Path, name: str, kin
         assert "app.json cannot be read" in found["recall"][1]
     else:
         assert "a.md" in found["recall"][1]
-        assert found["retain"][0] == (6 if "daily" in name else 0), found
+        assert found["retain"][0] == 6, found
         assert name.partition("/")[2] in found["doctor"][1]
 
 

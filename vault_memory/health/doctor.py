@@ -29,7 +29,7 @@ from vault_memory.store import embedding_rows, journal, note_queries, schema
 from vault_memory.store.digest import damage
 from vault_memory.store.view import Store, View
 from vault_memory.text.scope_syntax import folder_key
-from vault_memory.vault import locations
+from vault_memory.vault import locations, safe_files
 from vault_memory.vault.walk import Walk
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def _checks(memory: "Federation") -> Iterator[Check]:
         yield Check("settings", "warning", sentence, "It has no effect: correct its name or delete it.")
     yield from _scopes(memory.config, walk)
     yield _place(memory)
+    yield from _writing(memory)
     refusal = None
     with suppress(BusyError, IndexUnusableError, IndexDamagedError):
         refusal = memory.index_file.refusal()
@@ -129,6 +130,15 @@ def _place(memory: "Federation") -> Check:
     level, what = ("warning", "it cannot be updated") if path.exists() else ("error", "there can be none")
     cannot = f"the index folder {path.parent} cannot be written: {what}"
     return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
+
+
+def _writing(memory: "Federation") -> Iterator[Check]:
+    """Whether notes are written as safely as can be; nothing is made in a vault that this program never wrote to."""
+    folder = locations.derived(memory.vault.root, "tmp")
+    with suppress(OSError):
+        if folder and folder.is_dir() and not safe_files.can_exchange(folder):
+            what = "here two files cannot change places at once: a save in the very moment of a write is seen late"
+            yield Check("writing", "notice", what, "Save and close a note before `retain` or `reflect` writes to it.")
 
 
 def _index(memory: "Federation", state: Status | None, may_run: bool) -> Check:

@@ -27,7 +27,8 @@ from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Store
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import RestoredNote, UndoHistory, UndoReport, digest
+from vault_memory.vault.saved_run import digest
+from vault_memory.vault.undo_history import RestoredNote, UndoHistory, UndoReport
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter
 

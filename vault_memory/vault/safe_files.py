@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from vault_memory.startup import read_regular, user_folder
@@ -64,11 +64,12 @@ def place_new(part: Path, target: Path) -> None:
         os.replace(part, target)  # a file system without hard links
 
 
-def replace(part: Path, target: Path, expected: bytes) -> bool:
+def replace(part: Path, target: Path, expected: bytes, keep: Callable[[Path], None] | None = None) -> bool:
     """Put a finished file in the place of one that must still hold `expected`; returns whether it does.
 
     The two change places at once, and what came out is looked at only then: a save at any moment is either seen and put
-    back, or goes to the new file. Raises FileNotFoundError when there is nothing to replace.
+    back, or goes to the new file. Where several come one upon the other, the last stands and `keep` is called with the
+    file of the one before. Raises FileNotFoundError when there is nothing to replace.
     """
     data = part.read_bytes()
     if not _exchange(part, target):
@@ -78,6 +79,8 @@ def replace(part: Path, target: Path, expected: bytes) -> bool:
     _exchange(part, target)
     if not _holds(part, data):  # saved once more, over ours: the later save stands
         _exchange(part, target)
+        if keep and not _holds(part, data):
+            keep(part)
     return False
 
 
@@ -118,6 +121,18 @@ def _holds(file: Path, data: bytes) -> bool:
         return read_regular(file, len(data)) == data
     except OSError:
         return False
+
+
+def can_exchange(folder: Path) -> bool:
+    """Whether two files of a folder can change places at once; tried with two of our own. Raises OSError."""
+    one, other = (folder / f"{os.urandom(8).hex()}.part" for _ in range(2))
+    try:
+        write_durably(one, b"")
+        write_durably(other, b"")
+        return _exchange(one, other)
+    finally:
+        one.unlink(missing_ok=True)
+        other.unlink(missing_ok=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:

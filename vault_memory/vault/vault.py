@@ -22,6 +22,7 @@ from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultEr
 from vault_memory.markdown.note import Problem
 from vault_memory.startup import open_regular, read_bounded, read_regular
 from vault_memory.vault import locations, safe_files
+from vault_memory.vault.saved_run import SavedRun
 from vault_memory.vault.walk import MAX_NOTE_BYTES, IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
 
 SETTLE_SECONDS = 3.0
@@ -214,7 +215,7 @@ class Vault:
                 self._check_unchanged(path, target, expected)
                 if expected is None:
                     safe_files.place_new(part, target)
-                elif not safe_files.replace(part, target, expected):
+                elif not safe_files.replace(part, target, expected, lambda saved: self._keep(path, saved, data)):
                     raise _changed(path)
         except (FileExistsError, FileNotFoundError) as error:  # it appeared, or vanished
             raise _changed(path) from error
@@ -223,6 +224,11 @@ class Vault:
                 f"{path} cannot be written: {error.strerror or error}; nothing was changed.",
                 "Check permissions and free space.",
             ) from error
+
+    def _keep(self, path: str, saved: Path, data: bytes) -> None:
+        """Keep a save that another program wrote over while we were at it: it may be the only one with its words."""
+        why = "saved by another program, and again while this one wrote"
+        SavedRun.begin(self.root, "save").keep(path, read_regular(saved, MAX_NOTE_BYTES), data, why)
 
     def remove(self, path: str, expected: bytes) -> None:
         """Delete a note that this program made, if its bytes are still `expected`; raises like `write`."""
