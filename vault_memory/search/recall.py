@@ -19,7 +19,7 @@ from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import Bounds
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, Candidate, Filters, Store, View
+from vault_memory.store.view import ALL, Candidate, Filters, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class Recall:
         self._store, self._vault, self._embedder = store, vault, embedder
         self._remote, self._reranker, self._past, self._keep = remote, reranker, past, keep
         self._finders: dict[object, Finder] = {}
-        self._bounds: dict[object, tuple[int, Bounds]] = {}
-        """By who asks, with the number of passages for which they hold."""
+        self._bounds: tuple[int, Bounds] | None = None
+        """With the index's generation that they were looked up for."""
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -68,11 +68,8 @@ class Recall:
         self._finders[seen] = finder
         for oldest in list(self._finders)[:-MAX_ASKERS]:
             del self._finders[oldest]
-            self._bounds.pop(oldest, None)
         finder.refresh()
-        # Bounds tell of the words that they were found with: who does not see all has others, for this process.
-        hides = view.is_narrowed and View(self._store.connection, request.filters.scopes).is_narrowed
-        bounds = self._find_bounds(finder, seen, is_kept=not hides)
+        bounds = self._find_bounds()
         try:
             return self._compose(finder, self._ranking(finder, request), bounds)
         finally:
@@ -88,17 +85,20 @@ class Recall:
         omitted = {**answer.omitted, "later": past.count_later(now.results)}
         return answer._replace(omitted=omitted, generation=now.generation, vault=now.vault)
 
-    def _find_bounds(self, finder: Finder, seen: object, is_kept: bool) -> Bounds:
-        """The least figures for what is seen; worked out anew where it has grown or shrunk much."""
-        total = finder.totals.passages
-        known = self._bounds.get(seen)
-        if known is None and is_kept:
-            known = relevance_gate.parsed_bounds(finder.store.meta(relevance_gate.META))
+    def _find_bounds(self) -> Bounds:
+        """The least figures for this vault, the same for all who ask; found anew where it has grown or shrunk much."""
+        generation = self._store.generation
+        if self._bounds and self._bounds[0] == generation:
+            return self._bounds[1]
+        whole = self._store.view(ALL)
+        total = whole.totals().passages
+        known = relevance_gate.parsed_bounds(whole.meta(relevance_gate.META))
         if known is None or abs(known[0] - total) > relevance_gate.RENEWED_AT * known[0]:
+            finder = Finder(whole, self._embedder)
+            finder.refresh()
             known = total, relevance_gate.find_bounds(finder, self._embedder)
-            if is_kept:
-                self._keep(relevance_gate.META, relevance_gate.written_bounds(*known))
-        self._bounds[seen] = known
+            self._keep(relevance_gate.META, relevance_gate.written_bounds(*known))
+        self._bounds = generation, known[1]
         return known[1]
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
