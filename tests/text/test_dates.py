@@ -475,3 +475,16 @@ def test_a_day_in_numbers_is_that_day_or_none(day: date, today: date) -> None:
         assert dates.parse_option(text, today) == (Span(day, day) if clear else None)
         doubt = dates.ambiguous(f"what happened on {text}?")
         assert doubt is None if clear else doubt and doubt[0] == text and day in doubt[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("what happened on 2025-13-45", "2025-13-45"), ("what was on 31 February 2025?", "31 February 2025"),
+        ("the 31st of November", "31st of November"), ("on February 29, 2025", "February 29, 2025"),
+        ("on 45/13/2025 then", "45/13/2025"), ("on 2025/02/30", "2025/02/30"), ("Feb 29", None), ("2024-02-29", None),
+        ("in March 45 people came", None), ("on 2025/10/01", None), ("2025-10-01/2025-10-05", None), ("5/9/2026", None),
+    ],
+)  # fmt: skip
+def test_what_is_no_day_of_the_calendar_is_named(question: str, part: str | None) -> None:
+    assert dates.impossible(question) == part

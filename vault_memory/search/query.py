@@ -105,7 +105,7 @@ class Query(NamedTuple):
 def understand(request: Request) -> Query:
     """Read a question; never raises."""
     text = request.query.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
-    window = doubt = None
+    window, unread = None, ""
     named: list[str] = []
     loosely: list[str] = []
     if may_hold_date(text):
@@ -113,6 +113,9 @@ def understand(request: Request) -> Query:
 
         window = dates.find_window(text, request.today)
         doubt = None if window else dates.ambiguous(text)
+        unread = f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else ""
+        if not (window or doubt) and (nowhere := dates.impossible(text)):
+            unread = f"{nowhere} is no day of the calendar: all days were searched"
         named, loosely = dates.spelled(window.span) if window else (named, loosely)
     # Without the punctuation around; a word of nothing else stays (`c++`, `->`, `??`).
     spoken = [_POSSESSIVE.sub("", word.strip(_EDGE)) or word for word in _WORD.findall(text)]
@@ -146,7 +149,7 @@ def understand(request: Request) -> Query:
         names=tuple(dict.fromkeys(names)),
         entity_slugs=tuple(dict.fromkeys(filter(None, slugs))),
         window=window,
-        unread=f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else "",
+        unread=unread,
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),
         asks_when=_WHEN.search(text) is not None,
         wants_latest=latest,

@@ -229,7 +229,7 @@ def ranged(tokens: Tokens, first: DateExpression, anchor: date, lead: str) -> Da
         return first
     start = first.stop + 1 + (tokens[first.stop + 1].word == "the")
     part = first.first if isinstance(first.first, CalendarPart) else None
-    day, behind = _day(tokens[start]), tokens[start + 1].word
+    day, behind = day_number(tokens[start]), tokens[start + 1].word
     if part and part.day and day and behind not in MONTHS and behind != "of":  # the rest of "Nov 3-10, 2025"
         year, stop = _year_at(tokens, start + 1)
         is_tight = tokens[start - 1].kind == "dash" or year or ends_here(tokens, stop)
@@ -248,14 +248,16 @@ def _joins(token: Token, lead: str) -> bool:
     return token.kind == "dash" or token.word in _TO or (token.word == "and" and lead == "between")
 
 
-def _day(token: Token) -> int | None:
+def day_number(token: Token) -> int | None:
+    """The day of a month that a number may be."""
     digits = token.word.rstrip("stndrh")
     if token.kind != "num" or len(digits) > 2 or not digits.isdigit():
         return None
     return int(digits) if 1 <= int(digits) <= 31 else None
 
 
-def _year(token: Token) -> int | None:
+def year_number(token: Token) -> int | None:
+    """The year that a number may be."""
     digits = token.word[:4]
     if token.kind != "num" or digits[:2] not in ("19", "20") or token.word[4:] not in ("", "'s", "’s"):
         return None
@@ -265,17 +267,17 @@ def _year(token: Token) -> int | None:
 def _year_at(tokens: Tokens, at: int) -> tuple[int | None, int]:
     """A year at `at`, or after a comma or "of" there, and the token behind it."""
     skip = at + (tokens[at].word in (",", "of"))
-    year = _year(tokens[skip])
+    year = year_number(tokens[skip])
     return (year, skip + 1) if year is not None else (None, at)
 
 
 def _number(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
-    year = _year(tokens[at])
+    year = year_number(tokens[at])
     if year is not None:
         return DateExpression(CalendarPart(year, 1, 12), at + 1, "year" if len(tokens[at].word) == 4 else "fixed")
     if ago := _ago(tokens, at, anchor):
         return ago
-    day = _day(tokens[at])
+    day = day_number(tokens[at])
     return None if day is None else _day_first(tokens, at, anchor, day)
 
 
@@ -290,7 +292,7 @@ def _day_first(tokens: Tokens, at: int, anchor: date, day: int) -> DateExpressio
         year, stop = _year_at(tokens, month_at + 1)
         sure = ordinal or year is not None or not (dotted or word in VERBS)
         return DateExpression(CalendarPart(year, MONTHS[word], 1, day), stop, "fixed" if sure else "dayfirst")
-    if _joins(tokens[at + 1], tokens[at - 1].word) and (end := _day(tokens[at + 2])) and end > day:
+    if _joins(tokens[at + 1], tokens[at - 1].word) and (end := day_number(tokens[at + 2])) and end > day:
         # A month must follow at once: without that, "1-2-3-4-…" would nest as deep as it is long.
         month_at = at + 3 + (tokens[at + 3].word == "of")
         rest = _day_first(tokens, at + 2, anchor, end) if tokens[month_at].word in MONTHS else None
@@ -308,7 +310,7 @@ def _month(tokens: Tokens, at: int, anchor: date) -> DateExpression:
     word, behind = tokens[at].word, at + 1
     if tokens[behind].word == "." and (len(word) == 3 or word == "sept") and tokens[behind + 1].kind == "num":
         behind += 1
-    day = _day(tokens[behind])
+    day = day_number(tokens[behind])
     year, stop = _year_at(tokens, behind + 1 if day else behind)
     part = CalendarPart(year, MONTHS[word], 1, day)
     if year is not None:

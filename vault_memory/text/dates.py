@@ -17,6 +17,7 @@ from vault_memory.text.date_grammar import (
     DateExpression,
     Tokens,
     counted_unit,
+    day_number,
     ends_here,
     parse_t,
     ranged,
@@ -24,6 +25,7 @@ from vault_memory.text.date_grammar import (
     readings,
     resolve,
     tokens_of,
+    year_number,
 )
 from vault_memory.text.spans import (
     MONTH_NAMES,
@@ -36,6 +38,9 @@ from vault_memory.text.spans import (
     shift,
     unit_of,
 )
+
+LEAP_YEAR = 2024
+"""A year with every day that any year has."""
 
 _AGO = r"([0-9]{1,6}) ?([dwmy])"
 _LETTERS = {"d": "day", "w": "week", "m": "month", "y": "year"}
@@ -167,6 +172,23 @@ def ambiguous(question: str) -> tuple[str, list[date]] | None:
         ]
         if len(days) > 1:
             return match[0], days
+    return None
+
+
+def impossible(question: str) -> str | None:
+    """What is written as a day and is none of the calendar ("31 February", "2025-13-45"); None where nothing is."""
+    tokens = [token for token in tokens_of(question) if token.word not in ("of", ",")]
+    for token, after, last in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        is_slashed = token.kind == "iso" and token.raw[4] == "/"
+        is_day = readings(token.raw) if is_slashed or token.kind == "numeric" else parse_t(token.raw)
+        if token.kind in ("iso", "numeric") and not is_day:
+            return token.raw
+        month, number = (after, token) if after.word in MONTHS else (token, after)
+        day = day_number(number)
+        if day and month.word in MONTHS and (month.word not in VERBS or month.capital):
+            year = year_number(last) or LEAP_YEAR
+            if day_of(year, MONTHS[month.word], day) is None:
+                return question[token.start : (last if year_number(last) else after).end]
     return None
 
 
