@@ -95,7 +95,7 @@ _OF_WHAT = (
 """What a password may be said to be of, between its name and its value."""
 
 _IS = (
-    r"(?:[ \t](?:is|was|ist|war|lautet|är|var|est|es|[éè]|e[\u0300\u0301]):?[ \t]{1,4}"
+    r"(?:['’]s[ \t]{1,4}|[ \t](?:is|was|ist|war|lautet|är|var|est|es|[éè]|e[\u0300\u0301]):?[ \t]{1,4}"
     r"|[ \t\xa0\u202f]?[:=][ \t\xa0]{0,4})"
 )
 
@@ -137,8 +137,8 @@ RULES = (
     _rule("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[opusr]_[A-Za-z0-9_]{36,255}"),
     _rule("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{22,255}"),
     _rule("gitlab-token", "glpat- gldt- glrt- glptt- glcbt-", r"\bgl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_.-]{20,300}"),
-    _rule("cookie", "cookie:",
-          r"\bcookie:[ \t]{0,4}(?P<secret>[\w.-]{1,64}=[^\s\"'<>;]{8,4096}"
+    _rule("cookie", "cookie",
+          r"\bcookie[\"']?:[ \t]{0,4}[\"']?(?P<secret>[\w.-]{1,64}=[^\s\"'<>;]{8,4096}"
           r"(?:;[ \t]?[\w.-]{1,64}=[^\s\"'<>;]{1,4096})*)",
           re.IGNORECASE),
     _rule("slack-token", "xox xapp-", r"\b(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9%-]{10,250}"),
@@ -184,6 +184,9 @@ RULES = (
           r"\b(?:machine\s{1,8}\S{1,200}|default)\s{1,20}login\s{1,8}\S{1,128}\s{1,20}password\s{1,8}(?P<secret>\S{1,256})"),
     _rule("password", "login user account password",
           rf"\b(?P<typed>(?:login|user(?:name)?|account)\s{{1,8}}\S{{1,128}}\s{{1,20}}password\s{{1,8}}){_TYPED}"),
+    _rule("password", "pass pwd", r"(?<![A-Za-z])(?:pass(?:word|wd|wort)?|pwd)[ \t]{1,4}"
+          r"(?P<strong>(?=\S{0,63}[A-Za-z])(?=\S{0,63}\d)(?=\S{0,63}[!@#$%^&*+?=~])[^\s\"'`,;<>()\[\]{}]{8,64})(?<![.:])",
+          re.IGNORECASE, is_guess=True),
     _rule("password", "requirepass masterauth add-authtoken",
           rf"(?P<typed>\b(?:requirepass|masterauth|add-authtoken)[ \t]{{1,4}}[\"']?){_TYPED}"),
     _rule("password", "_PASS _PWD _PW _TOKEN _SECRET _KEY",
@@ -279,6 +282,9 @@ _NO_KEY = re.compile(
 )
 """What stands before a long random text that is none: a digest, a public key, a picture."""
 
+_QUERY = re.compile(r"[?&][\w.-]{1,30}=$")
+"""What stands before a value of a URL: of those only a name tells which are secret."""
+
 _HASH_NAME = re.compile(r"(?i)(?:sha-?\d|md5|h1[-_.]|blake|git-|commit|rev-|AAAA)")
 _WORDS = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]?[a-z]{3,}+|[A-Z]{4,}+)(?![A-Za-z0-9])")
 """Words in a value: two of them, as in `Linux-node-3f78…`, are in no key."""
@@ -319,7 +325,7 @@ _STATE_WORDS = _SENTENCE_WORDS | _split(
 )
 """What may stand alone behind `password:` and says how it is with it, or of what type it is."""
 
-VALUE_GROUPS = ("secret", "words", "phrase", "hook", "random", "quoted", "listed", "bare")
+VALUE_GROUPS = ("secret", "words", "phrase", "hook", "random", "strong", "quoted", "listed", "bare")
 """What goes of a match is the first of these groups that is there, or all of it."""
 
 _UNSEEN = re.compile(
@@ -454,7 +460,12 @@ def _is_token(value: str, match: re.Match[str]) -> bool:
     if match.start("random") > match.start():  # a name stands before it
         return len(_WORDS.findall(value)) < 2 and _is_scrambled(value, 16)
     before = match.string[max(0, match.start() - 40) : match.start()]
-    if re.search(r"\.[a-z][a-z0-9]{1,4}$", value) or _NO_KEY.search(before) or value.startswith("0x"):
+    if (
+        re.search(r"\.[a-z][a-z0-9]{1,4}$", value)
+        or _NO_KEY.search(before)
+        or value.startswith("0x")
+        or _QUERY.search(before)
+    ):
         return False
     if prefix := _PREFIX.match(value):
         body = value[prefix.end() :]
