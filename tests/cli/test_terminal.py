@@ -137,6 +137,9 @@ def test_what_scripts_read_is_the_same_on_a_terminal_and_in_a_pipe(sample: Path)
         shown = screen(*ASKED, "--format", shape, "--quiet", columns=20, NO_COLOR="")
         assert re.sub(r'"seconds".*', "", shown) == re.sub(r'"seconds".*', "", piped)
     assert call(*ASKED, "--format", "md").out == call(*ASKED).out
+    assert (
+        call(*ASKED, "--format", "paths", "--json").code == call("recall", "--batch", "-", "--format", "md").code == 2
+    )
     assert call(*ASKED, "--format", "paths").out.split("\n")[0] == "memory/2025-11-27.md"
 
 

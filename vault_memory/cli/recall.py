@@ -53,6 +53,8 @@ def recall(
     **options: Any,  # noqa: ANN401
 ) -> None:  # fmt: skip
     """Answer a question from the vault, with citations, within a token budget."""
+    if shape in ("paths", "md") and (shared.json or batch is not None):
+        raise click.UsageError(f"--format {shape} cannot be combined with {'--json' if shared.json else '--batch'}.")
     shared = replace(shared, json=shared.json or shape == "json")
     if batch is not None:
         if query:
