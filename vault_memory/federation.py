@@ -29,6 +29,7 @@ from vault_memory.store import journal
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.search.get import Excerpt
+    from vault_memory.sessions.session_root import SessionEntry
     from vault_memory.sessions.sync import SyncReport
 
 PREFIX = "roots/"
@@ -242,14 +243,16 @@ class Federation(Memory):
             else:
                 session_root.forget_index(self.sessions.vault.root, self.sessions.index_file.path)
 
-    def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
-        """The sessions in these scopes that `sessions` or a folder in it holds, as they are cited."""
+    def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> "list[SessionEntry]":
+        """The sessions in these scopes that `sessions` or a folder in it holds, newest first."""
         from vault_memory.sessions import session_root, transcript
+        from vault_memory.store.note_queries import newest_notes
 
         if not f"{folder}/".startswith(transcript.PREFIX) or not session_root.has_texts(self.config, os.environ):
             return []
         inner = folder.removeprefix(transcript.PREFIX.rstrip("/")).strip("/")
-        return [transcript.public_name(path) for path in self.sessions.notes_below(inner, scopes)]
+        rows = self.sessions._ask_index(lambda view, _: newest_notes(view, inner), scopes)
+        return [session_root.entry(*row) for row in rows]
 
     # --- asked together ------------------------------------------------------------------------------------------
 

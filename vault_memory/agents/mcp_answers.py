@@ -392,28 +392,34 @@ def _explain_unread(caller: Caller, path: str) -> str:
 
 def _list_folder(caller: Caller, path: str) -> str:
     """What is in a folder, as far as the asker sees it; "" where that is nothing."""
-    below, noun = _list_below(caller, path)
+    below: list[str] = []
+    with suppress(VaultMemoryError):
+        below = caller.vault.indexed().notes_below(path, caller.scopes)
     if not below:
-        return ""
+        return _list_sessions(caller, path)
     start = len(path) + 1 if path else 0
     folders = Counter(note[: note.index("/", start) + 1] for note in below if "/" in note[start:])
-    entries = [f"{name} ({plural(count, noun)})" for name, count in folders.items()]
+    entries = [f"{name} ({plural(count, 'note')})" for name, count in folders.items()]
     entries += [note for note in below if "/" not in note[start:]]
+    what = f"{inline(path)} is a folder" if path else "This is the vault's own folder"
+    return _render_list(what, entries, len(below), "note")
+
+
+def _list_sessions(caller: Caller, path: str) -> str:
+    """The sessions below a folder, newest first; "" where there are none."""
+    found = []
+    with suppress(VaultMemoryError):
+        found = caller.vault.memory().sessions_below(path, caller.scopes)
+    caller.tell(sessions=[session._asdict() for session in found[:MAX_FOLDER_ENTRIES]])
+    return _render_list(f"{inline(path)} is a folder", list(map(str, found)), len(found), "session") if found else ""
+
+
+def _render_list(what: str, entries: Sequence[str], total: int, noun: str) -> str:
     more = f", the first {MAX_FOLDER_ENTRIES} of {len(entries):,} entries" if len(entries) > MAX_FOLDER_ENTRIES else ""
     listed = frame.framed("\n".join(map(place, entries[:MAX_FOLDER_ENTRIES])))
-    what = f"{inline(path)} is a folder" if path else "This is the vault's own folder"
-    count = plural(len(below), noun)
-    return f"{what} of {count}{more}. Name a {noun} to read it; memory_search finds what they say.\n{listed}"
-
-
-def _list_below(caller: Caller, path: str) -> tuple[list[str], str]:
-    """What is in a folder and below it, and what one of it is called: notes, else sessions."""
-    with suppress(VaultMemoryError):
-        if notes := caller.vault.indexed().notes_below(path, caller.scopes):
-            return notes, "note"
-    with suppress(VaultMemoryError):
-        return caller.vault.memory().sessions_below(path, caller.scopes), "session"
-    return [], "session"
+    return (
+        f"{what} of {plural(total, noun)}{more}. Name a {noun} to read it; memory_search finds what they say.\n{listed}"
+    )
 
 
 def render_excerpt(excerpt: Excerpt) -> str:

@@ -123,8 +123,12 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     path, span = parse_span(path, lines)
     memory = shared.memory()
     excerpt = memory.get(path, span, max_tokens, request.scopes({"scope": scope}))
+    sessions = memory.sessions_below(path.rstrip("/"), request.scopes({"scope": scope})) if excerpt.not_found else []
     if shared.json:
-        shared.say(dump(get_document(excerpt)))
+        listed = {"sessions": [session._asdict() for session in sessions]} if sessions else {}
+        shared.say(dump(get_document(excerpt) | listed))
+    elif sessions:
+        shared.say("\n".join(clean(str(session)) for session in sessions))
     elif excerpt.not_found and os.path.isdir(memory.vault.root / path):  # what leads out was refused before
         shared.note(f"`{path}` is a folder: name a note inside it.")
     elif excerpt.not_found:

@@ -70,6 +70,27 @@ def outside_result(result: Result) -> Result:
     )  # fmt: skip
 
 
+class SessionEntry(NamedTuple):
+    """One session of a list: as it is cited, its first day, its title, its project ("" for none) and its messages."""
+
+    name: str
+    day: str
+    title: str
+    project: str
+    messages: int
+
+    def __str__(self) -> str:
+        what = (self.day, self.project, self.title, f"{self.messages} message{'s' * (self.messages != 1)}", self.name)
+        return " · ".join(filter(None, what))
+
+
+def entry(path: str, day: str | None, title: str, scope: str, last_line: int | None) -> SessionEntry:
+    """A derived text as it is listed."""
+    project = scope.removeprefix("project:") if scope.startswith("project:") else ""
+    messages = transcript.message_number(last_line or 0)
+    return SessionEntry(transcript.public_name(path), day or "", title, project, messages)
+
+
 def outside_excerpt(excerpt: Excerpt) -> Excerpt:
     """What was read of a derived text as it is told outside."""
     if excerpt.not_found:

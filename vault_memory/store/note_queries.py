@@ -333,6 +333,11 @@ WHERE p.id IN (SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_
 ORDER BY n.day DESC, n.path, p.start_line DESC, p.id LIMIT ?6
 """
 """A tag on line 0 is of the whole note."""
+_NEWEST_NOTES = (
+    "SELECT n.path, n.day, n.title, n.scope, (SELECT max(p.end_line) FROM passage p"
+    " WHERE p.id BETWEEN n.first AND n.first + n.count - 1) FROM note n"
+    " WHERE n.path >= ?1 AND (?2 IS NULL OR n.path < ?2) ORDER BY n.day DESC, n.path"
+)
 _RECENT = (
     f"{_DATED} FROM note n CROSS JOIN {PASSAGES}"
     " WHERE n.day BETWEEN ? AND ? AND p.section >= 0 AND p.section < ?"
@@ -350,6 +355,12 @@ def note_paths(view: View, folder: str = "", with_private: bool = True) -> list[
 def note_days(view: View) -> dict[str, str | None]:
     """The day of each note by its path."""
     return dict(view.rows("SELECT path, day FROM note"))
+
+
+def newest_notes(view: View, folder: str) -> list[tuple[str, str | None, str, str, int]]:
+    """(path, day, title, scope, last line) of the notes below a folder, newest first."""
+    first, last = (f"{folder}/", f"{folder}0") if folder else ("", None)
+    return list(view.rows(_NEWEST_NOTES, first, last))
 
 
 def note_titles(view: View) -> list[tuple[str, str]]:
