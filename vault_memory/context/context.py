@@ -243,7 +243,7 @@ class _BundleMaker:
         about = None
         if options.project and (options.recent_days or not options.prompts):
             about = pieces_about(self._store.view(options.scopes), options.project, self._today)
-        if about and not options.prompts:
+        if about and not options.prompts and not options.without:  # else the next best would come at each resuming
             self._take_project(about)
         recent = self._find_recent(about) if options.recent_days > 0 else []
         if options.prompts:
