@@ -40,10 +40,11 @@ class FactRow(NamedTuple):
 
 
 _TOLD_FACTS = """
-SELECT f.passage_id, f.confidence, f.importance, f.decided, max(count(DISTINCT n.day), 1) FROM json_each(?) j
-  JOIN fact f ON f.passage_id = j.value LEFT JOIN fact g ON g.wording = f.wording
-  LEFT JOIN passage p ON p.id = g.passage_id LEFT JOIN note n ON n.id = p.note_id AND n.day <= ?
-GROUP BY f.passage_id
+WITH asked AS MATERIALIZED (SELECT f.* FROM json_each(?) j JOIN fact f ON f.passage_id = j.value),
+  told AS MATERIALIZED (SELECT w.wording AS said, count(DISTINCT n.day) AS days
+    FROM (SELECT DISTINCT wording FROM asked) w CROSS JOIN fact g ON g.wording = w.wording
+    LEFT JOIN passage p ON p.id = g.passage_id LEFT JOIN note n ON n.id = p.note_id AND n.day <= ? GROUP BY 1)
+SELECT passage_id, confidence, importance, decided, max(days, 1) FROM asked JOIN told ON said = wording
 """
 _FACTS = """
 SELECT passage_id, occurred_from, occurred_to, confidence FROM json_each(?) j JOIN fact ON passage_id = j.value

@@ -7,6 +7,7 @@ it, and a note is deleted by a range.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -241,6 +242,7 @@ def note_vector(vectors: Sequence[bytes]) -> bytes | None:
     return total(vectors[:NOTE_VECTOR_PASSAGES]) if vectors else None
 
 
+@lru_cache(maxsize=1)  # the parts of a long fact come one after the other
 def wording_hash(narrative: str) -> int:
     """The hash by which facts of the same words are known, whatever their letters (note.py)."""
     return text_hash(" ".join(folded(narrative).split()))
