@@ -3,6 +3,7 @@
 A lane is one way of finding: by words (FTS5), by meaning (vectors), by entity, by time.
 """
 
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import IndexUnusableError
 from vault_memory.markdown.entities import slug
+from vault_memory.markdown.note import ASIDE
 from vault_memory.search.decay import importance_of
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
@@ -30,7 +32,7 @@ from vault_memory.store.search_queries import (
     Search,
     TermCounts,
 )
-from vault_memory.store.view import Candidate, NoteFacts, State, Totals, View
+from vault_memory.store.view import Candidate, NoteFacts, NoteInfo, State, Totals, View
 from vault_memory.text.spans import Span, plus
 
 if TYPE_CHECKING:
@@ -50,11 +52,12 @@ SEEDS = 30
 RESCORE = 20
 """Bit codes kept for each semantic result wanted before int8 decides: of the exact ten best, .97 or more are found."""
 
-TITLED, NAMED, FILE = 0.8, 3.0, 8.0
+TITLED, NAMED, SAYS_ALL, FILE = 0.8, 3.0, 7.9, 8.0
 """A title that matches this well, against the best, has its note looked into even where its lines lack the words; one
-that is all of the question, among the best NAMESAKES, or whose file it names counts so much."""
+that is all of the question, among the best NAMESAKES, that says all of its words and nothing else, or whose file it
+names counts so much."""
 
-NAMESAKES = 20
+NAMESAKES, MAX_TITLE_WORDS = 20, 12
 
 OPENING, PAGE, ABOUT_ONLY = 3, 2.4, 4.0
 """So many passages open an entity's page, and are this much more about it than a fact that mentions it; and how much
@@ -136,6 +139,8 @@ class Candidates(NamedTuple):
     cosine: Mapping[int, float] = {}
     days: Mapping[int, float] = {}
     """How well its day fits the question's time, 0..1."""
+    above: Mapping[str, Collection[int]] = {}
+    """By term: the candidates that stand below it, in their note's title or their section's heading."""
     repeats: Mapping[int, float] = {}
     """How little those tell that stand in many notes word for word: up to 1, for what is in all of them."""
     order: Mapping[int, float] = {}
@@ -309,7 +314,15 @@ class Finder:
         notes = self.search.notes(list(titles)[:NAMESAKES]).values()
         named = [n.id for n in notes if whole in map(slug, (n.title, n.path.rpartition("/")[2].removesuffix(".md")))]
         files = self.search.files(query.files) if query.files else ()
-        return titles | dict.fromkeys(named, NAMED) | dict.fromkeys(files, FILE)
+        return titles | self._saying_all(query) | dict.fromkeys(named, NAMED) | dict.fromkeys(files, FILE)
+
+    def _saying_all(self, query: Query) -> dict[int, float]:
+        """The notes whose titles say all words of a question: the more, the less else the title says."""
+        if not 1 < len(query.telling) <= MAX_TITLE_WORDS:
+            return {}
+        found = self.search.notes([note for note, _ in self.search.titled(query.telling, NAMESAKES)])
+        words = {i: len(set(self.lexicon.stems(n.title)) - self.lexicon.idle) for i, n in found.items()}
+        return {i: SAYS_ALL * min(len(query.telling) / max(count, 1), 1.0) for i, count in words.items()}
 
     # --- meaning and entities ----------------------------------------------------------------------------------------
 
@@ -410,10 +423,29 @@ class Finder:
             note_rarity={p: math.log(1 + (total - n + 0.5) / (n + 0.5)) for p, n in held_by.items()},
             stems=stems,
             hits=hits,
+            above=self._above(passages, notes, terms),
             repeats=self._repeats(passages),
             days=self._fits(found, query.window) if query.window else in_order(found.temporal),
             order=self._ordinals(found) if query.wants_latest or query.wants_earliest else {},
         )
+
+    def _above(
+        self, passages: Mapping[int, Candidate], notes: Mapping[int, NoteInfo], terms: Collection[str]
+    ) -> dict[str, list[int]]:
+        wanted = {term: self.lexicon.stems(term.strip('"')) for term in terms if not term.endswith("*")}
+        below: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for i, passage in passages.items():
+            if 0 <= passage.section < ASIDE:
+                below[passage.note_id, passage.section].append(i)
+        found: dict[str, list[int]] = defaultdict(list)
+        headings = {note: json.loads(notes[note].headings) for note, _ in below}
+        for (note, section), ids in below.items():
+            heading = headings[note][section - 1][2] if 0 < section <= len(headings[note]) else ""
+            stems = {*self.lexicon.of_passage(notes[note].title, "note"), *self.lexicon.of_passage(heading, "note")}
+            for term, parts in wanted.items():
+                if parts and stems.issuperset(parts):
+                    found[term] += ids
+        return found
 
     def _repeats(self, passages: Mapping[int, Candidate]) -> dict[int, float]:
         total = math.log(max(self.totals.notes, 2))

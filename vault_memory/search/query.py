@@ -64,6 +64,8 @@ class Query(NamedTuple):
     """All from the first to the last of them."""
     phrases: Sequence[str] = ()
     """FTS5 phrases for the content words."""
+    telling: Sequence[str] = ()
+    """The same for all of its words that are no stop words, those of a time too."""
     named: Sequence[str] = ()
     """The same for the spellings of its day or month."""
     otherwise: Sequence[str] = ()
@@ -142,6 +144,7 @@ def understand(request: Request) -> Query:
         whole=" ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else "",
         # A question of nothing but such words ("to be or not to be") is asked for those words.
         phrases=phrases_of(content) or (() if window else phrases_of(spoken)),
+        telling=_telling(spoken),
         named=tuple(map(terms.quoted, named)),
         otherwise=(*map(terms.quoted, loosely), *phrases_of(of_time)),
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *literal))),
@@ -155,6 +158,11 @@ def understand(request: Request) -> Query:
         wants_latest=latest,
         wants_earliest=earliest,
     )
+
+
+def _telling(spoken: list[str]) -> tuple[str, ...]:
+    found = (terms.match_terms(word) for word in dict.fromkeys(map(str.casefold, spoken)) if not _is_idle(word))
+    return tuple(dict.fromkeys(phrase for phrases in found for phrase in phrases))
 
 
 def _wanted_ends(question: str) -> tuple[bool, bool]:

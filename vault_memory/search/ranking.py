@@ -38,6 +38,9 @@ NOTE_SHARE, NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 0.9, 150, 400
 CONTRAST = 0.5
 """How far a passage of a short note falls behind the best there, against one that stands for itself."""
 
+BELOW = 0.4
+"""How much a term counts that stands in the title of the note or the heading of the section."""
+
 UNTOLD = 0.8
 """How much less a word counts in what stands in all notes word for word."""
 
@@ -67,6 +70,7 @@ REMEMBERED_TEXTS = 1 << 13
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+_BARE_LINK = re.compile(r"\s*(?:[-*+]\s+)?<?\w+://\S+>?\s*")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
 # "Last night" has its "last"; a night alone tells no date. Shorter names of days and months are other words too.
@@ -216,7 +220,7 @@ class Scorer:
         best: dict[tuple[int, int], int] = {}
         for here, passage in passages.items():
             place = (passage.note_id, passage.section)
-            if place in headings:
+            if place in headings and not _BARE_LINK.fullmatch(passage.text):
                 best[place] = max(best.get(place, here), here, key=lambda i: (scores[i], -i))
         for place, below in best.items():
             heading = headings[place]
@@ -357,6 +361,9 @@ class Scorer:
                     weight *= telling
                     if weight > best.get(passage_id, 0.0):
                         best[passage_id] = weight
+            for passage_id in self._found.above.get(term, ()):
+                if best.get(passage_id, 0.0) < BELOW:
+                    best[passage_id] = BELOW
             for passage_id, weight in best.items():
                 covered[passage_id] = covered.get(passage_id, 0.0) + weight * rarity / total
         return covered

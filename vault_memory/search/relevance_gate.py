@@ -110,6 +110,7 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
     common = finder.find_hits([phrase for phrase in found.words if phrase not in found.hits], found.stems)
     hits = {phrase.casefold(): held for phrase, held in (*found.hits.items(), *common.items())}
     names = {name.casefold() for name in (*found.query.names, *(phrase.strip('"*') for phrase in found.naming))}
+    above = {phrase.casefold(): below for phrase, below in found.above.items()}
     held: dict[int, float] = {}
     telling: set[int] = set()
     total = known = 0.0
@@ -131,7 +132,8 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
         for passage, share in reached.items():
             held[passage] = held.get(passage, 0.0) + weight * share
         if weight:
-            telling.update(titled if word in names else reached)
+            under = (above.get(phrase, ()) for phrase in whole)
+            telling.update(*([titled] if word in names else [reached, *under]))
     most = max(held.values(), default=0.0)
     figure = (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
     if not telling:

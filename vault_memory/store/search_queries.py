@@ -234,8 +234,15 @@ class Search:
         sql = "SELECT count(*) FROM main.passage_fts WHERE passage_fts MATCH ?" + self._where("+rowid")
         return int(self._view.one(sql, match))
 
+    def titled(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """(note id, BM25 score) of notes whose title, file name and aliases hold all of these phrases."""
+        return self._titles(f"{{title names}} : ({' AND '.join(phrases)})", limit)
+
     def titles(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """(note id, BM25 score) of notes whose title, alias, file name or tags hold any of these phrases."""
+        return self._titles(" OR ".join(phrases), limit)
+
+    def _titles(self, match: str, limit: int) -> list[tuple[int, float]]:
         seen = (
             " AND EXISTS (SELECT 1 FROM note n WHERE n.id = +rowid AND n.title <> '')" if self._view.is_narrowed else ""
         )
@@ -243,7 +250,7 @@ class Search:
             f"SELECT rowid, -bm25(note_fts, {NOTE_WEIGHTS}) AS s FROM main.note_fts"
             f" WHERE note_fts MATCH ?{seen} ORDER BY s DESC LIMIT ?"
         )
-        return self.in_order(self._best(limit, sql, " OR ".join(phrases)), limit, _NOTES_BY_PATH)
+        return self.in_order(self._best(limit, sql, match), limit, _NOTES_BY_PATH)
 
     def files(self, names: Sequence[str]) -> list[int]:
         """Ids of the notes with one of these paths or file names, given in small letters."""

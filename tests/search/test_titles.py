@@ -1,0 +1,30 @@
+"""What stands above a line counts for it: the note's title and the heading of its section."""
+
+from pathlib import Path
+
+import pytest
+from vaults import fill, memory
+
+NOTES = {f"Journal/Meeting {n}.md": f"The prizes of day {n}.\n\nAt Obsidian, in October.\n" for n in range(30)}
+NOTES |= {
+    "Obsidian October 2022 prizes.md": "A license and a hoodie.\n\nFive mugs.\n",
+    "Notes/Film.md": "The animation of that film took ten years, and the last one longer.\n",
+    "Notes/Layout.md": "The UI should last; how long is a question of taste.\n",
+    "Notes/Design.md": "# Design\n\n## Colour\n\n- no more than five\n- never pure black\n\n"
+    "## UI animation\n\n- https://example.org/motion\n- less than 300ms\n\n"
+    "## Type\n\n- one family\n- at most 75 letters\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "said"),
+    [
+        ("prizes at obsidian october 2022", "Obsidian October 2022 prizes.md", ""),
+        ("obsidian october prizes", "Obsidian October 2022 prizes.md", ""),
+        ("how long should a UI animation last?", "Notes/Design.md", "- less than 300ms"),
+    ],
+)
+def test_a_line_is_found_by_what_stands_above_it(tmp_path: Path, question: str, path: str, said: str) -> None:
+    results = memory(fill(tmp_path / "vault", NOTES)).recall(question, k=4, journal=False).results
+    assert (results[0].path if not said else path) == path
+    assert not said or said in [result.content for result in results if result.path == path]
