@@ -338,6 +338,15 @@ def test_a_long_core_leaves_half_of_the_budget_to_the_prompt(tmp_path: Path) -> 
     assert len([line for line in texts(everything) if "key number" in line]) == 90
 
 
+def test_of_a_small_budget_the_answer_comes_before_the_core(tmp_path: Path) -> None:
+    core = "# Me\n" + "".join(f"- Rule {n}: be brief about things of kind {n}.\n" for n in range(40))
+    facts = "".join(f"- W @Stove: Wants birch of size {n}, dry and split by hand.\n" for n in range(8))
+    small = memory(fill(tmp_path / "vault", {"memory.md": core, "a.md": f"## Retain\n{facts}"}))
+    asked = make(small, "does the stove need birch?", budget=200)
+    assert asked.core == () and asked.text.count("birch of size") >= 4
+    assert "Rule 0" in make(small, "okapi", budget=200, unasked=True).text
+
+
 @pytest.mark.parametrize("recent", [False, True])
 def test_without_a_prompt_the_core_takes_what_nothing_else_needs(tmp_path: Path, recent: bool) -> None:
     core = "".join(f"- Rule {n} is to keep the kettle and the stove apart.\n" for n in range(40))

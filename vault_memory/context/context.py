@@ -37,6 +37,10 @@ RECENT_DAYS = 7
 PROMPT_CORE_SHARE, RECENT_CORE_SHARE = 0.5, 0.75
 """The most of the budget that the core takes with a prompt, and beside what was noted lately."""
 
+LEAST_PROMPT_TOKENS = 240
+"""So much of the budget, or all of a smaller one, is for what the notes say to a prompt: some four lines. The core
+would else fill a small budget with its beginning, and the answer is left out or comes last."""
+
 SUMMARY_SHARE, PROJECT_SHARE = 0.3, 0.4
 """The most of the budget that summaries take, and never more than half of what the core has left; the same of what the
 notes hold of a project."""
@@ -195,10 +199,10 @@ def _at_once(memory: Host, request: ContextRequest) -> Bundle:
 
 
 def _make(memory: Host, request: ContextRequest, store: "Store", freshness: Freshness, may_ask: bool = True) -> Bundle:
-    """The bundle; without a prompt it is made again where lines of the core could use what lay idle."""
+    """The bundle; made again where lines of the core could use what lay idle, with a prompt only if none was taken."""
     found = _BundleMaker(memory, request, store, may_ask).make(freshness)
     idle = request.budget - found.tokens
-    if request.prompts or not found.omitted.get("core_lines") or idle <= 0:
+    if (request.prompts and found.core) or not found.omitted.get("core_lines") or idle <= 0:
         return found
     return _BundleMaker(memory, request, store, may_ask, idle).make(freshness)
 
@@ -270,7 +274,8 @@ class _BundleMaker:
         cores, degraded = core_notes.read_notes(self._vault, self._opened, names, options.scopes)
         self._degraded += degraded
         share = PROMPT_CORE_SHARE if options.prompts else RECENT_CORE_SHARE if options.recent_days else 1.0
-        reserved = max(0, options.budget - int(options.budget * share) - self._idle)
+        least = min(options.budget, LEAST_PROMPT_TOKENS) if options.prompts else 0
+        reserved = max(0, max(least, options.budget - int(options.budget * share)) - self._idle)
         for core in cores:
             # In a conversation that goes on, only what changed is said again.
             pieces = [piece for piece in core.pieces if piece.key not in options.without]
