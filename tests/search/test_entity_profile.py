@@ -85,3 +85,16 @@ def test_a_note_is_an_entity_by_its_name_aliases_and_links(tmp_path: Path) -> No
     assert {result.path for result in answer.results} == set(GARDEN)
     text = call("--vault", str(tmp_path / "vault"), "entity", "kepano").out
     assert "## Linked in\n- See [[Steph Ango]] and [[Ghost]].  (memory/2025-02-02.md#L4)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("[[Steph Ango]]", "Makes notes."), ("[[People/Steph Ango|Steph]]", "Makes notes."),
+        ("[[kepano]]", "Makes notes."), ("steph ango", "Makes notes."), ("[[Meeting#People]]", "map.png"),
+    ],
+)  # fmt: skip
+def test_a_note_is_read_by_its_link(tmp_path: Path, name: str, said: str) -> None:
+    root = str(fill(tmp_path / "vault", GARDEN))
+    assert said in call("--vault", root, "get", name).out
+    assert "There is no note" in call("--vault", root, "get", "[[Nobody]]").err

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 from contextlib import suppress
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index, scope_option, words
-from vault_memory.errors import RefusedError, UsageError, VaultError
+from vault_memory.errors import RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.federation import SESSIONS_OFF
-from vault_memory.rendering.common import clean, dump, plural, schema, seen_document, seen_notes
+from vault_memory.rendering.common import clean, dump, place, plural, schema, seen_document, seen_notes
 from vault_memory.rendering.notes import (
     candidates_document,
     candidates_text,
@@ -119,10 +120,13 @@ def _daily_folder(root: Path) -> str:
 )
 @scope_option
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
-    """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never from outside the vault."""
+    """Read lines of a note, as PATH, PATH#L12, PATH#L12-L18, "[[Note]]" or Note; never from outside the vault."""
     path, span = parse_span(path, lines)
     memory = shared.memory()
     excerpt = memory.get(path, span, max_tokens, request.scopes({"scope": scope}))
+    called = _notes_called(memory, path, request.scopes({"scope": scope})) if excerpt.not_found else []
+    if len(called) == 1:
+        excerpt = memory.get(called[0], span, max_tokens, request.scopes({"scope": scope}))
     sessions = memory.sessions_below(path.rstrip("/"), request.scopes({"scope": scope})) if excerpt.not_found else []
     if shared.json:
         listed = {"sessions": [session._asdict() for session in sessions]} if sessions else {}
@@ -131,6 +135,8 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
         shared.say("\n".join(clean(str(session)) for session in sessions))
     elif excerpt.not_found and os.path.isdir(memory.vault.root / path):  # what leads out was refused before
         shared.note(f"`{path}` is a folder: name a note inside it.")
+    elif called and excerpt.not_found:
+        shared.note(f"Several notes are called `{path}`: {', '.join(map(place, called))}.")
     elif excerpt.not_found:
         is_off = path.startswith("sessions/") and not memory.config.sessions_tools
         shared.note(f"There is no note `{path}`: {SESSIONS_OFF if is_off else 'give its path within the vault'}.")
@@ -144,6 +150,16 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
         elif excerpt.truncated:
             rest = f"memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
             shared.note(f"Cut after {what} {excerpt.end_line}; continue with: {rest}")
+
+
+def _notes_called(memory: "Memory", link: str, scopes: tuple[str, ...]) -> list[str]:
+    """The notes that a link such as `[[Note]]`, or a bare name, means."""
+    target = re.split(r"[|#]", link.removeprefix("[[").removesuffix("]]"))[0].strip()
+    is_name = target and not target.startswith("sessions/") and ("/" not in target or link.startswith("[["))
+    called: list[str] = []
+    with suppress(VaultMemoryError):  # without an index nothing is known of names
+        called = memory.notes_called(target, scopes) if is_name else []
+    return called
 
 
 @command(
