@@ -185,6 +185,16 @@ def test_the_newest_week_and_month_that_are_summed_up_are_told_where_wanted(tmp_
     assert "summed up" not in make(kept, "stove", recent_days=30).text
 
 
+def test_what_a_summary_cites_is_not_told_beside_it(tmp_path: Path) -> None:
+    fact = "- W(t=2025-11-27) @Anna: The stove of the boat house needs birch, plenty of it, all through the winter.\n"
+    told = "- Anna: The stove of the boat house needs birch, plenty of it … — [[2025-11-27]] L2"
+    vault = fill(tmp_path / "vault", {"memory/2025-11-27.md": f"## Retain\n{fact}", **summed_up("2025-W48", told)})
+    for prompt in ("does the stove need birch?", ""):
+        found = make(memory(vault), prompt, recent_days=30, summaries=True)
+        assert "plenty of it …" in found.text and "all through the winter" not in found.text
+        assert found.omitted["near_duplicates"]
+
+
 def test_a_project_is_told_its_own_best_and_no_other_days(tmp_path: Path) -> None:
     kept = memory(fill(tmp_path / "vault", NOTES | PROJECT))
     inside = {"recent_days": 2, "project": "project:tern", "scopes": ("global", "project:tern")}

@@ -19,6 +19,7 @@ from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, i
 from vault_memory.search import request as options
 from vault_memory.search.answer import Answer, Request, Result, without_results
 from vault_memory.search.pack import FILL_SHARE, said
+from vault_memory.search.page_sources import cites
 from vault_memory.search.searcher import Searcher
 from vault_memory.startup import FORMATS, SESSIONS, SOURCES
 from vault_memory.store import journal
@@ -219,6 +220,8 @@ class _BundleMaker:
         self._sheet = Sheet(request.format, request.budget)
         self._shown: list[journal.CitedPassage] = []
         self._texts: list[str] = []
+        self._summed_up: list[str] = []
+        """The lines of pages that stand on the sheet, with their citations."""
         self._core: list[str] = []
         self._omitted: dict[str, int] = {}
         self._degraded: list[tuple[str, str]] = []
@@ -316,6 +319,7 @@ class _BundleMaker:
             self._sheet.end(section, note.path, LeftOut(_count_lines(rest), rest[0].start_line, rest[-1].end_line))
         for piece in note.pieces[:taken]:
             self._texts.append(_claim(piece))
+            self._summed_up += [piece.text] if piece.kind == PAGE else []
             self._shown.append(journal.CitedPassage(piece.source, piece.key))
         return taken
 
@@ -385,6 +389,9 @@ class _BundleMaker:
         over = 0
         least: dict[int, float] = {}
         for answer, result in results:
+            if self._is_summed_up(result.path, result.start_line, result.content):
+                self._leave_out({"near_duplicates": 1})
+                continue
             is_weak = result.score < least.get(answer, result.score)
             if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens, keep):
                 over += 1
@@ -416,7 +423,8 @@ class _BundleMaker:
         left: dict[str, int] = {}
         for piece, name_tokens in pieces:
             words = said(piece.text)
-            why = "near_duplicates" if words in before else ""
+            is_told = words in before or self._is_summed_up(piece.path, piece.start_line, piece.text)
+            why = "near_duplicates" if is_told else ""
             why = "shown_before" if piece.key in self._options.without else why
             if not why and not self._sheet.add(section, piece, name_tokens, keep):
                 why = "over_budget"
@@ -427,6 +435,10 @@ class _BundleMaker:
             self._texts.append(piece.text)
             self._shown.append(journal.CitedPassage(piece.source, piece.key))
         self._leave_out(left)
+
+    def _is_summed_up(self, path: str, line: int, text: str) -> bool:
+        """Whether a line of a page on the sheet was told from this one."""
+        return any(cites(told, path, line, text) for told in self._summed_up)
 
     def _leave_out(self, counts: Mapping[str, int]) -> None:
         for name, count in counts.items():
