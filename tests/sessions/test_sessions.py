@@ -476,3 +476,30 @@ def test_the_daemon_reads_what_hooks_mark(
     assert until(lambda: [r for r in found("zebras") if "zebras" in r["content"]])[0]["source"].endswith("one#m5")
     assert daemon.ask("get", path="sessions/claude-code/one#m5")["text"] == "- User: zebras as well"
     assert daemon.stop() == 0
+
+
+def test_a_session_has_the_title_that_its_tool_gives_it_later(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    swept(config)
+    before = texts(tmp_data)["claude-code/one.md"]
+    assert 'title: "How do we deploy' in before
+
+    def appended(*records: dict[str, str]) -> str:
+        with open(file, "a") as handle:
+            handle.writelines(json.dumps(record | {"sessionId": "one"}) + "\n" for record in records)
+        assert swept(config).anew == 0
+        return texts(tmp_data)["claude-code/one.md"]
+
+    made = {"type": "ai-title", "aiTitle": "Deploying quill1"}
+    text = appended(made)
+    assert text.split("\n")[1] == 'title: "Deploying quill1"' and text.split("\n")[2:] == before.split("\n")[2:]
+    text = appended(
+        {"type": "custom-title", "customTitle": 'The "blue" one'},
+        made,
+        *map(json.loads, make.claude_lines("one", make.talk(2))),
+    )
+    assert (
+        text.split("\n")[1] == 'title: "The \\"blue\\" one"'
+        and "quill2" in text
+        and text.count("quill1") == before.count("quill1") - 1
+    )

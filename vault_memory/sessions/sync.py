@@ -27,7 +27,7 @@ from vault_memory.sessions.ledger import TranscriptState
 from vault_memory.sessions.tools import Listing, Reading, Transcript
 from vault_memory.sessions.transcript import Message
 from vault_memory.vault import locations
-from vault_memory.vault.safe_files import make_private
+from vault_memory.vault.safe_files import make_private, private
 
 COUNT_SECONDS = 0.25
 """How long after its deadline a sync counts what it leaves; what it cannot look at by then counts as well."""
@@ -243,9 +243,11 @@ class _ToolSync:
         else:
             path = before.path if before and before.path else self._free_name(source.name)
             writer = _TextWriter(self._home, TranscriptState(path=path), self._scope, self._tool)
+        is_chosen = False
         with writer:
             for record in reading.records:
-                writer.title = writer.title or (transcript.clean_message(record.title) if record.title else "")
+                if record.title and (record.is_chosen or not is_chosen):
+                    writer.title, is_chosen = transcript.clean_message(record.title), record.is_chosen
                 writer.folder = writer.folder or record.folder
                 self._report.outputs += record.outputs
                 for message in record.messages:
@@ -336,9 +338,21 @@ class _TextWriter:
         self.known = self.known._replace(size=len(head), title=self.title)
         return handle
 
+    def _retitle(self) -> None:
+        """Give the text the title that its tool has given it since its head was written."""
+        file = self._part or self._file
+        _, _, rest = file.read_bytes()[: self.known.size].split(b"\n", 2)
+        head = f"---\n{transcript.format_title(self.title)}\n".encode()
+        self._part = self._file.with_name(f".{self._file.name}.part")
+        with open(self._part, "wb", opener=private) as handle:
+            handle.write(head + rest)
+        self.known = self.known._replace(size=len(head) + len(rest), title=self.title)
+
     def __exit__(self, kind: object, *_: object) -> None:
         if self._handle:
             self._handle.close()
+        if kind is None and self.known.messages and self.title not in ("", self.known.title):
+            self._retitle()
         if self._part and kind is None:
             os.replace(self._part, self._file)
         elif self._part:

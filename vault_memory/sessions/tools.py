@@ -41,6 +41,8 @@ class Record(NamedTuple):
     title: str = ""
     folder: str = ""
     outputs: int = 0
+    is_chosen: bool = False
+    """Whether a person gave the title."""
 
 
 @dataclass
@@ -101,6 +103,9 @@ def _claude_code(record: Mapping[str, Any]) -> Record:
     speaker = SPEAKERS.get(_text_field(record.get("type")))
     message = record.get("message")
     folder = _text_field(record.get("cwd"))
+    chosen, made = _text_field(record.get("customTitle")), _text_field(record.get("aiTitle"))
+    if chosen or made:
+        return Record(title=chosen or made, is_chosen=bool(chosen))
     if speaker is None or not isinstance(message, dict) or any(record.get(flag) for flag in _NOT_SAID):
         return Record(folder=folder)
     return _read_blocks(speaker, message.get("content"), _parse_day(record.get("timestamp")))._replace(folder=folder)

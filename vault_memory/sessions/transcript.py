@@ -45,8 +45,12 @@ def kilobytes(count: int) -> str:
 
 def format_head(tool: str, title: str, day: date | None, scope: str) -> str:
     """The first lines of a session's text: frontmatter, always of so many lines."""
-    named = json.dumps(shorten_title(title), ensure_ascii=False)
-    return f"---\ntitle: {named}\ndate: {day or ''}\nscope: {json.dumps(scope)}\nsession: {tool}\n---\n"
+    return f"---\n{format_title(title)}\ndate: {day or ''}\nscope: {json.dumps(scope)}\nsession: {tool}\n---\n"
+
+
+def format_title(title: str) -> str:
+    """The line of the head with the title."""
+    return f"title: {json.dumps(shorten_title(title), ensure_ascii=False)}"
 
 
 def format_line(message: Message, before: date | None) -> str:
