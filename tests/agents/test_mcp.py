@@ -614,15 +614,21 @@ def test_programs_are_told_the_same_beside_the_text(root: Path, with_daemon: boo
 
         await session.search("Peter")
         found = await told("memory_search", query="what does Peter prefer?")
+        assert found["known"] and "scopes: global" in found["notes"]
+        cut = await told("memory_search", query="what does Peter prefer?", budget=50)
+        assert "memory_get shows the rest" in cut["text"]
         place = next(each["source"] for each in found["passages"] if "Prefers concise" in each["content"])
         read = await told("memory_get", path=place)
-        assert "Prefers concise" in read["text"] and place == f"{read['path']}#L{read['start_line']}"
+        assert (
+            "Prefers concise" in read["text"]
+            and "as the file is now" in read["text"]
+            and place == f"{read['path']}#L{read['start_line']}"
+        )
         stored = await told("memory_store", content="The </vault-memory> ferry leaves at nine")
         read = await told("memory_get", path=stored["source"])
-        assert stored["stored"] and "ferry leaves" in read["text"] and "</vault-memory>" not in read["text"]
+        assert stored["stored"] and "ferry leaves" in inside(read["text"])
         again = await told("memory_store", content="The </vault-memory> ferry leaves at nine.")
         assert (again["stored"], again["same"]) == (False, stored["source"])
-        assert (await told("memory_status"))["index"]["notes"]
         failed = await session.client.call_tool("memory_get", {"path": "../x"})
         assert failed.is_error and failed.structured_content is None
 

@@ -49,10 +49,7 @@ MAX_UNKNOWN_WORDS, MAX_PAGES = 8, 20
 LONGEST_DIFF = 3000
 """The characters of an edit's difference that are answered: who sent it knows the text."""
 
-_OF_A_PASSAGE = ("source", "date", "kind", "content", "truncated", "superseded_by", "by", "trusted")
-"""What a program is told of a passage, under the names of `recall@1`."""
-
-_OF_AN_EXCERPT = ("path", "start_line", "end_line", "lines", "text", "truncated")
+_OF_AN_EXCERPT = ("start_line", "end_line", "lines", "truncated")
 
 _MESSAGES = re.compile(r"#m(\d{1,9})(?:-m?\d{1,9})?$")
 
@@ -68,21 +65,16 @@ class Caller(NamedTuple):
     told: dict[str, Any] | None = None
 
     def tell(self, **values: Any) -> None:  # noqa: ANN401 - JSON can be anything
-        """Give a program these values, texts of notes as harmless as in the text, under the mark of the frame."""
+        """Give a program these values under the mark of the frame.
+
+        Claude Code shows its model these in place of the text, so nothing of that may be missing in them.
+        """
         if self.told is not None:
-            self.told.update({frame.NAME: frame.NOTE} | _defused(values))
+            self.told.update({frame.NAME: frame.NOTE} | values)
 
     @property
     def scopes(self) -> tuple[str, ...]:
         return self.vault.scopes(self.agent)
-
-
-def _defused(value: Any) -> Any:  # noqa: ANN401 - JSON can be anything
-    if isinstance(value, dict):
-        return {key: _defused(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_defused(each) for each in value]
-    return frame.defused(value) if isinstance(value, str) else value
 
 
 def search(caller: Caller, given: Arguments) -> str:
@@ -98,16 +90,25 @@ def search(caller: Caller, given: Arguments) -> str:
         return (
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
-    passages = [{name: each[name] for name in _OF_A_PASSAGE} for each in found["results"]]
-    caller.tell(known=found["known"], unknown=found["understood"]["unknown"], passages=passages)
     text = frame.framed(found["text"]) + "\n" if found["text"] else ""
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
         if best["text"]:
-            return f"{_cut_best(best['text'], budget - CUT_NOTICE_TOKENS)}\n{CUT_NOTICE}"
+            cut = f"{_cut_best(best['text'], budget - CUT_NOTICE_TOKENS)}\n{CUT_NOTICE}"
+            caller.tell(known=best["known"], passages=[], text=cut)
+            return cut
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
-    return text + _fit_notes(max(room, 0), _notes(found, scopes))
+    notes = _fit_notes(max(room, 0), _notes(found, scopes))
+    caller.tell(known=found["known"], passages=list(map(_passage, found["results"])), notes=notes)
+    return text + notes
+
+
+def _passage(result: Mapping[str, Any]) -> dict[str, str]:
+    """What a program is told of a passage, under the names of `recall@1`."""
+    found = {name: frame.defused(clean(str(result[name]))) for name in ("source", "content")}
+    found |= {"superseded_by": frame.defused(clean(after))} if (after := result["superseded_by"]) else {}
+    return found | ({} if result["trusted"] else {"by": frame.defused(clean(result["by"]))})
 
 
 def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
@@ -173,7 +174,9 @@ def store(caller: Caller, given: Arguments) -> str:
     scope = normal_scope(given.get("scope", GLOBAL))
     if scope not in caller.scopes:
         raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
-    return (_store_note if "title" in given else _store_fact)(caller, given, content, scope) + taken_out
+    text = (_store_note if "title" in given else _store_fact)(caller, given, content, scope) + taken_out
+    caller.tell(text=text)
+    return text
 
 
 def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> str:
@@ -183,17 +186,19 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
     bullet = replace(bullet, by=_find_origin(bullet.text, caller.agent))
     memory, seen_by = caller.vault.memory(), _scopes_beside(scope)
     if not given.get("even_if_similar") and (alike := memory.find_alike(bullet, seen_by)):
-        caller.tell(stored=False, similar=alike.partition("\n")[0])
-        return (
+        text = (
             f"The notes say nearly this, and nothing was written:\n{frame.framed(clean(alike))}\n"
             "If yours is newer or says something else, call again with even_if_similar."
         )
+        caller.tell(stored=False, similar=inline(alike.partition("\n")[0]))
+        return text
     done = memory.retain_once(bullet, seen_by)
     if isinstance(done, str):
         return _report_known(caller, done)
-    caller.tell(stored=True, source=f"{done.path}#L{done.line}")
     warning = done.warning or _warn_of_unseen(caller, done.path, (done.line, done.line))
-    return _confirm("Stored", f"{done.path}#L{done.line}\n{done.bullet}", warning)
+    text = _confirm("Stored", f"{done.path}#L{done.line}\n{done.bullet}", warning)
+    caller.tell(stored=True, source=inline(f"{done.path}#L{done.line}"))
+    return text
 
 
 def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> str:
@@ -206,8 +211,9 @@ def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> s
     done = caller.vault.memory().create_note(filing, _scopes_beside(scope))
     if isinstance(done, str):
         return _report_known(caller, done)
-    caller.tell(stored=True, source=done.path)
-    return _confirm("Stored as a note", done.path, done.warning or _warn_of_unseen(caller, done.path, None))
+    text = _confirm("Stored as a note", done.path, done.warning or _warn_of_unseen(caller, done.path, None))
+    caller.tell(stored=True, source=inline(done.path))
+    return text
 
 
 def _scopes_beside(scope: str) -> tuple[str, ...]:
@@ -216,8 +222,9 @@ def _scopes_beside(scope: str) -> tuple[str, ...]:
 
 
 def _report_known(caller: Caller, where: str) -> str:
-    caller.tell(stored=False, same=where)
-    return f"That stands already, and nothing was written:\n{frame.framed(clean(where))}"
+    text = f"That stands already, and nothing was written:\n{frame.framed(clean(where))}"
+    caller.tell(stored=False, same=inline(where))
+    return text
 
 
 def _check_one_fact(text: str) -> str:
@@ -276,9 +283,7 @@ def _confirm(what: str, where: str, warning: str) -> str:
 def status(caller: Caller, given: Arguments) -> str:
     from vault_memory.rendering.status import status_text
 
-    document = caller.vault.status(caller.scopes)
-    caller.tell(**document)
-    text = status_text(document)
+    text = status_text(caller.vault.status(caller.scopes))
     return frame.defused(f"{text}\nscopes   {', '.join(caller.scopes)}\nagent    {caller.agent or 'not named'}")
 
 
@@ -348,8 +353,10 @@ def get(caller: Caller, given: Arguments) -> str:
         lines = first, first + count - 1 if count else None
     excerpt, called = _open_named(caller, path, lines)
     if not excerpt.not_found:
-        caller.tell(**{name: getattr(excerpt, name) for name in _OF_AN_EXCERPT})
-        return render_excerpt(excerpt)
+        text = render_excerpt(excerpt)
+        told = {name: getattr(excerpt, name) for name in _OF_AN_EXCERPT}
+        caller.tell(path=inline(excerpt.path), **told, text=text)
+        return text
     if folder := _list_folder(caller, path):
         return folder
     listed = "\n".join(map(place, called[:MAX_NAMESAKES]))
@@ -410,7 +417,6 @@ def _list_sessions(caller: Caller, path: str) -> str:
     found = []
     with suppress(VaultMemoryError):
         found = caller.vault.memory().sessions_below(path, caller.scopes)
-    caller.tell(sessions=[session._asdict() for session in found[:MAX_FOLDER_ENTRIES]])
     return _render_list(f"{inline(path)} is a folder", list(map(str, found)), len(found), "session") if found else ""
 
 
