@@ -240,6 +240,24 @@ def test_a_page_that_is_read_only_is_listed_and_the_others_are_written(tmp_path:
     assert (root / NORA).exists()
 
 
+def test_a_note_that_cannot_be_read_is_not_taken_for_deleted(tmp_path: Path) -> None:
+    """By whatever means its rows were lost, the pages keep what they cite of it; and a rebuild does not lose them."""
+    root, first = small_vault(tmp_path / "v"), obeying_permissions()
+    reflect(root)
+    log, before = "memory/2025-11-05.md", texts(root)
+    (root / log).chmod(0)
+    rebuilt = run(root, "index", "--rebuild", first=first)
+    assert (rebuilt.returncode, f"{log} cannot be read" in rebuilt.stderr) == (6, True), rebuilt.stderr
+    (root / ".memory/index.sqlite").unlink()
+    ended = run(root, "reflect", "--now", "2025-12-10", first=first)
+    assert f"{log} cannot be read" in ended.stdout + ended.stderr, ended
+    assert texts(root) == before
+    told = run(root, "doctor", first=first)
+    assert f"{log} cannot be read" in told.stdout and "Run `memory index`." not in told.stdout
+    (root / log).chmod(0o644)
+    assert run(root, "reflect", "--now", "2025-12-10").returncode == 0
+
+
 def test_a_page_behind_a_link_out_of_the_vault_is_neither_read_nor_written(tmp_path: Path) -> None:
     root = small_vault(tmp_path / "v")
     secret = put(tmp_path, "secret.md", "# Secret words\n")

@@ -75,6 +75,8 @@ def _checks(memory: "Federation") -> Iterator[Check]:
     walk = memory.vault.walk()
     holds = f"{counted(len(walk.files), 'note')} in {counted(walk.folders, 'folder')}"
     yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
+    unread = list(_unread(memory, walk))
+    yield from unread
     for problem in walk.skipped:
         yield Check("files", "notice", f"{problem.path}: {problem.message}")
     for sentence in memory.config.ignored:
@@ -88,7 +90,7 @@ def _checks(memory: "Federation") -> Iterator[Check]:
     with suppress(BusyError, IndexUnusableError, IndexDamagedError):
         refusal = memory.index_file.refusal()
     state = read_status(memory) if _is_usable(memory) else None
-    index = _index(memory, state, refusal is None)
+    index = _index(memory, state, refusal is None and not unread)
     yield index
     if index.level == "error":
         state = None
@@ -107,6 +109,14 @@ def _checks(memory: "Federation") -> Iterator[Check]:
         yield from _vectors(memory, state)
     yield from _sessions(memory)
     yield from _further_vaults(memory)
+
+
+def _unread(memory: "Federation", walk: Walk) -> Iterator[Check]:
+    """Notes that only look readable to a walk: what is known of them cannot be brought up to date."""
+    for path in walk.files:
+        if not os.access(memory.vault.root / path, os.R_OK):
+            what = f"{path} cannot be read: what the index knows of it is kept, but not cited"
+            yield Check("files", "warning", what, "Give yourself the right to read it (`chmod u+r`), or move it away.")
 
 
 def _scopes(config: "Config", walk: Walk) -> Iterator[Check]:

@@ -210,6 +210,8 @@ class IndexFile:
                 store.set_meta("vault", vault_id(self.vault.root))
                 self.links = walk.links if walk.covered is None else self.links | walk.links
                 report = self.indexer(store).load(walk, progress)
+                if why == "asked for" and report.failed:
+                    walk_diff.refuse_unread(self.path, [problem.path for problem in report.failed])
                 journal.read_new_lines(store, self.vault.root)
                 walk_diff.remember_drives(store, self.vault, walk)
                 # What configured embedders made may have cost hours: all of it that can be read goes over.

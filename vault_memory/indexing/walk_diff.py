@@ -1,7 +1,7 @@
 """What a walk found against what the index knows, and when what it did not see is not gone (law 7)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -105,6 +105,18 @@ def refuse_rebuild(index: Path, vault: Vault, walk: Walk, asked_for: bool) -> No
     if not asked_for:
         before = max(len(known), locations.remembered(vault.root))
         refuse_loss(before, len(walk.files), before - len(walk.files))
+
+
+def refuse_unread(index: Path, unread: Collection[str]) -> None:
+    """Refuse a rebuild that would forget a note only because it cannot be read now."""
+    known: list[str] = []
+    with suppress(VaultMemoryError), Store.opened(index) as store:
+        known = sorted(store.notes().keys() & set(unread))
+    if known:
+        raise RefusedError(
+            f"{known[0]} cannot be read, and the index knows what it says: nothing was deleted.",
+            "Make it readable first; `memory index` without --rebuild keeps what it knows.",
+        )
 
 
 MOUNTS = "mounts"

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
@@ -196,12 +196,14 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
     model = model_writer.configured_writer(index.config)
     with closing(model) if model else nullcontext():
         retelling = Retelling(model, Ledger(index.vault.root).last, asks=not asked.dry_run) if model else None
-        index.update(progress=steps.index)
+        failed = index.update(progress=steps.index).failed
         today, days = asked.now.astimezone().date(), index.config.reflect_entity_days
         options = Options(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
 
         def question(store: Store, _: object) -> tuple[RunPlanner, Plan]:
-            planner = RunPlanner(index.vault, store.view(ALL), options, retelling)
+            unread = sorted({problem.path for problem in failed} - store.notes().keys())
+            asked_for = replace(options, unread=next(iter(unread), ""))
+            planner = RunPlanner(index.vault, store.view(ALL), asked_for, retelling)
             return planner, planner.make_plan(steps.plan)
 
         planner, plan = index.ask(question)

@@ -77,6 +77,8 @@ class Options:
     """A new page is made for what is mentioned on so many days."""
     has_model: bool = True
     """Whether what a model said of opinions counts: not where none is configured any more."""
+    unread: str = ""
+    """A note that cannot be read, and whose facts are not known from before."""
     ask: stance.Ask | None = None
     """Asks the configured model."""
     holds_block: Callable[[str], bool] = lambda path: False

@@ -122,6 +122,8 @@ class PageHistory:
     force: bool = False
     withheld: Container[str] = frozenset()
     """Facts that no page may tell, forgotten or private, by name: that they go is no loss."""
+    unread: str = ""
+    """A note that cannot be read: a fact that is gone may stand there."""
     is_linked: Callable[[str], bool] = lambda name: True
     """Whether a link of this name leads to a note."""
 
@@ -259,6 +261,11 @@ def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHist
     reworded = (_places(was, lost) & _places(draft.lines, new)).total()  # in its note, where it was
     count, entries = len(lost) - reworded, len(block.cites)
     share, most = (LOSS_SHARE, LOSS_LINES) if 2 * count <= entries else (0.5, LOSS_FEW)
+    if count and past.unread:
+        raise RefusedError(
+            f"{draft.path} would lose {counted(count, 'fact')}, and {past.unread} cannot be read.",
+            "Make that note readable; with --force the page is written all the same.",
+        )
     if count > most and count > share * entries:
         raise RefusedError(
             f"{draft.path} would lose {len(lost)} of {entries} entries, for their notes do not hold them any more.",

@@ -135,6 +135,7 @@ class RunPlanner:
             hidden=self.feedback.hidden,
             force=options.force,
             withheld=frozenset(map(blocks.fact_name, self.jobs.fact_set.withheld)),
+            unread=options.unread,
             is_linked=self.jobs.is_linked,
         )
 

@@ -96,11 +96,12 @@ def seen_notes(seen: "IndexState | Answer | None") -> list[str]:
     notes = degraded_notes(seen.degraded)
     roots = seen.roots if isinstance(seen, Answer) else []
     sessions = sum(root.pending for root in roots if root.name == "sessions")
-    return notes if seen.fresh else [*notes, behind(seen.pending, sessions)]
+    can_update = all(what != "files" for what, _ in seen.degraded)
+    return notes if seen.fresh else [*notes, behind(seen.pending, sessions, can_update)]
 
 
-def behind(pending: int, sessions: int = 0) -> str:
+def behind(pending: int, sessions: int = 0, can_update: bool = True) -> str:
     """How far the index is behind; `sessions` of what is pending are no notes."""
     parts = [plural(pending - sessions, "note")] if pending > sessions or not sessions else []
     parts += [plural(sessions, "session")] if sessions else []
-    return f"The index is {' and '.join(parts)} behind; `memory index` updates it."
+    return f"The index is {' and '.join(parts)} behind{'; `memory index` updates it' if can_update else ''}."
