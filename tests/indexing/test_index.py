@@ -27,7 +27,7 @@ from vaults import (
 )
 
 from vault_memory.config import Config
-from vault_memory.errors import IndexDamagedError, IndexUnusableError, RefusedError
+from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
 from vault_memory.indexing.walk_diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
@@ -415,6 +415,24 @@ def test_a_damaged_index_is_said_or_built_anew_by_every_command(tmp_path: Path, 
         said = call("--vault", str(tmp_path), *command)
         assert "Unexpected" not in said.err, page
         assert said.code == 0 or "Run `memory index" in said.out + said.err, (page, said)
+
+
+@pytest.mark.parametrize("saves", [1, 99])
+def test_a_note_saved_during_a_check_is_no_fault_of_the_index(tmp_path: Path, saves: int) -> None:
+    mine, left = memory(fill(tmp_path, {**NOTES, "z.md": "Last.\n"})), list(range(saves))
+    mine.index()
+
+    def save(done: int, total: int, passages: int) -> None:
+        if left:
+            put(tmp_path, "z.md", f"Saved as number {left.pop()}.\n", 0)
+
+    if saves == 1:
+        kept, fresh = mine.index_file.check(save)
+        assert kept == fresh
+    else:
+        with pytest.raises(BusyError):
+            mine.index_file.check(save)
+    assert not list(tmp_path.glob(".memory/*.new-*"))
 
 
 def test_an_impossible_row_counts_as_damage_where_the_index_is_damaged(tmp_path: Path) -> None:

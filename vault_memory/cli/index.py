@@ -39,7 +39,7 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
         report = memory.index(paths, rebuild=rebuild, progress=bar)
     root = memory.vault.root
     gone = [path for path in paths if not (os.path.lexists(path) or os.path.lexists(root / path))]
-    if gone and not report.removed:
+    if gone and not (report.removed or report.failed):
         where = f"Name notes or folders by their paths in {root}."
         raise UsageError(clean(f"There is no {' and no '.join(gone)}."), where)
     if not (shared.json or shared.quiet):

@@ -32,6 +32,8 @@ CATCH_UP_SECONDS = 1.0
 
 LOCK_SECONDS = 30.0
 
+CHECK_TRIES = 3
+
 
 def outdated(files: Mapping[str, File], rows: Mapping[str, NoteRow]) -> tuple[str, ...]:
     """The notes that are gone, or whose size or times are not those of their row."""
@@ -262,25 +264,35 @@ class IndexFile:
         return Indexer(self.vault, store, self.embedder)
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
-        """The digests of the index, brought up to date, and of a fresh build: equal when all is well."""
-        from vault_memory.store.digest import search_digest
+        """The digests of the index, brought up to date, and of a fresh build: equal when all is well.
 
-        built = schema.new_name(self.path)
+        Raises BusyError where notes are saved all the while: then they prove nothing.
+        """
         # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
             self._bring_up_to_date(None, progress)
-            try:
-                with Store.opened(self.path) as store:
-                    mine = search_digest(store)
-            except IndexDamagedError as error:
-                raise IndexDamagedError(f"The index is damaged: {error}.", error.next_step) from error
-            try:
-                with closing(Store.create(built)) as store:
-                    self.indexer(store).load(self.vault.walk(), progress)
-                    return mine, search_digest(store)
-            finally:
-                built.unlink(missing_ok=True)
+            for _ in range(CHECK_TRIES):
+                mine, fresh = self._digests(progress)
+                if mine == fresh or not self._bring_up_to_date(None, progress).changed:  # nothing was saved meanwhile
+                    return mine, fresh
+        raise BusyError("Notes are saved all the while, so the index could not be compared.", "Try again in a moment.")
+
+    def _digests(self, progress: "Progress | None") -> tuple[str, str]:
+        from vault_memory.store.digest import search_digest
+
+        built = schema.new_name(self.path)
+        try:
+            with Store.opened(self.path) as store:
+                mine = search_digest(store)
+        except IndexDamagedError as error:
+            raise IndexDamagedError(f"The index is damaged: {error}.", error.next_step) from error
+        try:
+            with closing(Store.create(built)) as store:
+                self.indexer(store).load(self.vault.walk(), progress)
+                return mine, search_digest(store)
+        finally:
+            built.unlink(missing_ok=True)
 
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
