@@ -34,6 +34,7 @@ from vault_memory.store.search_queries import (
 )
 from vault_memory.store.view import Candidate, NoteFacts, NoteInfo, State, Totals, View
 from vault_memory.text.spans import Span, plus
+from vault_memory.text.terms import match_terms, quoted
 
 if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
@@ -184,6 +185,7 @@ class Finder:
         temporal: Sequence[int] = ()
         beyond, mode, degraded = 0, query.request.mode, list[tuple[str, str]]()
         is_listing = query.request.is_listing
+        query = self._compounded(query) if mode != "semantic" else query
         if is_listing:
             pool = max(OTHER_POOL, query.request.wanted)
             temporal, total = self.search.newest(pool)
@@ -235,6 +237,23 @@ class Finder:
             totals=self.totals,
         )
         return self._with_features(found._replace(passages=self._passages(found)))
+
+    def _compounded(self, query: Query) -> Query:
+        """The question with the compounds of which a word is part, where the word itself stands nowhere."""
+        parts: dict[str, list[str]] = {}
+        for word in query.words:
+            phrases = match_terms(word)
+            if len(phrases) != 1 or self.lexicon.count(phrases[0]).passages or self.search.titles(phrases, 1):
+                continue
+            if found := self.lexicon.compounds(phrases[0].strip('"')):
+                parts[word] = found
+        if not parts:
+            return query
+        said = [part for word in query.words for part in parts.get(word, [word])]
+        gone = {phrase for word in parts for phrase in match_terms(word)}
+        longer = [quoted(part) for found in parts.values() for part in found]
+        phrases = [phrase for phrase in query.phrases if phrase.casefold() not in gone] + longer
+        return query._replace(words=tuple(dict.fromkeys(said)), phrases=tuple(dict.fromkeys(phrases)))
 
     # --- words -------------------------------------------------------------------------------------------------------
 

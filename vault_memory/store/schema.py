@@ -10,7 +10,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError
 from vault_memory.vault.safe_files import close_folder, close_to_others
 
-VERSIONS = {"schema": 15, "notes": 19, "chunks": 7, "terms": 5}
+VERSIONS = {"schema": 16, "notes": 19, "chunks": 7, "terms": 5}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` what `markdown/` and `text/` read out of a note, `chunks` how
@@ -88,6 +88,8 @@ CREATE INDEX placed_embedding ON placed(embedder, embedding_id);
 CREATE TABLE note_vector(embedder INTEGER NOT NULL, note_id INTEGER NOT NULL, vector BLOB NOT NULL,
   PRIMARY KEY(embedder, note_id)) WITHOUT ROWID;
 CREATE TABLE frequent(term TEXT PRIMARY KEY, passages INTEGER NOT NULL, notes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE long_term(term TEXT PRIMARY KEY, backwards TEXT NOT NULL, passages INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX long_term_backwards ON long_term(backwards);
 CREATE TABLE repeated(text_hash INTEGER PRIMARY KEY, notes INTEGER NOT NULL);
 CREATE VIRTUAL TABLE passage_fts USING fts5(
   body, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');

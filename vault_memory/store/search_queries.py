@@ -470,6 +470,9 @@ REMEMBERED_TEXTS = 1 << 14
 """Of so many passages the stems are remembered (some 400 bytes each): about what 1,000 notes have, or 40 questions."""
 
 
+LEAST_PART_CHARS, LEAST_REST_CHARS, MAX_COMPOUNDS = 6, 3, 3
+"""A part of a compound has so many letters at least, and the rest of it; so many compounds stand for a word."""
+
 REPEATED_NOTES = 5
 """A text that stands in so many notes has them counted: a template's, a footer, a daily line."""
 
@@ -539,6 +542,18 @@ class Lexicon:
         )
         return TermCounts(*next(self._store.rows(sql, phrase)))
 
+    def compounds(self, word: str) -> list[str]:
+        """The rare terms that begin or end with a word that stands nowhere itself, those in most passages first."""
+        stems = self.stems(word)
+        if len(stems) != 1 or len(stems[0]) < LEAST_PART_CHARS or not stems[0].isalpha():
+            return []
+        sql = (
+            "SELECT term FROM (SELECT term, passages FROM long_term WHERE term BETWEEN ?1 AND ?1 || char(0x10ffff)"
+            " UNION SELECT term, passages FROM long_term WHERE backwards BETWEEN ?2 AND ?2 || char(0x10ffff))"
+            " WHERE length(term) >= length(?1) + ?3 ORDER BY passages DESC, term LIMIT ?4"
+        )
+        return [row[0] for row in self._store.rows(sql, stems[0], stems[0][::-1], LEAST_REST_CHARS, MAX_COMPOUNDS)]
+
     @cached_property
     def frequent(self) -> dict[str, TermCounts]:
         """The counts of the frequent stems, some thousand at most."""
@@ -563,6 +578,11 @@ class Lexicon:
         rows = ((term, count, max(round(count * spread.get(term, 1.0)), 1)) for term, count in passages.items())
         connection.execute("DELETE FROM frequent")
         connection.executemany("INSERT INTO frequent VALUES(?, ?, ?)", rows)
+        connection.execute("DELETE FROM long_term")
+        sql = "SELECT term, doc FROM temp.vocabulary WHERE length(term) >= ? AND doc <= ?"
+        rare = self._store.rows(sql, LEAST_PART_CHARS + LEAST_REST_CHARS, max(total // FREQUENT_SHARE, 10))
+        long_terms = [(term, term[::-1], doc) for term, doc in rare if term.isalpha()]
+        connection.executemany("INSERT INTO long_term VALUES(?, ?, ?)", long_terms)
         connection.execute("DELETE FROM repeated")
         sql = (
             "SELECT text, count(DISTINCT note_id) AS notes FROM passage WHERE from_char IS NULL"
