@@ -71,7 +71,7 @@ def _result(result: Mapping[str, Any], column: int, words: re.Pattern[str] | Non
         rows = wrapped(shown, screen.width - column - 1)
         for cite, row in zip([number, *[""] * len(rows)], rows, strict=False):
             row = words.sub(lambda word: screen.styled(BOLD, word[0]), row) if words else row
-            yield f"{screen.styled(DIM, cite.rjust(column))} {row}".rstrip()
+            yield f"{screen.styled(DIM, cite.rjust(column))} {row}".rstrip() if column else row
     if why := result.get("why"):
         text = json.dumps(why, ensure_ascii=False, sort_keys=True).replace('"', "")
         yield f"    {result['rank']}. {result['score']:.3f} {text}"
