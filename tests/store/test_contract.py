@@ -242,7 +242,7 @@ def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> Non
         "last": date(2025, 12, 1), "paths": [*VAULT], "folder": "", "path": "Private/diary.md", "anchor": "^wall",
         "limit": 99, "preferred": ("world",), "targets": ["Private/diary", "diary", "quibble"],
         "days": Span(date(2025, 11, 1), date(2025, 11, 30)), "without": (), "space": space, "after": date(2025, 1, 1),
-        "until": date(2025, 12, 31),
+        "until": date(2025, 12, 31), "kind": 0, "line": 1, "scope": "global", "called": ["quibble"],
     }  # fmt: skip
     asked = 0
     for module in (note_queries, embedding_rows):
@@ -278,11 +278,12 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
     private_passages = {
         i for i, each in every.passages(passages).items() if each.note_id in private_notes or "Quibble" in each.text
     }
-    of_notes = ("files", "note_cosines", "notes", "titles")
+    of_notes = ("files", "note_cosines", "notes", "titled", "titles")
     for name, method in inspect.getmembers(Search, inspect.isfunction):
         if name.startswith("_") or name in ("reset", "restrict", "release", "in_order", "repeats"):
             continue
         asked = given | {"ids": notes} if name in of_notes else given
+        asked = asked | {"phrases": ['"quibble"']} if name == "titled" else asked  # all of them in one title
         arguments = [asked[parameter] for parameter in list(inspect.signature(method).parameters)[1:]]
         told = [_plain(method(search, *arguments)) for search in (every, seen)]
         assert told[0] != told[1], name
