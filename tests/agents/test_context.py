@@ -219,9 +219,10 @@ def test_a_project_is_told_its_own_best_and_no_other_days(tmp_path: Path) -> Non
 
 def test_many_passages_leave_room_for_the_last_days(tmp_path: Path) -> None:
     stoves = "".join(f"- Stove number {n} of the castle burns oak.\n" for n in range(200))
-    found = make(memory(fill(tmp_path / "vault", NOTES | {"Stoves.md": stoves})), "castle stove", 500, recent_days=2)
+    notes = {"memory/2025-12-02.md": "## Retain\n\n- W @Anna: The kiln needs birch.\n", "Stoves.md": stoves}
+    found = make(memory(fill(tmp_path / "vault", notes)), "castle stove", 500, recent_days=2)
     lately = found.text.partition("# What was noted lately\n")[2]
-    assert "- W @Anna: The stove needs birch." in lately and "castle burns oak" in found.text
+    assert "- W @Anna: The kiln needs birch." in lately and "castle burns oak" in found.text
 
 
 def test_a_private_summary_stays_private(tmp_path: Path) -> None:

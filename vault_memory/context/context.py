@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from vault_memory.config import Config
 from vault_memory.context import core_notes
 from vault_memory.context.current_pieces import ProjectNotes, best_facts, pieces_about, recent_pieces, summary_pages
-from vault_memory.context.prompt_sheet import MORE_TOKENS, LeftOut, Piece, Sheet, piece_of, piece_tokens
+from vault_memory.context.prompt_sheet import (
+    MORE_TOKENS,
+    SECTION_TOKENS,
+    LeftOut,
+    Piece,
+    Sheet,
+    note_tokens,
+    piece_of,
+    piece_tokens,
+)
 from vault_memory.errors import IndexDamagedError, UsageError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
 from vault_memory.search import request as options
@@ -414,7 +423,10 @@ class _BundleMaker:
 
     def _keep_for(self, recent: Sequence[tuple[Piece, int]]) -> int:
         """What is kept for them while passages are taken: a share, and never more than they need."""
-        need = sum(piece_tokens(self._options.format, piece) + name_tokens for piece, name_tokens in recent)
+        form = self._options.format
+        need = (
+            sum(piece_tokens(form, piece) + note_tokens(form, piece, name) for piece, name in recent) + SECTION_TOKENS
+        )
         return min(need, int(self._options.budget * RECENT_SHARE), self._sheet.left // 2)
 
     def _take_pieces(self, section: str, pieces: Iterable[tuple[Piece, int]], keep: int = 0) -> None:
