@@ -502,6 +502,8 @@ class Ranking(NamedTuple):
     successors: Mapping[int, Successor] = {}
     behind: Mapping[int, int] = {}
     """Which of them come right behind which, since they were superseded."""
+    settling: frozenset[int] = frozenset()
+    """What stands where it does for what others say, newer facts and threads.py: its own words need not be telling."""
     below_threshold: int = 0
     repeats: int = 0
     """How many lines of pages were left out for the lines that they cite (page_sources.py)."""
@@ -538,14 +540,16 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
         return {**why, "boosts": {**why["boosts"], **age}} | _history(ranking, passage_id)
 
     scores = supersede.reordered(aged | dict.fromkeys(brought, least), behind)
+    settling = frozenset(behind.values())
     if ages and request.mode != "semantic":
         best = [ranking.passages[i] for i in list(scores)[: threads.BEST_LINES]]
         leading = threads.leading_facts(best, finder, lambda some: _lives(finder, some, today))
         places = {fact.id: math.nextafter(scores[line], -math.inf) for fact, line in leading.items()}
         raised = {i: max(score, scores.get(i, least)) for i, score in places.items()}
         scores = dict(sorted((scores | raised).items(), key=lambda pair: -pair[1]))
+        settling = settling.union(places)
         ranking = ranking._replace(passages={**ranking.passages, **{fact.id: fact for fact in leading}})
-    return ranking._replace(scores=scores, explain=explain)
+    return ranking._replace(scores=scores, settling=settling, explain=explain)
 
 
 def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> bool:

@@ -139,7 +139,7 @@ class Recall:
         request = query.request
         if missing and request.rendered and request.k and not request.all:
             request = request._replace(k=min(request.k, CLOSEST))
-        packed, omitted, unsure = self._pack(finder, ranking, marks, request, relevance.weak)
+        packed, omitted, unsure = self._pack(finder, ranking, marks, request, relevance.weak - ranking.settling)
         results, lost, tokens = self._cite(finder, ranking, packed)
         is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""

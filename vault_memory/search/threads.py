@@ -41,6 +41,7 @@ def leading_facts(
         lives = lives_of(facts | {line.id: line for line in lines})
         weights = {i: life.importance for i, life in lives.items()}
         most = max(facts, key=lambda i: (weights[i], -(lives[i].age_days or 0), i), default=None)
-        if most is not None and weights[most] > max((weights.get(line.id, 0.0) for line in lines), default=0.0):
+        others = [weights.get(line.id, 0.0) for line in lines if line.id != most]
+        if most is not None and most != lines[0].id and weights[most] > max(others):
             found.setdefault(facts[most], lines[0].id)
     return found
