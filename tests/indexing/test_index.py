@@ -27,7 +27,7 @@ from vaults import (
 )
 
 from vault_memory.config import Config
-from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError
+from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError, UsageError
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
 from vault_memory.indexing.walk_diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
@@ -489,6 +489,8 @@ def test_a_file_of_another_program_is_never_replaced(tmp_path: Path, what: str, 
     if not named and not what.startswith("a database"):  # only this program puts files there: it is a damaged index
         assert "damaged" in mine.index().rebuilt
         return
+    with pytest.raises(UsageError):
+        mine.plan_forget("a.md", 99, 99, "")  # asks the index what it had there
     for use in (
         mine.index, lambda: mine.index(rebuild=True), lambda: answers(mine, "ferry"), mine.entities,
         mine.index_file.check,

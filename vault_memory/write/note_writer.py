@@ -229,8 +229,10 @@ class NoteWriter:
 
     def _asked(self, question: Callable[[Store], T], otherwise: T) -> T:
         """The answer of the index as it is, or what is said without one that can be read."""
-        with suppress(VaultMemoryError), Store.opened(self._index.path) as store:
-            return question(store)
+        with suppress(VaultMemoryError):
+            schema.refuse_foreign(self._index.path, self._index.config.index_path)  # opening one would change it
+            with Store.opened(self._index.path) as store:
+                return question(store)
         return otherwise
 
     def _unindexed(self, done: Removal) -> Iterator[str]:
