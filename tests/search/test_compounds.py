@@ -9,7 +9,7 @@ NOTES = {
     "Notizen/Huffman.md": "Die Kodierungslänge hängt von der Häufigkeit ab.\n",
     "Notizen/Haus.md": "Die Hausratversicherung kostet 80 Euro im Jahr.\n",
     "Notizen/Boot.md": "Das Boot liegt in Hamburg.\n",
-    "Notes/Harbour.md": "The harbourmaster has the key.\n\nThe vegetables are in the shed.\n",
+    "Notes/Keys.md": "The harbourmaster has the key.\n\nThe vegetables are in the shed.\n",
 }
 
 
@@ -17,7 +17,7 @@ NOTES = {
     ("question", "path"),
     [
         ("kodierung", "Notizen/Huffman.md"), ("was kostet die Versicherung?", "Notizen/Haus.md"),
-        ("Kodierung?", "Notizen/Huffman.md"), ("who is at the harbour?", "Notes/Harbour.md"),
+        ("Kodierung?", "Notizen/Huffman.md"), ("who is at the harbour?", "Notes/Keys.md"),
     ],
 )  # fmt: skip
 def test_a_part_finds_its_compound(tmp_path: Path, question: str, path: str) -> None:
