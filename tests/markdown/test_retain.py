@@ -241,7 +241,7 @@ def test_a_long_odd_bullet_takes_linear_time(bullet: str) -> None:
 # --- properties ---------------------------------------------------------------------------------------------
 
 FACT_PARTS = ["- ", "* ", "W", "O(c=0.9)", "(t=2025)", " @A", "@[[B c|d]]", ": ", "text", " ^id", "[[N]]", ". ", " "]
-BLOCKS = ["## Retain\n", "# Up\n", "\n", "\n  ", "\r\n", "```\n", "---\n", "    ", "x" * 500]
+BLOCKS = ["## Retain\n", "# Up\n", "\n", "\n  ", "\r\n", "```\n", "---\n", "    ", "word " * 100]
 PIECES = [*FACT_PARTS, *BLOCKS, "%%", "<!--", "-->", "`", "~~"]
 NOTES = st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max_size=200)
 
