@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         IndexUnusableError,
         LostError,
         NotRunningError,
+        NoVaultError,
         RefusedError,
         RemoteError,
         UsageError,
@@ -41,9 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer", "BackfillReport", "Bundle", "BusyError", "ConflictError", "DaemonMemory", "EntityProfile", "EntityRow",
-    "Excerpt", "FactLine", "Federation", "ForgetResult", "IndexUnusableError", "LostError", "Memory", "NotRunningError",
-    "Opinion", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result", "RetainResult",
-    "UndoReport", "UsageError", "VaultError", "VaultMemoryError", "__version__",
+    "Excerpt", "FactLine", "Federation", "ForgetResult", "IndexUnusableError", "LostError", "Memory", "NoVaultError",
+    "NotRunningError", "Opinion", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result",
+    "RetainResult", "UndoReport", "UsageError", "VaultError", "VaultMemoryError", "__version__",
 ]  # fmt: skip
 
 _MODULES = {

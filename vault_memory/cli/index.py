@@ -14,9 +14,9 @@ from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.config import load
 from vault_memory.errors import NoVaultError, UsageError
 from vault_memory.integrations.install import write_settings
+from vault_memory.memory import Memory
 from vault_memory.rendering.common import clean, dump, plural, schema
 from vault_memory.rendering.status import backfill_text, index_document, index_text, problem_line, sessions_text
-from vault_memory.vault.vault import Vault
 
 _VAULT_TABLE = re.compile(r"^[ \t]*\[[ \t]*vault[ \t]*\].*$", re.MULTILINE)
 
@@ -75,7 +75,7 @@ def _with_vault(shared: Shared) -> Shared:
     except NoVaultError as error:
         if not error.folder or not shared.can_ask():
             raise
-        count = len(Vault(load(error.folder)).walk().files)
+        count = len(Memory(error.folder).vault.walk().files)
         if not click.confirm(
             f"Use {error.folder} with its {plural(count, 'note')} as your vault?", default=True, err=True
         ):

@@ -99,10 +99,9 @@ def init(shared: Shared, path: str | None, daily_folder: str | None, dry_run: bo
 
 def _daily_folder(root: Path) -> str:
     """Where the daily notes of what is to be a vault lie; raises RefusedError where a known vault's notes are gone."""
-    from vault_memory.config import load
-    from vault_memory.vault.vault import Vault
+    from vault_memory.memory import Memory
 
-    vault = Vault(load(str(root))) if os.path.isdir(root) else None
+    vault = Memory(str(root)).vault if os.path.isdir(root) else None
     known = locations.remembered(root)
     if known and not (vault and vault.walk().files):
         raise RefusedError(

@@ -22,7 +22,7 @@ ToldFact = tuple[float | None, float | None, bool, int]
 """Confidence, importance, whether it tells of a decision, and on how many days the same words were told."""
 
 
-class FactRow(NamedTuple):
+class KnownFact(NamedTuple):
     """A fact and where it stands; `key` is what the journal knows it by, `by` who it is from."""
 
     id: int
@@ -280,14 +280,14 @@ def places(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int, int
 # --- what is known already -------------------------------------------------------------------------------------------
 
 
-def same_words(store: View, wording: int) -> list[FactRow]:
+def same_words(store: View, wording: int) -> list[KnownFact]:
     """Each fact that says the same in the same words."""
-    return [FactRow(*row) for row in store.rows(_SAME_WORDS, wording)]
+    return [KnownFact(*row) for row in store.rows(_SAME_WORDS, wording)]
 
 
-def newest_facts(store: View, kind: int, slugs: Collection[str], limit: int) -> list[FactRow]:
+def newest_facts(store: View, kind: int, slugs: Collection[str], limit: int) -> list[KnownFact]:
     """The newest facts of a kind that mention one of these entities; of all where none is named."""
-    return [FactRow(*row) for row in store.rows(_NEWEST_FACTS, kind, json.dumps(list(slugs)), limit)]
+    return [KnownFact(*row) for row in store.rows(_NEWEST_FACTS, kind, json.dumps(list(slugs)), limit)]
 
 
 def mentioned_in(store: View, passage: int) -> list[str]:

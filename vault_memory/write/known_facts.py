@@ -11,7 +11,7 @@ from vault_memory.markdown.parse import parse
 from vault_memory.search.names import Names
 from vault_memory.search.successors import superseded
 from vault_memory.store import journal, note_queries
-from vault_memory.store.note_queries import FactRow
+from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.rows import wording_hash
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import KINDS, Filters, View
@@ -73,7 +73,7 @@ def _values(text: str) -> set[str]:
     }
 
 
-def _standing(store: View, wanted: RetainFact, known: Iterable[FactRow], today: date) -> list[FactRow]:
+def _standing(store: View, wanted: RetainFact, known: Iterable[KnownFact], today: date) -> list[KnownFact]:
     """Those that still count, in the same order, and are about all whom the wanted one is about."""
     trusted = provenance.is_trusted(wanted.by or provenance.PERSON)
     known = [
@@ -88,7 +88,7 @@ def _standing(store: View, wanted: RetainFact, known: Iterable[FactRow], today: 
     about = set(map(names.canonical, wanted.entities))
     after = superseded(store, names, [each.id for each in known], today, Filters())
 
-    def is_about(each: FactRow) -> bool:
+    def is_about(each: KnownFact) -> bool:
         return about <= set(map(names.canonical, note_queries.mentioned_in(store, each.id)))
 
     return [each for each in known if each.id not in after and is_about(each)]
