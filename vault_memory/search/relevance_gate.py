@@ -1,10 +1,10 @@
 """Says whether the notes know anything of a question, against what everyday talk reaches in the same notes.
 
 A word counts by how much it tells in general, which the length of its vector in the builtin embedder says; one that is
-not whole there (a rare word, another language's) by its rarity in the notes, or wholly if it has more than letters. A
-question's figure is mostly the share of its words' weight that one passage holds, with its neighbours and its note's
-title. What `everyday.PROMPTS` reach, which have to do with no notes, sets the least figures: in notes about programming
-a prompt about code must reach more.
+not whole there (a rare word, another language's) by its rarity in the notes, or wholly if it has more than letters or
+is the name of an entity. A question's figure is mostly the share of its words' weight that one passage holds, with its
+neighbours and its note's title. What `everyday.PROMPTS` reach, which have to do with no notes, sets the least figures:
+in notes about programming a prompt about code must reach more.
 
 Which passages are fit to be handed over unasked, since they tell something by themselves, is said here too.
 """
@@ -109,7 +109,8 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
     # What stands in most passages is not searched for, yet counts here: a speaker's name, in a conversation.
     common = finder.find_hits([phrase for phrase in found.words if phrase not in found.hits], found.stems)
     hits = {phrase.casefold(): held for phrase, held in (*found.hits.items(), *common.items())}
-    names = {name.casefold() for name in (*found.query.names, *(phrase.strip('"*') for phrase in found.naming))}
+    capitalised = {name.casefold() for name in found.query.names}
+    of_entities = {phrase.strip('"*').casefold() for phrase in found.naming}
     above = {phrase.casefold(): below for phrase, below in found.above.items()}
     held: dict[int, float] = {}
     telling: set[int] = set()
@@ -118,7 +119,8 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
         whole = [phrase.casefold() for phrase in terms.match_terms(word)]
         parts = [phrase for phrase in map(str.casefold, phrases_of([word])) if phrase not in whole]
         passages = max((counts.get(phrase, 0) for phrase in whole), default=0)
-        weight = _weight(word, passages, found, embedder)
+        is_known_name = passages and word in capitalised & of_entities
+        weight = 1.0 if is_known_name else _weight(word, passages, found, embedder)
         total += weight
         if not passages and not any(phrase in counts for phrase in parts):
             continue
@@ -133,7 +135,7 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
             held[passage] = held.get(passage, 0.0) + weight * share
         if weight:
             under = (above.get(phrase, ()) for phrase in whole)
-            telling.update(*([titled] if word in names else [reached, *under]))
+            telling.update(*([titled] if word in capitalised | of_entities else [reached, *under]))
     most = max(held.values(), default=0.0)
     figure = (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
     if not telling:
