@@ -1,7 +1,6 @@
 """Settings of a process that stays: whose they are, and that what was read last is in force."""
 
 import os
-import sys
 import threading
 from pathlib import Path
 
@@ -56,21 +55,19 @@ def test_a_file_is_read_when_its_save_is_complete(root: Path) -> None:
     assert live.current().recall_k == 5
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes in a folder there")
 def test_of_two_readings_the_later_wins(root: Path) -> None:
-    """The first reads slowly, from a pipe; meanwhile the file is replaced and read by another thread."""
-    file, pipe = root / ".memory/config.toml", root / "pipe"
-    live = LiveSettings(Config(vault=root))
-    os.mkfifo(file)
-    first = threading.Thread(target=live.read_again, daemon=True)
-    first.start()
-    with open(file, "w", encoding="utf-8") as writing:  # from here on the first has it open
-        file.rename(pipe)
-        file.write_text("[recall]\nk = 5\n")
-        second = threading.Thread(target=live.current, daemon=True)
-        second.start()
-        second.join(0.3)  # it may have to wait for the first
-        writing.write("[recall]\nk = 3\n")
-    first.join(30)
-    second.join(30)
+    """The first reads slowly; meanwhile the file is replaced and read by another thread."""
+    file, threads = root / ".memory/config.toml", list[threading.Thread]()
+
+    def be_overtaken() -> None:
+        if not threads:
+            threads.append(threading.Thread(target=live.current, daemon=True))
+            file.write_text("[recall]\nk = 5\n")
+            threads[0].start()
+            threads[0].join(0.3)  # it may have to wait for the first
+
+    live = LiveSettings(load(str(root)), pause=be_overtaken)
+    file.write_text("[recall]\nk = 3\n")
+    live.read_again()
+    threads[0].join(30)
     assert live.current().recall_k == 5
