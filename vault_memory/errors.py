@@ -71,7 +71,7 @@ class VaultError(VaultMemoryError):
 class NoVaultError(VaultError):
     """Nothing names a vault. `folder` is the one at hand where it holds notes and could be one, else ""."""
 
-    def __init__(self, sentence: str, next_step: str, folder: str) -> None:
+    def __init__(self, sentence: str, next_step: str = "", folder: str = "") -> None:
         super().__init__(sentence, next_step)
         self.folder = folder
 

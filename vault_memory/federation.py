@@ -376,6 +376,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         omitted.update(answer.omitted)
     counts = Counter(result.root or NOTES for result in taken)
     first, degraded = answers[0], _problems(request, answers, [each for _, each in missing])
+    of_notes = [answer for name, answer in found if name != SESSIONS] or answers  # what is known are notes
     unknown = [word for word in first.understood.unknown if all(word in a.understood.unknown for a in answers)]
     return first._replace(
         request=request,
@@ -390,7 +391,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         notes=sum(answer.notes for answer in answers),
         passages=sum(answer.passages for answer in answers),
         words=sum((Counter(answer.words) for answer in answers), Counter()),
-        missing=min((answer.missing for answer in answers), key=len),
+        missing=tuple(word for word in of_notes[0].missing if all(word in a.missing for a in of_notes)),
         is_relevant=any(answer.is_relevant for answer in answers),
         is_guess=any(answer.is_guess for answer in answers) and any(what == "lexical" for what, _ in degraded),
         vault=vault,

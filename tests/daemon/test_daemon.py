@@ -305,7 +305,7 @@ def test_a_full_disk_is_told_of_and_answers(root: Path, tmp_path: Path, monkeypa
         with contextlib.suppress(OSError), open(disk / "ballast", "wb", buffering=0) as file:
             while file.write(b"x" * 4096):
                 pass
-        put(root, "long.md", "heron " + " ".join(f"word{n}" for n in range(30_000)), 0)
+        put(root, "long.md", "heron " + "stands by the weir and waits " * 6_000, 0)
         until(lambda: daemon.ask("health")["trouble"])
         answer = daemon.ask("recall", query="anchor")
         assert (answer["results"][0]["path"], answer["index"]["fresh"]) == ("anchor.md", False)

@@ -520,7 +520,7 @@ def with_openai(root: Path, server: ModelServer, **settings: object) -> Memory:
 def herons(tmp_path: Path) -> Path:
     """40 short notes and one of 150 words."""
     notes = {f"n{i}.md": f"The heron number {i} stands by the weir in village {i * 7}.\n" for i in range(40)}
-    return fill(tmp_path / "Notes", {**notes, "long.md": " ".join(f"word{i}" for i in range(150)) + "\n"})
+    return fill(tmp_path / "Notes", {**notes, "long.md": "The heron waits. " * 50 + "\n"})
 
 
 TOO_MANY = [

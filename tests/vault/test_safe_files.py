@@ -12,7 +12,7 @@ from interleaving import disturbed
 from vaults import run
 
 from vault_memory.config import Config
-from vault_memory.errors import ConflictError, VaultError
+from vault_memory.errors import ConflictError, VaultError, VaultMemoryError
 from vault_memory.vault import safe_files
 from vault_memory.vault.vault import Vault
 
@@ -134,6 +134,35 @@ def test_what_a_save_wrote_over_meanwhile_is_kept_in_the_history(tmp_path: Path)
         if kept():
             break
     assert (note.read_bytes(), THEIRS in kept()) == (b"later\n", True)
+
+
+def test_a_save_whose_note_is_renamed_away_during_a_write_is_not_lost(tmp_path: Path) -> None:
+    of, note, acts = Vault(Config(vault=tmp_path)), tmp_path / "note.md", list[str]()
+
+    def act() -> None:
+        if acts.pop(0) == "save":
+            (tmp_path / "editor.tmp").write_bytes(THEIRS)
+            os.replace(tmp_path / "editor.tmp", note)
+        else:
+            os.replace(note, tmp_path / "note.md~")
+
+    def write() -> None:
+        with contextlib.suppress(VaultMemoryError):
+            of.write("note.md", OURS, BEFORE)
+
+    def reaches(at: int, then: int) -> bool:
+        for file in (*tmp_path.glob("note.md~"), *tmp_path.glob(".memory/history/*/*")):
+            file.unlink()
+        note.write_bytes(BEFORE)
+        acts[:] = ["save", "rename"]
+        is_reached = disturbed(write, act, at, then)
+        files = [file for file in tmp_path.rglob("*") if file.is_file()]
+        assert not is_reached or THEIRS in [file.read_bytes() for file in files], (at, then)
+        return is_reached
+
+    for at in takewhile(lambda at: reaches(at, at + 1), count(0)):
+        for gap in (2, 3, 5):
+            reaches(at, at + gap)
 
 
 NO_EXCHANGE = """

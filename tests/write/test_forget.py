@@ -314,6 +314,13 @@ def test_a_line_that_moved_since_it_was_cited_is_not_forgotten_in_its_place(root
     assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
 
 
+def test_a_line_that_grew_since_it_was_indexed_is_not_forgotten(root: Path) -> None:
+    memory(root).index()
+    put(root, NOTE, TEXT.replace("- W: last", "- W: last but not least"))
+    done = call("--vault", str(root), "forget", f"{NOTE}#L7", "--yes")
+    assert (done.code, "not least" in (root / NOTE).read_text()) == (5, True)
+
+
 # --- somebody else at the same note ----------------------------------------------------------------------------------
 
 

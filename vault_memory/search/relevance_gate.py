@@ -81,7 +81,7 @@ class Relevance(NamedTuple):
 QUANTILES, USUAL = Bounds(0.9, 0.5), Bounds(1.05, 0.7)
 """On seven vaults of four kinds 2 to 7 % of other everyday prompts pass unasked, a sixth in notes on programming."""
 
-META, RENEWED_AT = "relevance", 0.2
+META, RENEWED_AT = "relevance@1", 0.2
 """The index's value that keeps them; worked out anew when there are more or fewer passages by this share."""
 
 NEAR = 0.6

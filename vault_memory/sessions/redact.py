@@ -233,9 +233,6 @@ RULES = (
           r"\b(?:seed|mnemonic|recovery|backup|wallet)\b[^\n:=]{0,40}?(?:[:=]|\bis\b)[\s\"'`*]{0,6}"
           r"(?P<phrase>(?:\d{1,2}[.)]\s?)?[^\W\d_]{2,12}(?:[\s,]{1,3}(?:\d{1,2}[.)]\s?)?[^\W\d_]{2,12}){11,23}+)(?!\w)",
           re.IGNORECASE, is_guess=True),
-    _rule("seed-phrase", "",
-          r"(?m)(?:^|[:=\"'`][ \t]{0,4})(?P<phrase>[a-z]{3,8}(?:[ \t][a-z]{3,8}){11,23}+)(?=[\"'`.]?[ \t]{0,4}$)",
-          is_guess=True),
     _rule("secret", "pass pwd pw psk secret credential key token auth mnemonic",
           _NAMED + _GIVES + _VALUE, re.IGNORECASE, is_guess=True),
     _rule("secret", "token key secret schlüssel clave clé chave nyckel sleutel",

@@ -186,7 +186,7 @@ FEWEST_BLOB_CHARS = 72
 
 LEAST_IN_WORDS, LEAST_READ = 0.3, 0.1
 
-_BLOB = re.compile(rf"data:[\w.+-]+/[^\s)\">]*|[A-Za-z0-9+/=_-]{{{FEWEST_BLOB_CHARS},}}")
+_BLOB = re.compile(rf"\bdata:[\w.+-]+/[\w.+-]+(?:;[\w.+=-]+)*,[^\s)\">]*|[A-Za-z0-9+/=_-]{{{FEWEST_BLOB_CHARS},}}")
 _SMALL = re.compile("[a-z]{4,}")
 _READ = re.compile(r"(?<![!-~])(?:[A-Za-z'-]{1,40}(?=[.,;:!?)]?(?![!-~]))|[!-~]{0,200}://[!-~]+)")
 _TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?:\s|$)")
@@ -230,7 +230,7 @@ def without_blobs(text: str) -> str:
 
 def _unless_words(match: re.Match[str]) -> str:
     run = match[0]
-    if run.startswith("data:") and ("," in run or ";" in run):
+    if run.startswith("data:"):
         return " "
     is_mixed = any(map(str.isupper, run)) and any(map(str.islower, run))  # a long hash may be looked for
     return " " if is_mixed and sum(map(len, _SMALL.findall(run))) < len(run) * LEAST_IN_WORDS else run

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from vault_memory.config import Config
-from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
+from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.markdown.note import Problem
 from vault_memory.startup import open_regular, read_bounded, read_regular
 from vault_memory.vault import locations, safe_files
@@ -208,14 +208,14 @@ class Vault:
         try:
             os.scandir(self.root).close()  # a vault that is gone is not made anew with the folder (law 7)
             target.parent.mkdir(parents=True, exist_ok=True)
-            with self._temporary_file() as part:
+            with self._temporary_file(path, data, expected) as part:
                 safe_files.write_durably(part, data)
                 if expected is not None:
                     safe_files.keep_attributes(target, part)
                 self._check_unchanged(path, target, expected)
                 if expected is None:
                     safe_files.place_new(part, target)
-                elif not safe_files.replace(part, target, expected, lambda saved: self._keep(path, saved, data)):
+                elif not safe_files.replace(part, target, expected):
                     raise _changed(path)
         except (FileExistsError, FileNotFoundError) as error:  # it appeared, or vanished
             raise _changed(path) from error
@@ -225,16 +225,29 @@ class Vault:
                 "Check permissions and free space.",
             ) from error
 
-    def _keep(self, path: str, saved: Path, data: bytes) -> None:
-        """Keep a save that another program wrote over while we were at it: it may be the only one with its words."""
-        why = "saved by another program, and again while this one wrote"
-        SavedRun.begin(self.root, "save").keep(path, read_regular(saved, MAX_NOTE_BYTES), data, why)
+    def _clear(self, path: str, part: Path, ours: tuple[bytes | None, ...]) -> None:
+        """Delete a temporary file, unless another program's save came to lie there, maybe the only one of its words.
+
+        That goes to the history, or stays under another name where it cannot.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            try:
+                saved = read_regular(part, MAX_NOTE_BYTES)
+                if not any(each is not None and each.startswith(saved) for each in ours):
+                    why = "saved by another program while this one wrote"
+                    SavedRun.begin(self.root, "save").keep(path, saved, ours[0] or b"", why)
+            except FileNotFoundError:
+                raise
+            except (OSError, VaultMemoryError):
+                part.rename(part.with_suffix(".saved"))
+            else:
+                part.unlink()
 
     def remove(self, path: str, expected: bytes) -> None:
         """Delete a note that this program made, if its bytes are still `expected`; raises like `write`."""
         target = self.target(path)
         try:
-            with self._temporary_file() as part:
+            with self._temporary_file(path, expected) as part:
                 self._check_unchanged(path, target, expected)
                 if not safe_files.remove(target, part, expected):
                     raise _changed(path)
@@ -266,8 +279,11 @@ class Vault:
         return target
 
     @contextlib.contextmanager
-    def _temporary_file(self) -> Iterator[Path]:
-        """A free name for a file that is gone afterwards; meanwhile no other writer of this program is at work."""
+    def _temporary_file(self, path: str, *ours: bytes | None) -> Iterator[Path]:
+        """A free name for a file that is gone afterwards; meanwhile no other writer of this program is at work.
+
+        `ours` may lie there in the end; anything else is kept for the note at `path`.
+        """
         folder = locations.derived(self.root, "tmp")
         if folder is None:
             raise RefusedError(
@@ -280,7 +296,7 @@ class Vault:
             with safe_files.one_writer(folder):
                 yield part
         finally:
-            part.unlink(missing_ok=True)
+            self._clear(path, part, ours)
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
         try:

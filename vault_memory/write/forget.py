@@ -110,13 +110,21 @@ def forgettable_facts(path: str, data: bytes) -> tuple[Result, ...]:
     )  # fmt: skip
 
 
-def saying(said: str | None, planned: Removal) -> Removal:
-    """The removal, if it takes out what it is meant to (None: whatever stands there); raises ConflictError."""
-    meant, found = (" ".join(text.split()) for text in (said or "", planned.text))
-    if meant in found or (found and found in meant):
+def saying(said: str | None, planned: Removal, as_indexed: bool = False) -> Removal:
+    """The removal, if it takes out what it is meant to (None: whatever stands there); raises ConflictError.
+
+    What was indexed must be all that goes; what a person says may be a part of it.
+    """
+    meant, found = (
+        [" ".join(line.split()) for line in text.splitlines() if line.strip()] for text in (said or "", planned.text)
+    )
+    is_part = " ".join(meant) in " ".join(found)
+    # A passage may hold more lines than are taken out, and be told without the mark of its list item.
+    is_same = set(found) <= set(meant) or " ".join(found).endswith(" ".join(meant))
+    if not meant or (is_same if as_indexed else is_part):
         return planned
     raise ConflictError(
-        f'{planned.source} does not say "{meant:.200}" but "{found:.200}": nothing was written.',
+        f'{planned.source} does not say "{" ".join(meant):.200}" but "{" ".join(found):.200}": nothing was written.',
         "The lines have moved since they were cited: ask `memory recall` for them again.",
     )
 

@@ -132,9 +132,9 @@ class NoteWriter:
         data = current(self.vault, found) if found else None
         if found is None or data is None:
             raise UsageError(f"There is no note `{path}`.", "A note is named by its path in the vault.")
-        if said == "":
+        if as_indexed := said == "":
             said = self._asked(lambda store: note_queries.text_at(store.view(ALL), found, first), None)
-        return forget.saying(said, forget.removal(found, data, first, last))
+        return forget.saying(said, forget.removal(found, data, first, last), as_indexed)
 
     def forget(self, planned: Removal) -> ForgetResult:
         """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
