@@ -102,7 +102,7 @@ class DaemonMachine(VaultMachine):
 
 def asked(daemon: Running, query: str) -> list[tuple[Any, ...]]:
     """What the daemon finds for one question, in order."""
-    answer = daemon.ask("recall", query=query, now="2025-12-01T00:00:00Z", k=1000, no_journal=True)
+    answer = daemon.ask("recall", query=query, now="2025-12-01T00:00:00Z", k=1000, all=True, no_journal=True)
     return [(r["source"], r["kind"], r["tier"], r["content"]) for r in answer["results"]]
 
 
