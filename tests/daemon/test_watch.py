@@ -23,6 +23,7 @@ from vault_memory.daemon.index_worker import IndexWorker
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import ChangeQueue, Watcher
 from vault_memory.memory import Memory
+from vault_memory.search.relevance_gate import META, parsed_bounds
 from vault_memory.vault import locations
 
 NOTES = {
@@ -80,6 +81,11 @@ def kept(tmp_path: Path) -> Iterator[WatchedVault]:
     found = WatchedVault(fill(tmp_path / "vault", NOTES))
     yield found
     found.stop()
+
+
+def test_what_questions_would_wait_for_is_found_before_any(kept: WatchedVault) -> None:
+    with opened(kept.memory) as store:
+        assert parsed_bounds(store.meta(META))
 
 
 # --- one note --------------------------------------------------------------------------------------------------------

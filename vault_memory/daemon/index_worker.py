@@ -32,6 +32,7 @@ from vault_memory.errors import BusyError, VaultMemoryError, error_from
 from vault_memory.federation import Federation
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
+from vault_memory.search.searcher import prepare_for_questions
 from vault_memory.sessions import ledger
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class IndexWorker(threading.Thread):
         super().__init__(name="index", daemon=True)
         self._settings, self._changes, self._watcher = settings, changes, watcher
         self._answering, self._after, self._index_of = answering, after, index_of
-        self.index_file = index_of(settings.current())
+        self.index_file = self._open(settings.current())
         self._stopping = threading.Event()
         self._retry_seconds = 0.0
         self._logged: set[tuple[str, str]] = set()
@@ -95,6 +96,11 @@ class IndexWorker(threading.Thread):
         """When the thread last woke; it does at least every `RECONCILE_SECONDS`, unless a run takes longer."""
         self.progress = (0, 0)
         """Notes done and to be done in the run under way."""
+
+    def _open(self, config: Config) -> IndexFile:
+        index = self._index_of(config)
+        index.when_grown = prepare_for_questions
+        return index
 
     def stop(self, seconds: float) -> bool:
         """End after the note in hand; whether it did within so many seconds."""
@@ -157,7 +163,7 @@ class IndexWorker(threading.Thread):
     def _refresh(self, batch: Batch | None) -> "Report":
         started, config = time.monotonic(), self._settings.current()
         if self.index_file.config is not config:  # the settings were read again
-            self.index_file = self._index_of(config)
+            self.index_file = self._open(config)
         index = self.index_file
         links = index.links
         report = index.update(batch and list(batch.paths), self._progressed)

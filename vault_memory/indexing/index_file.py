@@ -93,6 +93,8 @@ class IndexFile:
         self.config = config
         self.vault = Vault(config)
         self.path, self.place = locations.index_place(config, self.vault.root)
+        self.when_grown: Callable[[Store, StaticEmbedder], None] = lambda store, embedder: None
+        """Called under the writer lock when the index has grown or shrunk by a tenth, or was built."""
         self._last_read = threading.local()
         self.links: frozenset[str] = frozenset()
         """The notes that change with what is at another path, as last seen by this object."""
@@ -212,6 +214,7 @@ class IndexFile:
                 store.set_meta("vault", vault_id(self.vault.root))
                 self.links = walk.links if walk.covered is None else self.links | walk.links
                 report = self.indexer(store).load(walk, progress)
+                self._tell_growth(store, report)
                 if why == "asked for" and report.failed:
                     walk_diff.refuse_unread(self.path, [problem.path for problem in report.failed])
                 journal.read_new_lines(store, self.vault.root)
@@ -379,11 +382,16 @@ class IndexFile:
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
         self.links = walk.links if walk.covered is None else self.links | walk.links
         report = self.indexer(store).update(walk, progress, deadline)
+        self._tell_growth(store, report)
         if walk.covered is None:
             walk_diff.remember_drives(store, self.vault, walk)
         store.checkpoint()
         locations.remember(self.vault.root, store.view(ALL).count_notes())
         return report
+
+    def _tell_growth(self, store: Store, report: "Report") -> None:
+        if report.has_grown:
+            self.when_grown(store, self.embedder)
 
     def count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""

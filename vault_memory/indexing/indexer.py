@@ -53,6 +53,8 @@ class Report:
     from_cache: int = 0
     seconds: float = 0.0
     pending: int = 0
+    has_grown: bool = False
+    """Whether the whole index has grown or shrunk by a tenth since its words were counted."""
     rebuilt: str = ""
     """Why the whole index was built anew, or ""."""
     problems: list[Problem] = field(default_factory=list)
@@ -112,7 +114,7 @@ class Indexer:
             report.removed += row.id not in moved
         if changes.new or changes.suspect or changes.gone:
             with self._store.writing():
-                self._finish(started, walk.covered is None)
+                report.has_grown = self._finish(started, walk.covered is None)
         return report
 
     def load(self, walk: Walk, progress: Progress | None = None) -> Report:
@@ -137,7 +139,7 @@ class Indexer:
                     report.added += 1
                 if progress:
                     progress(done + 1, len(files), report.passages)
-            self._finish(started, True)
+            report.has_grown = self._finish(started, True)
         unread = len(report.failed) - sum(problem.level == "error" for problem in walk.skipped)
         if vanished := len(files) - report.added - unread:
             Vault(self._vault.config)
@@ -251,7 +253,8 @@ class Indexer:
     def _space(self) -> Space:
         return embedding_rows.make_space(self._store, self._embedder.id, self._embedder.dimensions)
 
-    def _finish(self, started: int, looked_at_all: bool) -> None:
+    def _finish(self, started: int, looked_at_all: bool) -> bool:
+        """Note what was looked at; whether the index has grown or shrunk by a tenth."""
         if looked_at_all:  # else the time stamps of all other files would be trusted from now on
             self._store.set_meta("checked_ns", started)
-        Lexicon(self._store.view(ALL)).refresh(self._store)
+        return Lexicon(self._store.view(ALL)).refresh(self._store)

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from datetime import date
 from typing import TYPE_CHECKING
@@ -40,14 +40,12 @@ class Recall:
     def __init__(
         self, store: Store, vault: Vault, embedder: StaticEmbedder, remote: "RemoteEmbedder | None" = None,
         reranker: "Reranker | None" = None, past: "PastVault | None" = None,
-        keep: Callable[[str, str], None] = lambda key, value: None,
     ) -> None:  # fmt: skip
-        """`keep` writes into the index's table of values what is costly to work out."""
         self._store, self._vault, self._embedder = store, vault, embedder
-        self._remote, self._reranker, self._past, self._keep = remote, reranker, past, keep
+        self._remote, self._reranker, self._past = remote, reranker, past
         self._finders: dict[object, Finder] = {}
-        self._bounds: tuple[int, Bounds] | None = None
-        """With the index's generation that they were looked up for."""
+        self._own_bounds: Bounds | None = None
+        """Found here, for an index without."""
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -86,20 +84,14 @@ class Recall:
         return answer._replace(omitted=omitted, generation=now.generation, vault=now.vault)
 
     def _find_bounds(self) -> Bounds:
-        """The least figures for this vault, the same for all who ask; found anew where it has grown or shrunk much."""
-        generation = self._store.generation
-        if self._bounds and self._bounds[0] == generation:
-            return self._bounds[1]
-        whole = self._store.view(ALL)
-        total = whole.totals().passages
-        known = relevance_gate.parsed_bounds(whole.meta(relevance_gate.META))
-        if known is None or abs(known[0] - total) > relevance_gate.RENEWED_AT * known[0]:
-            finder = Finder(whole, self._embedder)
+        """The least figures for this vault, the same for all who ask, as they were found when it was indexed."""
+        if kept := relevance_gate.parsed_bounds(self._store.meta(relevance_gate.META)):
+            return kept[1]
+        if self._own_bounds is None:
+            finder = Finder(self._store.view(ALL), self._embedder)
             finder.refresh()
-            known = total, relevance_gate.find_bounds(finder, self._embedder)
-            self._keep(relevance_gate.META, relevance_gate.written_bounds(*known))
-        self._bounds = generation, known[1]
-        return known[1]
+            self._own_bounds = relevance_gate.find_bounds(finder, self._embedder)
+        return self._own_bounds
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
         filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen

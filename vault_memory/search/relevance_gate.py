@@ -21,7 +21,7 @@ from vault_memory.search.answer import Request
 from vault_memory.search.candidates import FILE, Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.everyday import PROMPTS
 from vault_memory.search.query import phrases_of, understand
-from vault_memory.store.view import PAGE, PROPOSALS, Candidate
+from vault_memory.store.view import ALL, PAGE, PROPOSALS, Candidate, Store
 from vault_memory.text import terms
 
 SAYS_NOTHING, SAYS_ALL = 0.8, 2.2
@@ -81,8 +81,8 @@ class Relevance(NamedTuple):
 QUANTILES, USUAL = Bounds(0.9, 0.5), Bounds(1.05, 0.7)
 """On seven vaults of four kinds 2 to 7 % of other everyday prompts pass unasked, a sixth in notes on programming."""
 
-META, RENEWED_AT = "relevance@1", 0.2
-"""The index's value that keeps them; worked out anew when there are more or fewer passages by this share."""
+META = "relevance@1"
+"""The index's value that keeps them. Raise `relevance` in store/schema.py when the figures below change."""
 
 NEAR = 0.6
 """A cosine below this share of the closest passage's is far: of 588 questions on seven vaults four lose their line, and
@@ -177,6 +177,16 @@ def find_bounds(finder: Finder, embedder: StaticEmbedder) -> Bounds:
     )
     asked, unasked = (reached[int(share * len(reached))] for share in (QUANTILES.asked, QUANTILES.unasked))
     return Bounds((unasked + USUAL.unasked) / 2, (asked + USUAL.asked) / 2)
+
+
+def keep_bounds(store: Store, embedder: StaticEmbedder) -> None:
+    """Find the bounds of an index that has grown or shrunk much, for all who ask, and keep them in it."""
+    view = store.view(ALL)
+    finder = Finder(view, embedder)
+    finder.refresh()
+    value = written_bounds(view.totals().passages, find_bounds(finder, embedder))
+    with store.writing():
+        store.set_meta(META, value)
 
 
 def written_bounds(passages: int, bounds: Bounds) -> str:

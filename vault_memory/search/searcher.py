@@ -1,13 +1,13 @@
 """Answers questions from one vault's index: opened once for many, repaired when damaged, noted in the journal."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError
+from vault_memory.errors import BusyError, IndexDamagedError
 from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness, IndexFile
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import journal
@@ -15,6 +15,7 @@ from vault_memory.store.view import Store
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:
+    from vault_memory.embedding.builtin_embedder import StaticEmbedder
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.embedding.configured_space import BackfillReport
     from vault_memory.indexing.indexer import Progress
@@ -22,11 +23,19 @@ if TYPE_CHECKING:
     from vault_memory.search.rerank import Reranker
 
 
+def prepare_for_questions(store: Store, embedder: "StaticEmbedder") -> None:
+    """Work out for an index that has just grown or shrunk much what questions would else have to wait for."""
+    from vault_memory.search.relevance_gate import keep_bounds
+
+    keep_bounds(store, embedder)
+
+
 class Searcher:
     """Answers questions from the index file it is given; one thread at a time."""
 
     def __init__(self, index_file: IndexFile) -> None:
         self._index = index_file
+        index_file.when_grown = prepare_for_questions
         self._engine: tuple[Store, Recall] | None = None
 
     def answers(
@@ -69,7 +78,7 @@ class Searcher:
         from vault_memory.search.recall import Recall
 
         if self._engine is None or self._engine[0] is not store:
-            recall = Recall(store, self._index.vault, self._index.embedder, self.remote, self.reranker, keep=self._keep)
+            recall = Recall(store, self._index.vault, self._index.embedder, self.remote, self.reranker)
             self._engine = store, recall
         return self._engine[1]
 
@@ -80,13 +89,7 @@ class Searcher:
         from vault_memory.search.recall import Recall
 
         remote = self.remote if may_ask else None
-        return Recall(store, self._index.vault, self._index.embedder, remote, keep=self._keep)
-
-    def _keep(self, key: str, value: str) -> None:
-        """Write a value into the index, where it can be written now."""
-        path = self._index.path
-        with suppress(BusyError, IndexUnusableError), locations.writer_lock(path, 0), Store.opened(path) as store:
-            store.set_meta(key, value)
+        return Recall(store, self._index.vault, self._index.embedder, remote)
 
     @cached_property
     def remote(self) -> "RemoteEmbedder | None":

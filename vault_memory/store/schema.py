@@ -10,11 +10,11 @@ import apsw
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError
 from vault_memory.vault.safe_files import close_folder, close_to_others
 
-VERSIONS = {"schema": 16, "notes": 19, "chunks": 7, "terms": 5}
-"""What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
+VERSIONS = {"schema": 16, "notes": 19, "chunks": 7, "terms": 5, "relevance": 1}
+"""What makes an index of notes. Raise a number whenever the same notes would give another: every index is then rebuilt.
 
 `schema` is the tables below, `notes` what `markdown/` and `text/` read out of a note, `chunks` how
-markdown/passages.py cuts it, `terms` text/terms.py.
+markdown/passages.py cuts it, `terms` text/terms.py, `relevance` what search/relevance_gate.py keeps in `meta`.
 """
 
 BUSY_TIMEOUT_MS = 2000

@@ -559,15 +559,15 @@ class Lexicon:
         """The counts of the frequent stems, some thousand at most."""
         return {row[0]: TermCounts(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
-    def refresh(self, store: Store) -> None:
-        """Note which terms and texts stand in many places, where the index has grown or shrunk by a tenth.
+    def refresh(self, store: Store) -> bool:
+        """Note which terms and texts stand in many places, where the index has grown or shrunk by a tenth; whether.
 
         A term's own count costs a walk through its whole list (10 ms at 100,000 passages), so recall asks here first.
         """
         total = int(self._store.one("SELECT count(*) FROM passage"))
         counted = int(self._store.meta("frequent_at") or 0)
         if abs(total - counted) * 10 <= counted:
-            return
+            return False
         connection = self._store.connection
         connection.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'passage_fts', 'row')"
@@ -591,6 +591,7 @@ class Lexicon:
         texts = [(text_hash(text), notes) for text, notes in self._store.rows(sql, REPEATED_NOTES)]
         connection.executemany("INSERT INTO repeated VALUES(?, ?)", texts)
         store.set_meta("frequent_at", total)
+        return True
 
     def _spread(self, wanted: Iterable[str]) -> dict[str, float]:
         """For each term, its notes for each of its passages, in a sample of the notes spread evenly over the vault."""
