@@ -9,7 +9,7 @@ VaultMemoryError      1
 ├── VaultError        3   no vault found, or not readable
 │   └── NoVaultError  3   nothing names a vault; the folder at hand may be one
 ├── IndexUnusableError 4   the index cannot be used and could not be rebuilt
-├── IndexDamagedError 4   the index is damaged: whoever meets that builds it anew
+│   └── IndexDamagedError 4  it is damaged: whoever meets that builds it anew
 ├── ConflictError     5   a note changed under a writer; nothing was written
 ├── RefusedError      6   refused for safety: loss cap, outside the vault, absent vault
 └── BusyError        75   another process holds the index; try again
@@ -89,10 +89,8 @@ class IndexUnusableError(VaultMemoryError):
         self.reason = reason
 
 
-class IndexDamagedError(VaultMemoryError):
+class IndexDamagedError(IndexUnusableError):
     """The index is damaged: whoever meets that builds it anew. The sentence is what the database said."""
-
-    exit_code = 4
 
 
 class ConflictError(VaultMemoryError):

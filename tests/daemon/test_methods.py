@@ -1,5 +1,6 @@
 """Whatever a client gives a daemon's method is an answer or an error that tells what is wrong with it."""
 
+import json
 from pathlib import Path
 
 from vaults import fill, memory
@@ -41,3 +42,11 @@ def test_odd_parameters_are_errors_with_a_sentence(tmp_path: Path) -> None:
                     methods.call(name, of, {**GOOD.get(name, {}), parameter: value})
                 except VaultMemoryError as error:
                     assert str(error).endswith(".")
+
+
+def test_the_text_of_an_answer_is_sent_once(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path, {"a.md": "Likes oolong tea.\n"}))
+    found = methods.call("recall", of, {"query": "oolong", "as_text": True})
+    assert json.dumps(found).count("oolong") == 1
+    shown = methods.call("recall", of, {"query": "oolong", "as_text": True, "with_results": True})
+    assert (shown["results"][0]["path"], shown["matched"]) == ("a.md", ["oolong"])

@@ -55,8 +55,8 @@ class VaultSession:
         return projects.open_scopes(projects.Asker(agent, self._folder), self.config(), os.environ)
 
     def recall(self, options: Mapping[str, Any]) -> Document | None:
-        """An answer as `text` and `notes` on it; None while there is no index yet: it is built then."""
-        params = {**options, "as_text": True}
+        """An answer as `text`, `results` and `notes` on it; None while there is no index yet: it is built then."""
+        params = {**options, "as_text": True, "with_results": True}
         found = self._ask_daemon("recall", params)
         if found is None and self._has_index():
             found = methods.call("recall", self._memory(), params)

@@ -47,33 +47,32 @@ def call(name: str, memory: Federation, params: Params, progress: "Progress | No
     return method.run(memory, params, progress)
 
 
-_NO_OPTIONS = frozenset({"as_text", "as_screen", "no_journal", "self_contained"})
+_NO_OPTIONS = frozenset({"as_text", "with_results", "no_journal", "self_contained"})
 """What a client may ask of a recall besides what the command line may."""
 
 
 def _recall(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    """The `recall@1` document; with `as_text` Markdown, the notes beside it, and what an agent is told of the answer.
+    """The `recall@1` document; with `as_text` Markdown and the notes beside it instead.
 
-    `as_screen` adds what a terminal shows instead of the Markdown. `self_contained` leaves out what tells nothing by
-    itself, `no_journal` leaves no trace.
+    `with_results` has the results, too, as a terminal or a program shows them. `self_contained` leaves out what tells
+    nothing by itself, `no_journal` leaves no trace.
     """
     started = time.perf_counter()
     as_text = request.flag(params, "as_text")
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
     asked = request.build(options, memory.config, as_text, request.flag(params, "self_contained"))
     answer = memory.answer(asked, progress, journal=not request.flag(params, "no_journal"))
-    document = recall_document(answer)
     if not as_text:
-        return document | {"seconds": round(time.perf_counter() - started, 4)}
+        return recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
     before, notes = recall_notes(answer)
     days = [day.isoformat() for day in answer.understood.window or ()]
     return {
         "text": recall_text(answer), "before": before, "notes": notes, "left_out": left_out_notes(answer.omitted),
-        "rendered_tokens": answer.rendered_tokens, **{name: document[name] for name in ("known", "results")},
+        "rendered_tokens": answer.rendered_tokens, "known": not answer.missing,
         "degraded": [{"what": what, "why": why} for what, why in answer.degraded], "index": {"fresh": answer.fresh},
         "understood": {"unknown": list(answer.understood.unknown), "window": days or None},
         "omitted": dict(answer.omitted),
-        **(screen_document(answer, memory.config.terminal_links) if request.flag(params, "as_screen") else {}),
+        **(screen_document(answer, memory.config.terminal_links) if request.flag(params, "with_results") else {}),
     }  # fmt: skip
 
 

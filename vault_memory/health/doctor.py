@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.errors import (
     BusyError,
-    IndexDamagedError,
     IndexUnusableError,
     RefusedError,
     RemoteError,
@@ -87,7 +86,7 @@ def _checks(memory: "Federation") -> Iterator[Check]:
     yield _place(memory)
     yield from _writing(memory)
     refusal = None
-    with suppress(BusyError, IndexUnusableError, IndexDamagedError):
+    with suppress(BusyError, IndexUnusableError):
         refusal = memory.index_file.refusal()
     state = read_status(memory) if _is_usable(memory) else None
     index = _index(memory, state, refusal is None and not unread)
@@ -171,7 +170,7 @@ def _index(memory: "Federation", state: Status | None, may_run: bool) -> Check:
     except BusyError:
         busy = "another program is writing the index, so it was not checked"
         return Check("index", "notice", busy, "Try again in a moment.")
-    except (IndexUnusableError, IndexDamagedError) as error:
+    except IndexUnusableError as error:
         verdict = str(error)
     if verdict:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")

@@ -366,6 +366,8 @@ class IndexFile:
                 # Only a walk made under the lock tells: another may have indexed a new note since the first one.
                 walk = self.vault.walk()
                 report = self._apply(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
+        except IndexDamagedError:
+            raise
         except (BusyError, IndexUnusableError) as error:
             why = error.reason if isinstance(error, IndexUnusableError) else ""
             store.outdated = outdated(walk.files, store.notes())
@@ -396,10 +398,10 @@ class IndexFile:
     def count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""
         if journal.is_behind(store, self.vault.root):
-            with (
-                suppress(BusyError, IndexUnusableError),
-                schema.mapped_errors(self.path),
-                locations.writer_lock(self.path, 0),
-                store.writing(),
-            ):
-                journal.read_new_lines(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)
+            try:
+                with schema.mapped_errors(self.path), locations.writer_lock(self.path, 0), store.writing():
+                    journal.read_new_lines(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)
+            except IndexDamagedError:
+                raise
+            except (BusyError, IndexUnusableError):
+                return
