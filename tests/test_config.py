@@ -296,3 +296,13 @@ def test_doctor_tells_a_key_that_is_no_setting_from_one_that_is_not_allowed(home
     config = home.load(vault='kk = 3\n[index]\npath = "/tmp/x.sqlite"\n')
     checks = [check for check in doctor(Federation(config)) if check.name == "settings"]
     assert [("is not a setting" in c.message, "Move it" in c.fix) for c in checks] == [(False, True), (True, False)]
+
+
+def test_doctor_looks_at_all_else_where_settings_cannot_be_used(home: Home) -> None:
+    home.user_file.write_text('[chunk]\ntokens = 1\n[embedding]\nprovider = "openai"\n', "utf-8")
+    home.vault_file.write_text("broken", "utf-8")
+    config = load(None, home.environ, home.vault, with_problems=True)
+    assert (config.chunk_tokens, config.embedding_provider, len(config.problems)) == (400, "builtin", 4)
+    checks = doctor(Federation(config))
+    assert [c.level for c in checks if c.name == "settings"] == ["error"] * 4
+    assert {"vault", "index", "embedder", "tokens"} <= {check.name for check in checks}

@@ -142,7 +142,10 @@ _own = partial(_setting, users_own=True)
 
 @dataclass(frozen=True)
 class Config:
-    """All settings of one run; `ignored` and `unknown` are sentences about keys of the vault, `sources` files read."""
+    """All settings of one run; `ignored` and `unknown` are sentences about keys of the vault, `sources` files read.
+
+    `problems` says what cannot be used, where somebody wants the settings all the same.
+    """
 
     vault: Path = _own(_PATH, MISSING)  # noqa: RUF009 - a field
     index_path: Path | None = _own(_PATH)  # noqa: RUF009 - a field
@@ -195,6 +198,7 @@ class Config:
     """The user's table `[projects]`: absolute folders and the scope of the project that they belong to."""
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
+    problems: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -225,10 +229,14 @@ def template(name: str) -> Path:
     raise IndexUnusableError(f"The template {name} is missing.", "Reinstall vault-memory.")
 
 
-def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Config:
+def load(
+    vault_flag: str | None = None, environ: Mapping[str, str] | None = None, cwd: Path | None = None, *,
+    with_problems: bool = False,
+) -> Config:  # fmt: skip
     """Build the Config of this run; raises UsageError listing every bad setting, VaultError when no vault is found.
 
-    The vault is the flag's, else $MEMORY_VAULT's, else the nearest marked parent, else that of the user's file.
+    `with_problems` leaves bad settings out and keeps what is wrong with them in the Config instead. The vault is the
+    flag's, else $MEMORY_VAULT's, else the nearest marked parent, else that of the user's file.
     """
     environ = os.environ if environ is None else environ
     user_file, reader = Path(startup.user_folder("config", environ), "config.toml"), _Reader()
@@ -262,15 +270,16 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
         if text := environ.get(variable, ""):  # an empty variable counts as unset
             with reader.collecting(f"${variable}"):
                 values[SETTINGS[key].name] = _of_text(SETTINGS[key].metadata["check"], text)
-    if values:
-        reader.problems += _at_odds(values, environ)
-    if reader.problems:
+    for table, problem in list(_at_odds(values, environ)) if values else ():
+        reader.problems += [problem] if problem not in reader.problems else []
+        values.pop(f"{table}_provider", None)
+    if reader.problems and not with_problems:
         count = len(reader.problems)
         heading = [f"{count} settings cannot be used."] if count > 1 else []
         raise UsageError("\n".join([*heading, *reader.problems]), "Fix this where it is named, and run again.")
     sources = tuple(str(file) for file, found in ((user_file, users), (vault_file, vaults)) if found)
-    told = {"ignored": tuple(reader.ignored), "unknown": tuple(reader.unknown), "sources": sources}
-    return Config(**(values | told | {"vault": vault}))
+    said = {name: tuple(getattr(reader, name)) for name in ("ignored", "unknown", "problems")}
+    return Config(**(values | said | {"vault": vault, "sources": sources}))
 
 
 def _joined_folders(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]]:
@@ -382,12 +391,12 @@ _MUST_BE_NAMED = (
 """What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
 
 
-def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[str]:
-    """What is wrong with settings that are good by themselves and not together."""
+def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The tables whose settings are good by themselves and not together, and what is wrong with them."""
     for table, name, providers in _MUST_BE_NAMED:
         provider = values.get(f"{table}_provider")
         if provider in providers and not values.get(f"{table}_{name}"):
-            yield f"settings: `{table}.{name}` must be set for the provider {provider}"
+            yield table, f"settings: `{table}.{name}` must be set for the provider {provider}"
     host = environ.get("OLLAMA_HOST", "").strip().strip("\"'")
     for table in ("embedding", "rerank", "reflect"):
         is_ollama, url = values.get(f"{table}_provider") == "ollama", values.get(f"{table}_url")
@@ -395,9 +404,8 @@ def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[
             try:
                 url = _ADDRESS(host)
             except ValueError as error:
-                yield f"$OLLAMA_HOST {error}"
-                return
+                yield table, f"$OLLAMA_HOST {error}"
         parts = _split(url) if url else None
         if parts and parts.username and values.get(f"{table}_key_env"):
             both = f"the address has a password and `{table}.key_env` names a key, and the server takes only one"
-            yield f"settings: {both}: leave one of them out"
+            yield table, f"settings: {both}: leave one of them out"

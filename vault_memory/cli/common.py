@@ -27,11 +27,12 @@ class Shared:
     quiet: bool = False
     verbose: bool = False
 
-    def memory(self) -> "Federation":
+    def memory(self, with_problems: bool = False) -> "Federation":
+        """The vault; `with_problems` although some of its settings cannot be used."""
         from vault_memory.config import load
         from vault_memory.federation import Federation
 
-        config = load(self.vault)
+        config = load(self.vault, with_problems=with_problems)
         self.note_outer_vault(str(config.vault))
         return Federation(config)
 

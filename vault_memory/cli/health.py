@@ -69,14 +69,15 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
 )
 def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Check for common problems and say how to fix them."""
+    from vault_memory.daemon import client
     from vault_memory.health import agents
 
-    memory = shared.memory()
+    memory = shared.memory(with_problems=not (fix or forget))
     if forget:
         checks = [doctors.forget(memory, forget)]
     else:
         checks = [*doctors.doctor(memory, fix), *agents.checks(memory.config, Path.cwd(), os.environ)]
-        checks += doctors.daemon_checks(shared.ask_daemon("health", {}))
+        checks += doctors.daemon_checks(client.ask(memory.config.vault, "health", {}))
     shared.say(dump(doctor_document(checks)) if shared.json else doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
 

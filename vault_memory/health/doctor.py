@@ -3,9 +3,9 @@
 import difflib
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.errors import (
@@ -17,7 +17,7 @@ from vault_memory.errors import (
     VaultMemoryError,
 )
 from vault_memory.health import status as state_of
-from vault_memory.health.status import Status, last_reflect, read_status
+from vault_memory.health.status import last_reflect, read_status
 from vault_memory.markdown.note import Problem
 from vault_memory.reflect.model_writer import configured_writer
 from vault_memory.reflect.sections import counted
@@ -32,13 +32,11 @@ from vault_memory.vault import locations, safe_files
 from vault_memory.vault.walk import Walk
 
 if TYPE_CHECKING:
-    from vault_memory.config import Config
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.federation import Federation
     from vault_memory.indexing.index_file import Freshness
     from vault_memory.indexing.indexer import Progress
     from vault_memory.memory import Memory
-    from vault_memory.reflect.run_log import ReflectEnd
 
 
 SESSIONS = "sessions"
@@ -57,69 +55,55 @@ class Check:
 
 def doctor(memory: "Federation", fix: bool = False) -> list[Check]:
     """Look at everything that commonly goes wrong; `fix` repairs what is derived and never touches a note."""
-    found = list(_checks(memory))
-    if fix and any(check.name == "index" and check.level == "error" for check in found):
+    found = list(_checks(memory, _PARTS))
+    if fix and _has_broken_index(found):
         with suppress(RefusedError):  # a file that is not ours: the check has said so
             memory.index(rebuild=True)
             found = [Check("index", "ok", "was unusable; rebuilt") if c.name == "index" else c for c in found]
-    if fix and not any(check.name == "index" and check.level == "error" for check in found):
-        forgotten = _drop_useless_vectors(memory)
-        if forgotten:
-            stay = [check for check in found if check.name not in ("model", "rerank", "writer", "vectors")]
-            found = [*stay, *_models(memory), *_vectors(memory, read_status(memory)), *forgotten]
+    if fix and not _has_broken_index(found) and (deleted := _drop_useless_vectors(memory)):
+        stay = [check for check in found if check.name not in ("model", "rerank", "writer", "vectors")]
+        found = [*stay, *_checks(memory, {"models": _models, "vectors": _vectors}), *deleted]
     return found
 
 
-def _checks(memory: "Federation") -> Iterator[Check]:
+def _has_broken_index(found: Iterable[Check]) -> bool:
+    return any(check.name == "index" and check.level == "error" for check in found)
+
+
+def _checks(memory: "Federation", parts: "Mapping[str, Part]") -> Iterator[Check]:
+    """Each part's checks; one that fails is an error of its own, and the others are made all the same."""
     walk = memory.vault.walk()
+    for name, part in parts.items():
+        try:
+            yield from part(memory, walk)
+        except VaultMemoryError as error:
+            yield Check(name, "error", str(error), error.next_step)
+
+
+def _notes(memory: "Federation", walk: Walk) -> Iterator[Check]:
     holds = f"{counted(len(walk.files), 'note')} in {counted(walk.folders, 'folder')}"
     yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
-    unread = list(_unread(memory, walk))
-    yield from unread
+    for path in _unreadable(memory, walk):
+        what = f"{path} cannot be read: what the index knows of it is kept, but not cited"
+        yield Check("files", "warning", what, "Give yourself the right to read it (`chmod u+r`), or move it away.")
     for problem in walk.skipped:
         yield Check("files", "notice", f"{problem.path}: {problem.message}")
-    for sentence in memory.config.ignored:
-        yield Check("settings", "warning", sentence, "Move it to your own settings file, if you trust it.")
-    for sentence in memory.config.unknown:
-        yield Check("settings", "warning", sentence, "It has no effect: correct its name or delete it.")
-    yield from _scopes(memory.config, walk)
-    yield _place(memory)
-    yield from _writing(memory)
-    refusal = None
-    with suppress(BusyError, IndexUnusableError):
-        refusal = memory.index_file.refusal()
-    state = read_status(memory) if _is_usable(memory) else None
-    index = _index(memory, state, refusal is None and not unread)
-    yield index
-    if index.level == "error":
-        state = None
-    if refusal:  # the vault looks absent rather than edited
-        yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
-    for name, file in journal.files(memory.vault.root).items():
-        with suppress(OSError):
-            damaged = max((mark[-1] for _, _, mark in journal.read(file)), default=0)
-            if damaged:
-                what = f"{counted(damaged, 'damaged line')} in .memory/journal/{name} skipped"
-                yield Check("journal", "notice", what)
-    yield from _reflect(state.reflect if state else last_reflect(memory))
-    yield from _shipped_parts(memory)
-    yield from _models(memory)
-    if state:
-        yield from _vectors(memory, state)
-    yield from _sessions(memory)
-    yield from _further_vaults(memory)
 
 
-def _unread(memory: "Federation", walk: Walk) -> Iterator[Check]:
+def _unreadable(memory: "Federation", walk: Walk) -> list[str]:
     """Notes that only look readable to a walk: what is known of them cannot be brought up to date."""
-    for path in walk.files:
-        if not os.access(memory.vault.root / path, os.R_OK):
-            what = f"{path} cannot be read: what the index knows of it is kept, but not cited"
-            yield Check("files", "warning", what, "Give yourself the right to read it (`chmod u+r`), or move it away.")
+    return [path for path in walk.files if not os.access(memory.vault.root / path, os.R_OK)]
 
 
-def _scopes(config: "Config", walk: Walk) -> Iterator[Check]:
-    """Settings that may open or shut more than was meant: folders that are not there, names of several projects."""
+def _settings(memory: "Federation", walk: Walk) -> Iterator[Check]:
+    config = memory.config
+    for sentence in config.problems:
+        yield Check("settings", "error", sentence, "Fix it: until then other commands refuse to run.")
+    for sentence in config.ignored:
+        yield Check("settings", "warning", sentence, "Move it to your own settings file, if you trust it.")
+    for sentence in config.unknown:
+        yield Check("settings", "warning", sentence, "It has no effect: correct its name or delete it.")
+    # What may open or shut more than was meant: folders that are not there, names of several projects.
     paths = [f"{folder_key(path)}/" for path in walk.files] if config.folder_scopes else []
     for folder, scope in config.folder_scopes:
         if folder and not any(path.startswith(f"{folder}/") for path in paths):
@@ -131,36 +115,42 @@ def _scopes(config: "Config", walk: Walk) -> Iterator[Check]:
         yield Check("scopes", "notice", what, "Say in `[projects]` of your own settings which project each is.")
 
 
-def _place(memory: "Federation") -> Check:
+def _places(memory: "Federation", walk: Walk) -> Iterator[Check]:
+    """Where the index lies, and whether notes are written as safely as can be."""
     path, why = memory.index_file.path, memory.index_file.place
     if locations.is_writable(path):
         where = f"in the vault: {path}" if why == "vault" else f"at {path}: {why}"
-        return Check("place", "ok", f"the index is {where}")
-    level, what = ("warning", "it cannot be updated") if path.exists() else ("error", "there can be none")
-    cannot = f"the index folder {path.parent} cannot be written: {what}"
-    return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
-
-
-def _writing(memory: "Federation") -> Iterator[Check]:
-    """Whether notes are written as safely as can be; nothing is made in a vault that this program never wrote to."""
-    folder = locations.derived(memory.vault.root, "tmp")
+        yield Check("place", "ok", f"the index is {where}")
+    else:
+        level, what = ("warning", "it cannot be updated") if path.exists() else ("error", "there can be none")
+        cannot = f"the index folder {path.parent} cannot be written: {what}"
+        yield Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
+    folder = locations.derived(memory.vault.root, "tmp")  # nothing is made in a vault that was never written to
     with suppress(OSError):
         if folder and folder.is_dir() and not safe_files.can_exchange(folder):
             what = "here two files cannot change places at once: a save in the very moment of a write is seen late"
             yield Check("writing", "notice", what, "Save and close a note before `retain` or `reflect` writes to it.")
 
 
-def _index(memory: "Federation", state: Status | None, may_run: bool) -> Check:
-    """How the index is; `may_run`: indexing is not refused."""
-    run = "Run `memory index`." if may_run and locations.is_writable(memory.index_file.path) else ""
-    try:
-        why = memory.index_file.unusable()
-    except VaultMemoryError as error:
-        return Check("index", "error", str(error), error.next_step)
-    if not memory.index_file.path.exists():
-        return Check("index", "notice", "there is no index yet", run and "Run `memory index`, or just ask.")
-    if why:
-        return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
+def _index(memory: "Federation", walk: Walk) -> Iterator[Check]:
+    """How the index is, and whether indexing is refused: the vault looks absent rather than edited."""
+    if why := memory.index_file.unusable():
+        is_there = memory.index_file.path.exists()
+        state = Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
+        run = "Run `memory index`, or just ask."
+        state = state if is_there else Check("index", "notice", "there is no index yet", run)
+    else:
+        state = _inspect_index(memory)
+    refusal = None
+    with suppress(BusyError, IndexUnusableError):
+        refusal = memory.index_file.refusal()
+    may_run = not refusal and locations.is_writable(memory.index_file.path) and not _unreadable(memory, walk)
+    yield state if may_run or state.level == "error" else replace(state, fix="")
+    if refusal:
+        yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
+
+
+def _inspect_index(memory: "Federation") -> Check:
     try:
         with Store.opened(memory.index_file.path) as store:
             if store.is_frozen:
@@ -174,15 +164,25 @@ def _index(memory: "Federation", state: Status | None, may_run: bool) -> Check:
         verdict = str(error)
     if verdict:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
-    assert state
+    state = read_status(memory)
     if state.pending:
-        return Check("index", "notice", f"sound, but {counted(state.pending, 'note')} behind", run)
+        return Check("index", "notice", f"sound, but {counted(state.pending, 'note')} behind", "Run `memory index`.")
     held = ((state.notes, "note"), (state.passages, "passage"), (state.facts, "fact"))
     return Check("index", "ok", f"sound and up to date: {', '.join(counted(*each) for each in held)}")
 
 
-def _reflect(last: "ReflectEnd | None") -> Iterator[Check]:
+def _journal(memory: "Federation", walk: Walk) -> Iterator[Check]:
+    for name, file in journal.files(memory.vault.root).items():
+        with suppress(OSError):
+            damaged = max((mark[-1] for _, _, mark in journal.read(file)), default=0)
+            if damaged:
+                what = f"{counted(damaged, 'damaged line')} in .memory/journal/{name} skipped"
+                yield Check("journal", "notice", what)
+
+
+def _reflect(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """What the last reflect could not write: nobody looks on at night."""
+    last = last_reflect(memory)
     if last is None:
         return
     when = f"the last one, {last.at.astimezone():%Y-%m-%d %H:%M},"
@@ -196,56 +196,53 @@ def _reflect(last: "ReflectEnd | None") -> Iterator[Check]:
         yield Check("reflect", "ok", f"{when} wrote {counted(last.pages, 'page')}{undone}")
 
 
-def _shipped_parts(memory: "Federation") -> Iterator[Check]:
+def _vector_functions(memory: "Federation", walk: Walk) -> Iterator[Check]:
+    yield Check("sqlite-vec", "ok", embedding_rows.vector_version())
+
+
+def _embedder(memory: "Federation", walk: Walk) -> Iterator[Check]:
+    embedder = memory.index_file.embedder
+    yield Check("embedder", "ok", f"{embedder.id}, {embedder.dimensions} dimensions")
+
+
+def _tokens(memory: "Federation", walk: Walk) -> Iterator[Check]:
     from vault_memory.text.tokens import VOCABULARY, VOCABULARY_SHA256
 
-    try:
-        yield Check("sqlite-vec", "ok", embedding_rows.vector_version())
-    except VaultMemoryError as error:
-        yield Check("sqlite-vec", "error", str(error), "Reinstall vault-memory.")
-    try:
-        embedder = memory.index_file.embedder
-        yield Check("embedder", "ok", f"{embedder.id}, {embedder.dimensions} dimensions")
-    except VaultMemoryError as error:
-        yield Check("embedder", "error", str(error), error.next_step)
     whole = hashlib.sha256(VOCABULARY.read_bytes()).hexdigest() == VOCABULARY_SHA256
     yield Check("tokens", "ok" if whole else "error", VOCABULARY.name, "" if whole else "Reinstall vault-memory.")
     with suppress(OSError):
         yield Check("device", "ok", locations.device_id())
 
 
-def _models(memory: "Federation") -> Iterator[Check]:
+def _models(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """The servers that the settings name: reachable, with the model, with the key, of the dimension in the index."""
-    remote = memory.search.remote
+    remote, reranker = memory.search.remote, memory.search.reranker
     if remote:
-        try:
-            context_tokens = remote.model_info().context_tokens
-            if changed := _model_change(memory, remote):
-                from vault_memory.embedding.configured_space import AFTER_MODEL_CHANGE
-
-                yield Check("model", "error", changed, AFTER_MODEL_CHANGE)
-            else:
-                key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
-                reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
-                yield Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
-        except RemoteError as error:
-            yield Check("model", "warning", f"{remote.id}: {error}", error.next_step)
-        finally:
-            remote.close()
-    if memory.search.reranker:
-        try:
-            memory.search.reranker.check()
-            yield Check("rerank", "ok", f"{memory.config.rerank_model} is there")
-        except RemoteError as error:
-            yield Check("rerank", "warning", str(error), error.next_step)
-        finally:
-            memory.search.reranker.close()
+        yield _ask_server("model", remote.id, lambda: _embedding_model(memory, remote))
+        remote.close()
+    if reranker:
+        yield _ask_server("rerank", memory.config.rerank_model, reranker.check, "is there")
+        reranker.close()
     if writer := configured_writer(memory.config):
-        try:
-            writer.check()
-            yield Check("writer", "ok", f"{writer.method} is there and writes summaries")
-        except RemoteError as error:
-            yield Check("writer", "warning", f"{writer.method}: {error}", error.next_step)
+        yield _ask_server("writer", writer.method, writer.check, "is there and writes summaries")
+
+
+def _ask_server(name: str, model: str, ask: Callable[[], Check | None], answer: str = "") -> Check:
+    try:
+        return ask() or Check(name, "ok", f"{model} {answer}")
+    except RemoteError as error:
+        return Check(name, "warning", f"{model}: {error}", error.next_step)
+
+
+def _embedding_model(memory: "Federation", remote: "RemoteEmbedder") -> Check:
+    context_tokens = remote.model_info().context_tokens
+    if changed := _model_change(memory, remote):
+        from vault_memory.embedding.configured_space import AFTER_MODEL_CHANGE
+
+        return Check("model", "error", changed, AFTER_MODEL_CHANGE)
+    key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
+    reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
+    return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
 
 
 def _is_usable(memory: "Federation") -> bool:
@@ -265,8 +262,11 @@ def _model_change(memory: "Federation", remote: "RemoteEmbedder") -> str:
         return recognise(store, remote)
 
 
-def _vectors(memory: "Federation", state: Status) -> Iterator[Check]:
+def _vectors(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """Vectors that wait to be made, and those of embedders that are not configured now."""
+    if not _is_usable(memory):
+        return
+    state = read_status(memory)
     with Store.opened(memory.index_file.path) as store:
         dimensions = {name: space.dimensions for name, space in embedding_rows.all_spaces(store).items()}
     for each in state.embedders:
@@ -343,7 +343,7 @@ def forget(memory: "Federation", name: str) -> Check:
 # --- what is asked beside the vault ----------------------------------------------------------------------------------
 
 
-def _sessions(memory: "Federation") -> Iterator[Check]:
+def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """Texts of agents' sessions: how many, of which folders, and those that nobody wants any more."""
     from vault_memory.sessions import session_root, tools
 
@@ -366,7 +366,7 @@ def _sessions(memory: "Federation") -> Iterator[Check]:
         yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them.")
 
 
-def _further_vaults(memory: "Federation") -> Iterator[Check]:
+def _further_vaults(memory: "Federation", walk: Walk) -> Iterator[Check]:
     for each in state_of.further(memory):
         if each.why_not:
             why = f"{each.name} cannot be searched: {each.why_not}"
@@ -377,6 +377,16 @@ def _further_vaults(memory: "Federation") -> Iterator[Check]:
         else:
             held = f"{counted(each.notes, 'note')}, {each.scope}"
             yield Check("roots", "ok", f"{each.name} ({each.path}) is up to date: {held}")
+
+
+Part = Callable[["Federation", Walk], Iterable[Check]]
+
+_PARTS: Mapping[str, Part] = {
+    "files": _notes, "settings": _settings, "place": _places, "index": _index, "journal": _journal, "reflect": _reflect,
+    "sqlite-vec": _vector_functions, "embedder": _embedder, "tokens": _tokens, "models": _models, "vectors": _vectors,
+    "sessions": _sessions, "roots": _further_vaults,
+}  # fmt: skip
+"""What doctor looks at, each by itself."""
 
 
 def daemon_checks(health: Mapping[str, Any] | None) -> Iterator[Check]:
