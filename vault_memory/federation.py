@@ -238,7 +238,7 @@ class Federation(Memory):
             # Most are gone: that is believed only where the ledger knows that they were deleted (law 7).
             if ledger.list_missing(self.config, os.environ):
                 raise
-            if self.sessions.vault.walk().files:
+            if self.sessions.vault.walk().notes:
                 self.sessions.index(rebuild=True)
             else:
                 session_root.forget_index(self.sessions.vault.root, self.sessions.index_file.path)

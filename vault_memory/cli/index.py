@@ -75,7 +75,7 @@ def _with_vault(shared: Shared) -> Shared:
     except NoVaultError as error:
         if not error.folder or not shared.can_ask():
             raise
-        count = len(Memory(error.folder).vault.walk().files)
+        count = len(Memory(error.folder).vault.walk().notes)
         if not click.confirm(
             f"Use {error.folder} with its {plural(count, 'note')} as your vault?", default=True, err=True
         ):

@@ -103,7 +103,7 @@ def _daily_folder(root: Path) -> str:
 
     vault = Memory(str(root)).vault if os.path.isdir(root) else None
     known = locations.remembered(root)
-    if known and not (vault and vault.walk().files):
+    if known and not (vault and vault.walk().notes):
         raise RefusedError(
             f"{root} held {plural(known, 'note')} and holds none now: nothing was created.",
             f"Check that its drive is mounted. If the notes are really gone, delete {locations.memory_of(root)}.",

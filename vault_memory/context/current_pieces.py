@@ -16,7 +16,7 @@ from vault_memory.search.successors import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import DatedPassage
-from vault_memory.store.view import FACTS, PAGE, Candidate, Filters, View
+from vault_memory.store.view import ATTACHMENT, FACTS, PAGE, Candidate, Filters, View
 from vault_memory.text.spans import Span
 from vault_memory.vault.vault import Vault
 
@@ -48,7 +48,7 @@ def pieces_about(view: View, project: str, today: date) -> ProjectNotes:
     names, name = Names(view), project.partition(":")[2]
     page = names.pages.get(names.canonical(name))
     called = {*names.slugs(name), *(form.casefold() for form in names.forms(name))}
-    passages = note_queries.passages_about(view, project, called, today, MAX_PASSAGES, without=(PAGE,))
+    passages = note_queries.passages_about(view, project, called, today, MAX_PASSAGES, without=(PAGE, ATTACHMENT))
     return ProjectNotes((page,) if page else (), passages)
 
 

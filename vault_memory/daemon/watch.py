@@ -35,6 +35,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
+from vault_memory.markdown.attachments import is_canvas, is_note_path
 from vault_memory.vault import locations
 from vault_memory.vault.walk import is_hidden
 
@@ -43,6 +44,9 @@ EVENTS: list[type[FileSystemEvent]] = [
     FileAttribEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
 ]  # fmt: skip
 """Without opening and closing: reading a note is no change, and would wake us each time."""
+
+_NAME_EVENTS = ("created", "deleted", "moved")
+"""All that matters of a file that is known by its name alone."""
 
 MARK = locations.MEMORY_FOLDER
 """The folder whose events are our own."""
@@ -375,7 +379,8 @@ class Watcher(FileSystemEventHandler):
             if is_hidden(path):
                 continue
             found += self._links()
-            if event.is_directory or path[-3:].lower() == ".md":
+            has_content = is_note_path(path) or is_canvas(path)
+            if event.is_directory or has_content or event.event_type in _NAME_EVENTS:
                 found.append(path)
         if found:
             self._changes.add(found)

@@ -81,7 +81,7 @@ def _checks(memory: "Federation", parts: "Mapping[str, Part]") -> Iterator[Check
 
 
 def _notes(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    holds = f"{counted(len(walk.files), 'note')} in {counted(walk.folders, 'folder')}"
+    holds = f"{counted(len(walk.notes), 'note')} in {counted(walk.folders, 'folder')}"
     yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
     for path in _unreadable(memory, walk):
         what = f"{path} cannot be read: what the index knows of it is kept, but not cited"
@@ -92,7 +92,7 @@ def _notes(memory: "Federation", walk: Walk) -> Iterator[Check]:
 
 def _unreadable(memory: "Federation", walk: Walk) -> list[str]:
     """Notes that only look readable to a walk: what is known of them cannot be brought up to date."""
-    return [path for path in walk.files if not os.access(memory.vault.root / path, os.R_OK)]
+    return [path for path in walk.notes if not os.access(memory.vault.root / path, os.R_OK)]
 
 
 def _settings(memory: "Federation", walk: Walk) -> Iterator[Check]:

@@ -13,6 +13,7 @@ from vault_memory.config import Config, template
 from vault_memory.embedding.builtin_embedder import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError, VaultMemoryError
 from vault_memory.indexing import walk_diff
+from vault_memory.markdown.attachments import is_note_path
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
 from vault_memory.store.digest import damage_told
@@ -246,9 +247,10 @@ class IndexFile:
                 walk_diff.refuse_rebuild(self.path, self.vault, walk, asked_for=False)
                 return None
             with Store.opened(self.path) as store:
-                known, changes = walk_diff.compare(store, self.vault, walk)
-                moved = self.indexer(store).moved(changes.new, changes.gone)
-                walk_diff.refuse_loss(len(known), len(walk.files), len(changes.gone) - len(moved))
+                _, changes = walk_diff.compare(store, self.vault, walk)
+                moved = sum(map(is_note_path, self.indexer(store).moved(changes.new, changes.gone)))
+                known = store.view(ALL).count_notes()
+                walk_diff.refuse_loss(known, len(walk.notes), changes.notes_gone - moved)
         except RefusedError as error:
             return error
         return None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.indexing.walk_diff import compare, refuse_loss
+from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.note import Problem
 from vault_memory.store import embedding_rows, rows
 from vault_memory.store.embedding_rows import Space
@@ -86,11 +87,13 @@ class Indexer:
             # What moved while a walk was under way, to a place it had looked at, was seen at neither.
             walk = walk.joined(self._vault.walk())
             known, changes = compare(self._store, self._vault, walk)
-        report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
+        looked_at = sum(is_note_path(file.path) for file in (*changes.new, *changes.suspect))
+        report = Report(unchanged=len(walk.notes) - looked_at, problems=list(walk.skipped))
         moved_from = self.moved(changes.new, changes.gone)
-        before = len(known) if walk.covered is None else self._store.view(ALL).count_notes()
-        left = len(walk.files) if walk.covered is None else before - len(changes.gone) + len(changes.new)
-        refuse_loss(before, left, len(changes.gone) - len(moved_from))
+        before, gone = self._store.view(ALL).count_notes(), changes.notes_gone
+        new_notes = sum(is_note_path(file.path) for file in changes.new)
+        left = len(walk.notes) if walk.covered is None else before - gone + new_notes
+        refuse_loss(before, left, gone - sum(map(is_note_path, moved_from)))
         new = [] if self._vault.filters.unknown else changes.new
         report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
         todo = [*new, *changes.suspect]
@@ -111,7 +114,7 @@ class Indexer:
             with self._store.writing():
                 rows.remove(self._store, row.id)
                 self._store.grow()
-            report.removed += row.id not in moved
+            report.removed += is_note_path(row.path) and row.id not in moved
         if changes.new or changes.suspect or changes.gone:
             with self._store.writing():
                 report.has_grown = self._finish(started, walk.covered is None)
@@ -126,7 +129,7 @@ class Indexer:
 
         started = time.time_ns()
         report = Report(problems=list(walk.skipped))
-        files = sorted(walk.files.values())
+        files, stored = sorted(walk.files.values()), 0
         with self._store.writing():
             by_workers = self._by_workers(files)
             for done, file in enumerate(files):
@@ -136,14 +139,15 @@ class Indexer:
                     prepared = prepare(file, data, self._vault.daily, self._vault.config.folder_scopes)
                 if prepared:
                     self._put(prepared, report)
-                    report.added += 1
+                    stored += 1
+                    report.added += is_note_path(file.path)
                 if progress:
                     progress(done + 1, len(files), report.passages)
             report.has_grown = self._finish(started, True)
         unread = len(report.failed) - sum(problem.level == "error" for problem in walk.skipped)
-        if vanished := len(files) - report.added - unread:
+        if vanished := len(files) - stored - unread:
             Vault(self._vault.config)
-            refuse_loss(len(files), len(files) - vanished, vanished)
+            refuse_loss(len(files), stored + unread, vanished)
         return report
 
     def replace(self, texts: Mapping[str, bytes | None], without: Collection[int] = ()) -> None:
@@ -199,7 +203,7 @@ class Indexer:
                 report.pending += 1
                 return
             if row and row.hash == content_hash(data):
-                report.unchanged += 1
+                report.unchanged += is_note_path(file.path)
                 if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
                     with self._store.writing(TOGETHER_SECONDS):
                         rows.touch(self._store, row.id, *file[1:])
@@ -211,6 +215,8 @@ class Indexer:
         with self._store.writing(TOGETHER_SECONDS):
             self._put(ready, report)
             self._store.grow()  # in the transaction that makes the change: a run cut short has changed the index too
+        if not is_note_path(file.path):
+            return
         if moved:
             report.moved += 1
         elif row:

@@ -24,6 +24,7 @@ from vault_memory.embedding.builtin_embedder import BUILTIN_ID, builtin
 from vault_memory.markdown import claims, conversation, entities, provenance, scopes
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown import passages as chunk
+from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.facts import is_decided
 from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import links, tags
@@ -64,12 +65,13 @@ class PreparedNote(NamedTuple):
 def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()) -> PreparedNote:
     """Parse one note; never raises, whatever the bytes. `folders` says which folders have a scope."""
     note = parse(file.path, data)
+    is_note = is_note_path(note.path)
     stem = note.path.removesuffix(".md")
     if daily.folder and stem.startswith(f"{daily.folder}/"):
         stem = stem[len(daily.folder) + 1 :]
     named = name_day("/".join(stem.split("/")[-daily.format.count("/") - 1 :]), daily.format)
     days = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
-    day = named or next((day for day in days if day), None)
+    day = (named or next((day for day in days if day), None)) if is_note else None
     problems, origin = list(note.problems), provenance.note_origin(note.properties)
     if origin == provenance.UNCLEAR:
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
@@ -90,10 +92,10 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()
         header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
         own_names=list(dict.fromkeys((note.stem, note.title))),
         names=[name for key in ("aliases", "alias") for name in texts(note.properties.get(key))],
-        links=list(links(note)),
-        tags=list(tags(note)),
+        links=list(links(note)) if is_note else (),
+        tags=list(tags(note)) if is_note else (),
     )
-    ready = PreparedNote(head, (), [], [], problems)
+    ready = PreparedNote(head, (), [], [], problems if is_note else [])
     return ready._replace(rows=_rows(note, ready, day, is_log=named is not None))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError, VaultMemoryError
+from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.note import Problem
 from vault_memory.store.note_queries import note_paths
 from vault_memory.store.view import ALL, NoteRow, Store
@@ -22,14 +23,17 @@ RACY_SECONDS = 2.0
 
 
 class Changes(NamedTuple):
-    """What a walk found against the rows: files to look at, rows whose note is gone, and how many are the same."""
+    """What a walk found against the rows: files to look at, and rows whose file is gone."""
 
     new: list[File]
     suspect: list[File]
     gone: list[NoteRow]
-    unchanged: int
     unseen: Sequence[NoteRow] = ()
-    """Rows whose note was not seen where the walk could not look."""
+    """Rows whose file was not seen where the walk could not look."""
+
+    @property
+    def notes_gone(self) -> int:
+        return sum(is_note_path(row.path) for row in self.gone)
 
 
 def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
@@ -38,17 +42,15 @@ def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int
     `checked_ns` is when the rows' files were last read: a time stamp close before it proves nothing.
     """
     racy = checked_ns - int(RACY_SECONDS * 1e9)
-    new, suspect, same = [], [], 0
+    new, suspect = [], []
     for path, file in files.items():
         row = rows.get(path)
         if row is None:
             new.append(file)
         elif (row.size, row.mtime_ns, row.ctime_ns) != file[1:] or file.mtime_ns >= racy:
             suspect.append(file)
-        else:
-            same += 1
     gone = [row for path, row in rows.items() if path not in files]
-    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path), same)
+    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path))
 
 
 def compare(store: Store, vault: Vault, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
@@ -79,7 +81,7 @@ def refuse_loss(before: int, now: int, lost: int, knows: Path | None = None) -> 
 
 def refuse_empty(index: Path, vault: Vault, walk: Walk) -> None:
     """Refuse a walk that found no notes where the index, or this device, knows of some."""
-    if walk.files:
+    if walk.notes:
         return
     known = 0
     with suppress(VaultMemoryError), Store.opened(index) as store:
@@ -104,14 +106,14 @@ def refuse_rebuild(index: Path, vault: Vault, walk: Walk, asked_for: bool) -> No
         )
     if not asked_for:
         before = max(len(known), locations.remembered(vault.root))
-        refuse_loss(before, len(walk.files), before - len(walk.files))
+        refuse_loss(before, len(walk.notes), before - len(walk.notes))
 
 
 def refuse_unread(index: Path, unread: Collection[str]) -> None:
     """Refuse a rebuild that would forget a note only because it cannot be read now."""
     known: list[str] = []
     with suppress(VaultMemoryError), Store.opened(index) as store:
-        known = sorted(store.notes().keys() & set(unread))
+        known = sorted(filter(is_note_path, store.notes().keys() & set(unread)))
     if known:
         raise RefusedError(
             f"{known[0]} cannot be read, and the index knows what it says: nothing was deleted.",

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, provenance
+from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.links import block_id
 from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem
 from vault_memory.text import dates
@@ -99,6 +100,8 @@ def facts(note: Note, mentioned: date | None, problems: list[Problem] | None = N
 
 def _sections(note: Note) -> Iterator[tuple[int, int]]:
     """Yield (first, last) line of each Retain section's body; sections inside sections are not yielded twice."""
+    if not is_note_path(note.path):
+        return
     last = len(note.lines)
     if note.path == OPINIONS_NOTE:
         yield 1, last

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.facts import KINDS, RetainFact
 from vault_memory.markdown.note import ASIDE, BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
 from vault_memory.text import terms
@@ -158,7 +159,8 @@ def _flush(note: Note, window: list[int]) -> Iterator[Passage]:
 def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterator[Passage]:
     """The passages of lines `start`..`end`: one, unless a line is too long to hand over whole."""
     is_page = note.path.startswith(SUMMARIES) or (note.owned and note.is_owned(start))
-    kind = KINDS[fact.kind] if fact else "page" if is_page else "note"
+    of_note = "page" if is_page else "note" if is_note_path(note.path) else "file"
+    kind = KINDS[fact.kind] if fact else of_note
     if not any(_is_long(note.lines[n - 1]) for n in range(start, end + 1)):
         text = "\n".join(note.lines[start - 1 : end])
         state = note.states[start - 1]

@@ -309,7 +309,7 @@ def undo(
 
 def _named_blocks(index: IndexFile) -> frozenset[str]:
     found: set[str] = set()
-    for path in index.vault.walk().files:
+    for path in index.vault.walk().notes:
         with suppress(OSError):
             found.update(sha.decode() for sha in _SHA.findall(index.vault.read(path)))
     return frozenset(found)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vault_memory.errors import UsageError, VaultError
+from vault_memory.errors import RefusedError, UsageError, VaultError
+from vault_memory.markdown.attachments import is_canvas, is_note_path
 from vault_memory.markdown.note import decoded_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
@@ -58,7 +59,7 @@ def read(
     the user has excluded.
     Raises RefusedError for a path that leads out of the vault, VaultError for a note that cannot be read.
     """
-    missing, found = Excerpt(path, 0, 0, "", not_found=True), vault.locate(path)
+    missing, found = Excerpt(path, 0, 0, "", not_found=True), vault.locate(path, with_attachments=True)
     if found is None or (opened.scopes and vault.is_left_out(found)):
         return missing
     try:
@@ -77,6 +78,8 @@ def read(
         if is_shut or (shown != everything and not any(shown)):
             return missing
         everything, origins = shown, [each.by for each in standing]
+    if not (is_note_path(found) or is_canvas(found)):
+        raise RefusedError(f"{path} is not Markdown: only its name is known.", "Open it in another program.")
     first, last = lines or (1, None)
     first = max(first, 1)
     wanted = everything[first - 1 : last]

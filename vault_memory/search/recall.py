@@ -19,7 +19,7 @@ from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import Bounds
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, Candidate, Filters, Store
+from vault_memory.store.view import ALL, ATTACHMENT, Candidate, Filters, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -232,11 +232,13 @@ class Recall:
             by = ranking.origins.get(first.id, provenance.PERSON)
             # What put it there; `ranked` is its place before repeats and what did not fit went out.
             why = {**ranking.explain(first.id), "diversity": {"ranked": ranked[first.id]}} if explains else None
+            end = start + first.end_line - first.start_line
             results.append(Result(
                 rank=len(results) + 1, score=ranking.scores[first.id], kind=first.kind, date=note.day,
                 occurred=occurred, entities=tuple(dict.fromkeys(names.shown(s) or s for s in mentioned)),
                 confidence=confidence, tier=life.tier if life else None, content=content, path=note.path,
-                start_line=start, end_line=start + first.end_line - first.start_line,
+                # An attachment has no lines to be cited.
+                start_line=start * (first.kind != ATTACHMENT), end_line=end * (first.kind != ATTACHMENT),
                 heading=headings[first.note_id].above(first.start_line),
                 tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=why, superseded_by=successor.source if successor else None,

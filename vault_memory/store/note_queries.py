@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import ENTITY_FOLDER
 from vault_memory.markdown.note import ASIDE
-from vault_memory.store.view import KINDS, PASSAGES, Candidate, Store, View
+from vault_memory.store.view import IS_NOTE, KINDS, PASSAGES, Candidate, Store, View
 from vault_memory.text.spans import Span
 
 ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
@@ -302,9 +302,13 @@ def notes_of_size(store: View, size: int, within: int) -> Iterator[tuple[str, It
 
 
 _PATHS = (
-    "SELECT path FROM note WHERE path > ?1 AND (?2 IS NULL OR path < ?2) AND (?3 OR scope = 'global') ORDER BY path"
+    f"SELECT path FROM note WHERE {IS_NOTE} AND path > ?1 AND (?2 IS NULL OR path < ?2) AND (?3 OR scope = 'global')"
+    " ORDER BY path"
 )
-_TITLES = "SELECT path, title FROM note UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
+_TITLES = (
+    f"SELECT path, title FROM note WHERE {IS_NOTE}"
+    " UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
+)
 _PASSAGE_TOKENS = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
 _LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
 _RARE_NAMES = (
@@ -440,7 +444,7 @@ def fact_texts(view: View) -> Iterator[tuple[str, int, str]]:
     return view.rows(_FACT_LINES)
 
 
-_COUNT_NOTES = "SELECT count(*), count(day), coalesce(sum(words), 0), coalesce(sum(size), 0) FROM note"
+_COUNT_NOTES = "SELECT count(*), count(day), coalesce(sum(words), 0), coalesce(sum(size), 0) FROM note WHERE " + IS_NOTE
 _COUNT_DAYS = "SELECT day, count(*) FROM note WHERE day IS NOT NULL AND substr(path, 1, ?) <> ? GROUP BY day"
 _COUNT_QUESTIONS = "SELECT count(DISTINCT question) FROM used WHERE day > ? AND day <= ?"
 

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown import entities
+from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.note import folded
 from vault_memory.store.embedding_rows import NOTE_VECTOR_PASSAGES, Space, add_vectors, embedding_ids
 from vault_memory.store.vectors import total
@@ -171,7 +172,8 @@ def _insert_head(store: Store, head: NoteHead, first: int) -> int:
     )
     known = {entities.slug(n): (n, 0) for n in head.names} | {entities.slug(n): (n, 1) for n in head.own_names}
     rows = ((slug, note_id, name, own) for slug, (name, own) in known.items() if slug)
-    run("INSERT INTO alias VALUES(?, ?, ?, ?)", rows)
+    if is_note_path(head.path):  # an attachment is nobody
+        run("INSERT INTO alias VALUES(?, ?, ?, ?)", rows)
     run("INSERT OR IGNORE INTO link VALUES(?, ?, ?, ?)", ((note_id, *link) for link in head.links))
     run("INSERT OR IGNORE INTO tag VALUES(?, ?, ?)", ((note_id, *tag) for tag in head.tags))
     return note_id

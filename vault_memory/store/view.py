@@ -31,8 +31,11 @@ State = tuple[object, ...]
 """How an index stood: equal as long as nothing in it has changed but counts of use by the same connection."""
 
 
-KINDS = ("note", "world", "experience", "opinion", "observation", "session", "page")
+KINDS = ("note", "world", "experience", "opinion", "observation", "session", "page", "file")
 """What a passage is; stored as the position in this tuple."""
+
+IS_NOTE = "path LIKE '%.md'"
+"""The rows of `note` that are one: attachments have rows of their own there."""
 
 PASSAGES = "passage p ON p.id BETWEEN n.first AND n.first + n.count - 1"
 """What to CROSS JOIN to `note n`: no index leads from a note to its passages but this range (80 ms at 300,000)."""
@@ -159,13 +162,14 @@ class View(IndexConnection):
 
     def count_notes(self) -> int:
         """How many notes there are."""
-        return int(self.one("SELECT count(*) FROM note"))
+        return int(self.one(f"SELECT count(*) FROM note WHERE {IS_NOTE}"))
 
     def totals(self) -> Totals:
         """How many passages, words and notes there are."""
         # A part of a note's passages may be hidden: then they are to be counted.
         passages = "(SELECT count(*) FROM passage)" if self.is_narrowed else "coalesce(sum(count), 0)"
-        row = next(self.rows(f"SELECT {passages}, coalesce(sum(words), 0), count(*) FROM note"))
+        counts = f"{passages}, coalesce(sum(words), 0), count(*) FILTER (WHERE {IS_NOTE})"
+        row = next(self.rows(f"SELECT {counts} FROM note"))
         return Totals(int(row[0]), int(row[1]), int(row[2]))
 
 
@@ -315,6 +319,8 @@ FACTS = frozenset(("world", "experience", "opinion", "observation"))
 """Kinds that someone wrote down to be remembered: each stands for itself."""
 PAGE = "page"
 """What reflect wrote."""
+ATTACHMENT = "file"
+"""The name of an attachment, or a card of a canvas: cited by its path alone, and evidence for nothing."""
 
 PROPOSALS = "bank/proposals.md"
 """What reflect would put into the core: it waits there for somebody to tick it."""

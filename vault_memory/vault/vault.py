@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
+from vault_memory.markdown.attachments import attachment_text, is_canvas, is_note_path
 from vault_memory.markdown.note import Problem
 from vault_memory.startup import open_regular, read_bounded, read_regular
 from vault_memory.vault import locations, safe_files
@@ -128,10 +129,18 @@ class Vault:
     # --- reading -------------------------------------------------------------------------------------------------
 
     def read(self, path: str) -> bytes:
-        """The bytes of one note; raises OSError when it cannot be read, or does not lie in the vault when it is opened.
+        """The bytes of one note, or what is known of an attachment (attachments.py): only canvases are opened.
 
-        Where it lies is asked of the opened file itself: a name could be swapped for a link after any other check.
+        Raises OSError when it cannot be read, or does not lie in the vault when it is opened.
         """
+        if is_note_path(path):
+            return self._read_inside(path)
+        if not is_canvas(path):
+            os.lstat(self.root / path)
+        return attachment_text(path, self._read_inside(path) if is_canvas(path) else b"")
+
+    def _read_inside(self, path: str) -> bytes:
+        """Where a file lies is asked of itself, opened: its name could be swapped for a link after any other check."""
         for _ in range(READ_TRIES):
             with open_regular(self.root / path) as handle:
                 place = path_of(handle.fileno(), self.root / path)
@@ -156,8 +165,8 @@ class Vault:
             return content_hash(self.read(path))
         return None
 
-    def locate(self, path: str) -> str | None:
-        """The vault-relative path of a note named by a person, or None when there is none.
+    def locate(self, path: str, with_attachments: bool = False) -> str | None:
+        """The vault-relative path of a note (or an attachment) named by a person, or None when there is none.
 
         Accepts `a/b.md`, `a/b`, or an absolute path inside the vault. Raises RefusedError for a way out of the vault
         (dots, absolute paths, links) and for what is not a note.
@@ -173,7 +182,7 @@ class Vault:
                 raise RefusedError(
                     f"{printable(path)} leads out of the vault.", "Name a note by its path inside the vault."
                 )
-            if os.path.isfile(full) and full.name[-3:].lower() == ".md":
+            if os.path.isfile(full) and (with_attachments or is_note_path(full.name)):
                 relative = full.relative_to(self.root).as_posix()
                 if is_hidden(relative) or is_hidden(real):
                     raise RefusedError(f"{printable(path)} is not a note.", "Hidden folders are not part of the vault.")

@@ -1,4 +1,4 @@
-"""Walks folders: which files in them are notes, what is passed over and why. It opens no note.
+"""Walks folders: which files in them are notes or attachments, what is passed over and why. It opens none.
 
 All of it comes through the listing of a folder, which alone tells that a file is not there: a delete needs that.
 """
@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
+from vault_memory.markdown.attachments import is_canvas, is_note_path
 from vault_memory.markdown.note import Problem
 
 _CONFLICT_COPY = re.compile(
@@ -101,9 +102,9 @@ def _expression(text: str) -> re.Pattern[str]:
 
 
 class File(NamedTuple):
-    """One note as the walk saw it: vault-relative path, bytes, times of its content and of its inode, in nanoseconds.
+    """One file as the walk saw it: vault-relative path, bytes, times of its content and of its inode, in nanoseconds.
 
-    A program can set the first time back after an edit, never the second.
+    A program can set the first time back after an edit, never the second. Of what is known by its name alone all are 0.
     """
 
     path: str
@@ -114,7 +115,7 @@ class File(NamedTuple):
 
 @dataclass
 class Walk:
-    """What one walk found: notes by path, what was passed over and why, folders (or files) that could not be read.
+    """What one walk found: notes and attachments by path, what was passed over and why, and what could not be read.
 
     `links` are notes that change with what is at another path. `covered` is what a partial walk looked at, each with
     all that may lie below it; None means everything.
@@ -126,6 +127,11 @@ class Walk:
     folders: int = 0
     links: frozenset[str] = frozenset()
     covered: set[str] | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """The paths of the notes among the files."""
+        return [path for path in self.files if is_note_path(path)]
 
     def joined(self, later: "Walk") -> "Walk":
         """This walk and one after it: only what neither saw is gone."""
@@ -244,8 +250,12 @@ class Walker:
         try:
             # Most entries go this short way: 20,000 make a recall wait.
             is_plain = path.isascii() and _PLAIN_NAME(entry.name) and entry.is_file(follow_symlinks=False)
-            if (is_plain and not self._leave_out(path)) or (not is_plain and self._is_note(entry, path)):
+            if (is_plain and self._leave_out(path)) or (not is_plain and not self._is_indexed(entry, path)):
+                return
+            if is_plain or is_note_path(path) or is_canvas(path):
                 self._add(path, entry.stat(follow_symlinks=False))
+            else:
+                self._found.files[path] = File(path, 0, 0)  # its name is all that is known of it
         except FileNotFoundError:
             return  # gone since its folder was read, as an editor's temporary files are
         except OSError as error:
@@ -257,8 +267,9 @@ class Walker:
         else:
             self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
-    def _is_note(self, entry: "os.DirEntry[str]", path: str) -> bool:
-        """Whether an entry is a note; a folder and a link are kept for later, and what is passed over is told."""
+    def _is_indexed(self, entry: "os.DirEntry[str]", path: str) -> bool:
+        """Whether an entry is a note or an attachment; folders and links are kept for later, what is passed over is
+        told."""
         if entry.name.startswith("."):
             return False
         if entry.is_symlink():
@@ -268,12 +279,14 @@ class Walker:
             if not self._leave_out(f"{path}/"):
                 self._folders.append(path)
             return False
-        if not _is_markdown(path) or self._leave_out(path):
+        if self._leave_out(path) or path[-5:].lower() == ".base":  # a view of notes: it says nothing itself
             return False
         if not is_encodable(path):
-            self._skip(path, "the file's name is not UTF-8: rename it to index it", "error")
+            level = "error" if is_note_path(path) else "notice"
+            self._skip(path, "the file's name is not UTF-8: rename it to index it", level)
         elif not entry.is_file(follow_symlinks=False):
-            self._skip(path, "not a regular file (pipe, socket or device)")
+            if is_note_path(path):
+                self._skip(path, "not a regular file (pipe, socket or device)")
         elif _CONFLICT_COPY.search(entry.name):
             self._skip(path, "a sync conflict copy: left out; merge and delete it", "warning")
         else:
@@ -282,7 +295,7 @@ class Walker:
 
     def _look_at_link(self, path: str) -> None:
         """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
-        if _is_markdown(path):
+        if is_note_path(path):
             self._found.links |= {path}
         try:
             target = (self._root / path).resolve(strict=True)
@@ -290,7 +303,7 @@ class Walker:
         except (OSError, RuntimeError):  # the latter for a loop, before Python 3.13
             self._skip(path, "a link that leads nowhere")
             return
-        if not _is_markdown(path) and not stat.S_ISDIR(status.st_mode):
+        if not is_note_path(path) and not stat.S_ISDIR(status.st_mode):
             return  # to a picture, say
         if not target.is_relative_to(self._root):
             self._skip(path, "a link out of the vault: not followed")
@@ -298,7 +311,7 @@ class Walker:
             self._skip(path, "a linked folder or file: not followed")
         elif self.is_left_out(target.relative_to(self._root).as_posix()):
             self._skip(path, "a link to what is left out: not followed")
-        elif target.suffix.lower() != ".md" and is_encodable(path) and not self._leave_out(path):
+        elif not is_note_path(target.name) and is_encodable(path) and not self._leave_out(path):
             self._add(path, status)
 
     def is_left_out(self, path: str) -> bool:
@@ -316,10 +329,6 @@ def is_hidden(path: str) -> bool:
 def printable(path: str) -> str:
     """A path that can be printed: bytes that are not UTF-8 as \\xNN."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def _is_markdown(path: str) -> bool:
-    return path[-3:].lower() == ".md"
 
 
 def _joined(folder: str, name: str) -> str:
