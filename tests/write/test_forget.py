@@ -314,6 +314,24 @@ def test_a_line_that_moved_since_it_was_cited_is_not_forgotten_in_its_place(root
     assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
 
 
+def test_a_command_given_twice_does_not_take_the_next_line(root: Path) -> None:
+    assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
+    left = (root / NOTE).read_bytes()
+    for line, said in (("L4", "#L4 was forgotten already"), ("L6", "#L6 was another line before"), ("L7", "#L7 was")):
+        again = call("--vault", str(root), "forget", f"{NOTE}#{line}", "--yes")
+        assert (again.code, said in again.err, "--text" in again.err) == (5, True, True), again.err
+    assert (root / NOTE).read_bytes() == left
+    meant = call("--vault", str(root), "forget", f"{NOTE}#L6", "--yes", "--text", "last")
+    assert (meant.code, b"last" in (root / NOTE).read_bytes()) == (0, False)
+
+
+def test_what_was_undone_is_forgotten_anew(root: Path) -> None:
+    assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
+    (done,) = UndoHistory(root).runs("forget")
+    assert call("--vault", str(root), "reflect", "--undo", done.name).code == 0
+    assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
+
+
 def test_a_line_that_grew_since_it_was_indexed_is_not_forgotten(root: Path) -> None:
     memory(root).index()
     put(root, NOTE, TEXT.replace("- W: last", "- W: last but not least"))
