@@ -131,9 +131,10 @@ class McpServer:
             await server.run(from_client, outgoing, server.create_initialization_options())
 
     def end(self) -> None:
-        """Let a write in hand come to its end, for a moment."""
-        self._slow.shutdown(wait=False, cancel_futures=True)
-        self._answers.shutdown(wait=False, cancel_futures=True)
+        """Let a write in hand come to its end, for a moment.
+
+        It may interrupt this thread anywhere, so it takes no lock of the executors', which this thread may hold.
+        """
         if self._written:
             wait([self._written], LAST_WRITE_SECONDS)
 
