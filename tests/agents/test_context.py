@@ -543,6 +543,14 @@ def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: P
     assert off.text == "" and "sessions.tools" in dict(off.degraded)["source"]
 
 
+@pytest.mark.parametrize("unasked", [False, True])
+def test_words_of_the_prompt_that_no_note_has_are_named_above_the_passages(kept: Memory, unasked: bool) -> None:
+    text = make(kept, "does Peter prefer short zeppelins?", core=False, unasked=unasked).text
+    assert text.split("\n\n")[1] == "No note mentions “zeppelins”."
+    assert "No note" not in make(kept, "does Peter prefer short replies?", core=False, unasked=unasked).text
+    assert make(kept, "zeppelins", core=False, unasked=True).text == ""
+
+
 def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:
     def told(prompt: str, without: frozenset[int] = frozenset(), unasked: bool = True) -> Bundle:
         return make(kept, prompt, core=False, unasked=unasked, without=without)

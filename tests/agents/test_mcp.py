@@ -18,6 +18,7 @@ from vaults import fill, memory, put, run
 
 from vault_memory.agents.mcp_answers import Caller, search
 from vault_memory.agents.vault_session import VaultSession
+from vault_memory.context.prompt_sheet import LEGEND
 from vault_memory.text.frame import CLOSING, NOTE, OPENING
 from vault_memory.text.tokens import count
 from vault_memory.vault import locations
@@ -78,8 +79,11 @@ def test_a_client_finds_everything_and_it_is_small(root: Path) -> None:
         assert "index up to date" in found and "scopes: global" in found and "agent:test-agent" in found
         assert "spare key" not in found
         assert "nothing found" in await session.call("memory_search", query="Peter", since="2030-01-01")
-        said = (await session.search("Limpetron replies on 2025-11-27")).rpartition("\n")[2]
-        assert said.startswith("not found anywhere: limpetron; days asked for: 2025-11-27; index up to date; scopes: ")
+        said = await session.search("Limpetron replies on 2025-11-27")
+        assert said.startswith(f"No note mentions “limpetron”.\n{OPENING}") and said.count("limpetron") == 1
+        said = said.rpartition("\n")[2]
+        assert said.startswith("days asked for: 2025-11-27; index up to date; scopes: ")
+        assert said.endswith(f"; {LEGEND}") and LEGEND not in await session.search("trains")
 
         got = await session.call("memory_get", path="long.md", start_line=7, line_count=2)
         assert "L7 line 7 of" in got and "L8 line 8 of" in got and "L9" not in got and "long.md#L7-L8" in got

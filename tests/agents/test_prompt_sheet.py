@@ -159,6 +159,26 @@ def test_that_newer_notes_may_be_missing_is_said_within_the_budget(form: str, fo
     assert not made.add("core", found[0], named(found[0])) or "newer" not in made.text(), "it is read from its file"
 
 
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=40)
+@given(found=pieces(), budget=st.integers(60, 900), unknown=st.lists(words, min_size=1, max_size=9))
+def test_words_that_no_note_has_are_named_above_the_passages(
+    form: str, found: Piece, budget: int, unknown: list[str]
+) -> None:
+    made = Sheet(form, budget)
+    made.say_unknown(unknown)
+    made.add("passages", found, named(found))
+    text = made.text()
+    assert tokens.count(text) <= made.tokens <= budget or not text
+    assert not text or frame.stripped(f"before {text} after").split() == ["before", "after"]
+    if text and budget > 800:
+        assert text.count("No note mentions" if form == "markdown" else "unknown") in (1, 2 * len(unknown[:8]))
+    made = Sheet(form, 10**6)
+    made.say_unknown(unknown)
+    made.add("core", found, named(found))
+    assert "No note mentions" not in made.text() and "unknown" not in made.text(), "nothing was looked for"
+
+
 def test_a_sheet_with_nothing_on_it_is_no_text() -> None:
     made = Sheet("markdown", FRAME_TOKENS + 1)
     assert not made.add("core", Piece("memory.md", None, 1, 1, "note", "- Coffee black.", 4), 4)

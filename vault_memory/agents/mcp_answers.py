@@ -15,6 +15,7 @@ from vault_memory.agents import mcp_tools
 from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.agents.vault_session import VaultSession
 from vault_memory.config import Config
+from vault_memory.context.prompt_sheet import LEGEND
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError, error_from
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.markdown import facts, provenance
@@ -22,7 +23,7 @@ from vault_memory.markdown.parse import parse
 from vault_memory.rendering.common import clean, place, plural
 from vault_memory.rendering.notes import entity_text, past_the_end
 from vault_memory.rendering.recall import left_out_notes
-from vault_memory.search.answer import SESSION
+from vault_memory.search.answer import SESSION, no_mention
 from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import frame
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
@@ -45,7 +46,7 @@ CUT_NOTICE, CUT_NOTICE_TOKENS = "cut; memory_get shows the rest", 12
 DEFAULT_RESULTS_LIMIT, DEFAULT_TOKENS_LIMIT = 50, 10_000
 """What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
 
-MAX_UNKNOWN_WORDS, MAX_PAGES = 8, 20
+MAX_PAGES = 20
 LONGEST_DIFF = 3000
 """The characters of an edit's difference that are answered: who sent it knows the text."""
 
@@ -99,9 +100,12 @@ def search(caller: Caller, given: Arguments) -> str:
             return cut
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
-    notes = _fit_notes(max(room, 0), _notes(found, scopes))
-    caller.tell(known=found["known"], passages=list(map(_passage, found["results"])), notes=notes)
-    return text + notes
+    before, notes = _before(found), _notes(found, scopes)
+    if _bytes(before) > room // 2:
+        before, notes = "", [_clause(before), *notes]
+    after = _fit_notes(max(room - _bytes(before), 0), notes)
+    caller.tell(known=found["known"], before=before, passages=list(map(_passage, found["results"])), notes=after)
+    return f"{before}\n{text}{after}" if before else text + after
 
 
 def _passage(result: Mapping[str, Any]) -> dict[str, str]:
@@ -111,15 +115,24 @@ def _passage(result: Mapping[str, Any]) -> dict[str, str]:
     return found | ({} if result["trusted"] else {"by": frame.defused(clean(result["by"]))})
 
 
+def _before(found: Mapping[str, Any]) -> str:
+    """What is said before the passages: which words no note has, and that the passages are guesses."""
+    unknown = found["understood"]["unknown"]
+    if not unknown:
+        return frame.defused(" ".join(found["before"]))
+    closest = ["Closest:"] if found["before"] else []
+    return frame.defused(" ".join([no_mention(unknown), *closest]))
+
+
 def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
-    """What is to be known of an answer: first what was made of the question, last how much was left out."""
-    unknown, window = found["understood"]["unknown"][:MAX_UNKNOWN_WORDS], found["understood"]["window"]
-    notes = [f"not found anywhere: {', '.join(unknown)}"] if unknown else []
-    notes += [f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else []
-    notes += map(_clause, (*found["before"], *found["notes"]))
+    """What is to be known of an answer: first what was made of the question, last what its letters mean."""
+    window = found["understood"]["window"]
+    notes = [f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else []
+    notes += map(_clause, found["notes"])
     notes += ["index up to date"] if found["index"]["fresh"] else []
     notes += [f"scopes: {', '.join(scopes)}"]
-    return [*notes, *map(_clause, left_out_notes(found["omitted"], "max_results shows more"))]
+    notes += map(_clause, left_out_notes(found["omitted"], "max_results shows more"))
+    return [*notes, *([LEGEND] if any(each["kind"] in facts.KINDS.values() for each in found["results"]) else [])]
 
 
 def _clause(sentence: str) -> str:

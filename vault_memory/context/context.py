@@ -355,6 +355,8 @@ class _BundleMaker:
         answers = self._answers(max(left, LEAST_RESULT_TOKENS))
         if not all(answer.fresh for answer in answers):  # another root's index
             self._sheet.say_behind()
+        if len(answers) == 1:
+            self._sheet.say_unknown(answers[0].understood.unknown)
         omitted: dict[str, int] = {}
         for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
             omitted[name] = max(omitted.get(name, 0), count)  # most of it is left out of each

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from vault_memory.markdown import provenance
 from vault_memory.markdown.facts import KINDS
 from vault_memory.markdown.note import note_header, one_line
-from vault_memory.search.answer import SESSION, Result
+from vault_memory.search.answer import MAX_UNKNOWN_WORDS, SESSION, Result, no_mention
 from vault_memory.search.pack import clean
 from vault_memory.search.successors import older_mark
 from vault_memory.text import frame
@@ -22,6 +22,9 @@ ways: one line of rare characters in some thousands costs a token more than `_li
 
 BEHIND, BEHIND_TOKENS = "newer notes may be missing: the index is behind", 22
 """What is said at the end where it is known, and the most that it costs in any format."""
+
+UNKNOWN_TOKENS, WORD_TOKENS = 15, 6
+"""The most that it costs to say which words of a question no note has, and each of them besides its bytes."""
 
 LEGEND, LEGEND_TOKENS = "W world, B experience, O opinion, S observation; c: how sure, from 0 to 1", 26
 """What the letters of facts mean, said in Markdown behind all of them, and the most that it costs."""
@@ -107,6 +110,14 @@ class SheetNote(NamedTuple):
     more: LeftOut | None = None
 
 
+class Remarks(NamedTuple):
+    """What is said beside the notes: that the index is behind, what the letters mean, and which words no note has."""
+
+    behind: str = ""
+    legend: str = ""
+    unknown: tuple[str, ...] = ()
+
+
 Sections = Mapping[str, Sequence[SheetNote]]
 _FACT_KINDS = frozenset(KINDS.values())
 _INDEXED = {"passages", "recent"}
@@ -121,8 +132,7 @@ class Sheet:
         self.tokens = FRAME_TOKENS
         """What the sheet costs at the most as it is now."""
         self.sections: dict[str, dict[str, SheetNote]] = {}
-        self._is_behind = False
-        self._has_legend = False
+        self._remarks = Remarks()
 
     @property
     def left(self) -> int:
@@ -147,16 +157,24 @@ class Sheet:
 
     def say_behind(self) -> None:
         """Say once that newer notes may be missing, if it fits and something comes out of the index."""
-        if not self._is_behind and self.left >= BEHIND_TOKENS:
+        if not self._remarks.behind and self.left >= BEHIND_TOKENS:
             self.tokens += BEHIND_TOKENS
-            self._is_behind = True
+            self._remarks = self._remarks._replace(behind=BEHIND)
+
+    def say_unknown(self, words: Sequence[str]) -> None:
+        """Say which words of the question no note has, above what the notes say, in a quarter of what is left."""
+        words = tuple(words[:MAX_UNKNOWN_WORDS])
+        cost = UNKNOWN_TOKENS + sum(len(_VALUES[self._form](word).encode()) + WORD_TOKENS for word in words)
+        if words and cost <= self.left // 4:
+            self.tokens += cost
+            self._remarks = self._remarks._replace(unknown=words)
 
     def say_legend(self) -> None:
         """Say what the letters of facts mean where there are any, if it still fits: no passage gives way to it."""
         pieces = (piece for notes in self.sections.values() for noted in notes.values() for piece in noted.pieces)
         if self._form == "markdown" and self.left >= LEGEND_TOKENS and any(p.kind in _FACT_KINDS for p in pieces):
             self.tokens += LEGEND_TOKENS
-            self._has_legend = True
+            self._remarks = self._remarks._replace(legend=LEGEND)
 
     def text(self) -> str:
         """The sheet in its frame; "" with nothing on it."""
@@ -168,9 +186,12 @@ class Sheet:
             name: [noted._replace(pieces=sorted(noted.pieces, key=by_line)) for noted in notes.values()]
             for name, notes in self.sections.items()
         }
-        behind = BEHIND if self._is_behind and self.sections.keys() & _INDEXED else ""
-        legend = LEGEND if self._has_legend else ""
-        return FORMS[self._form](sorted_pieces, behind, legend) if self.sections else ""
+        remarks = self._remarks
+        if not self.sections.keys() & _INDEXED:
+            remarks = remarks._replace(behind="")
+        if "passages" not in self.sections:
+            remarks = remarks._replace(unknown=())
+        return FORMS[self._form](sorted_pieces, remarks) if self.sections else ""
 
 
 # --- what it costs ---------------------------------------------------------------------------------------------------
@@ -244,10 +265,11 @@ _VALUES: Mapping[str, Callable[[str], str]] = {"markdown": _name, "json": _json,
 """How a path stands beside a text: within a line, or as a value."""
 
 
-def _markdown(sections: Sections, behind: str, legend: str) -> str:
+def _markdown(sections: Sections, remarks: Remarks) -> str:
     blocks = []
     for name, notes in sections.items():
         blocks.append(f"# {TITLES[name]}")
+        blocks += [_name(no_mention(remarks.unknown))] if name == "passages" and remarks.unknown else []
         for noted in notes:
             lines = [_safe(note_header(noted.path, noted.day))]
             for piece in noted.pieces:
@@ -259,11 +281,11 @@ def _markdown(sections: Sections, behind: str, legend: str) -> str:
                 span = _span(more).replace("-", "-L")
                 lines.append(f"({more.height:,} more line{'s' * (more.height > 1)} of this note left out: L{span})")
             blocks.append("\n".join(lines))
-    blocks += [f"({remark})" for remark in (legend, behind) if remark]
+    blocks += [f"({remark})" for remark in (remarks.legend, remarks.behind) if remark]
     return frame.framed("\n\n".join(blocks))
 
 
-def _as_json(sections: Sections, behind: str, _: str) -> str:
+def _as_json(sections: Sections, remarks: Remarks) -> str:
     def note(noted: SheetNote) -> dict[str, object]:
         lines = [
             {"at": piece.lines, "kind": piece.kind, "content": piece.text}
@@ -274,11 +296,12 @@ def _as_json(sections: Sections, behind: str, _: str) -> str:
         more = {"left_out": {"lines": noted.more.height, "at": _span(noted.more)}} if noted.more else {}
         return {"path": noted.path, "date": noted.day, "lines": lines, **more}
 
-    found = {name: [note(noted) for noted in notes] for name, notes in sections.items()}
-    return frame.framed_json(found | ({"behind": behind} if behind else {}))
+    found: dict[str, object] = {name: [note(noted) for noted in notes] for name, notes in sections.items()}
+    found |= {"unknown": remarks.unknown} if remarks.unknown else {}
+    return frame.framed_json(found | ({"behind": remarks.behind} if remarks.behind else {}))
 
 
-def _as_xml(sections: Sections, behind: str, _: str) -> str:
+def _as_xml(sections: Sections, remarks: Remarks) -> str:
     lines = []
     for name, notes in sections.items():
         lines.append(f"<{name}>")
@@ -293,8 +316,9 @@ def _as_xml(sections: Sections, behind: str, _: str) -> str:
                 lines.append(f'<left-out lines="{noted.more.height}" at="{_span(noted.more)}"/>')
             lines.append("</note>")
         lines.append(f"</{name}>")
-    lines += [f"<behind>{behind}</behind>"] if behind else []
+    lines += [f"<unknown>{_xml(word)}</unknown>" for word in remarks.unknown]
+    lines += [f"<behind>{remarks.behind}</behind>"] if remarks.behind else []
     return frame.framed("\n".join(lines))
 
 
-FORMS: Mapping[str, Callable[[Sections, str, str], str]] = {"markdown": _markdown, "json": _as_json, "xml": _as_xml}
+FORMS: Mapping[str, Callable[[Sections, Remarks], str]] = {"markdown": _markdown, "json": _as_json, "xml": _as_xml}

@@ -19,7 +19,7 @@ from vault_memory.rendering.common import (
     seen_notes,
     superseded,
 )
-from vault_memory.search.answer import SESSION, Answer, Result
+from vault_memory.search.answer import SESSION, Answer, Result, no_mention
 from vault_memory.search.query import understand
 from vault_memory.store.journal import digits
 from vault_memory.store.search_queries import stemmer
@@ -118,17 +118,13 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
             before.append(f"{notes.pop(at)[:-1]}:")
             break
     if answer.missing and answer.results:
-        words = " or ".join(f"“{word}”" for word in answer.missing[:MAX_MISSING])
-        before = [f"No note mentions {words}. Closest:"]
+        before = [f"{no_mention(answer.missing)} Closest:"]
     if not answer.results:
         noun = "session" if answer.request.source == "sessions" else "note"
         nothing = "Nothing fits the budget" if answer.omitted.get("over_budget") else "Nothing found"
         notes.insert(0, f"{nothing} in {plural(answer.notes, noun)}.")
     return before, notes
 
-
-MAX_MISSING = 3
-"""So many words are named that no note has."""
 
 _LEFT_OUT = {
     "near_duplicates": "near-duplicate",

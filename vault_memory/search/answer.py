@@ -15,6 +15,9 @@ TOKENS_PER_RESULT = 25
 CLOSEST = 3
 """So many results are printed where the notes hardly know what is asked."""
 
+MAX_UNKNOWN_WORDS = 8
+"""So many words are named that no note has: a question with more has something pasted in it."""
+
 MAX_MORE = 400
 """So many more are looked for where some are not wanted again."""
 
@@ -172,6 +175,12 @@ class Answer(NamedTuple):
     """The question's phrases that stand anywhere in what is seen, each with the number of passages that hold it."""
     passages: int = 0
     """How many passages are seen."""
+
+
+def no_mention(words: Sequence[str]) -> str:
+    """That no note has these words, in a sentence."""
+    *others, last = [f"“{word}”" for word in words[:MAX_UNKNOWN_WORDS]]
+    return f"No note mentions {', '.join(others)}{' or ' if others else ''}{last}."
 
 
 def without_results(answer: Answer) -> Answer:
