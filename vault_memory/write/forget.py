@@ -110,8 +110,8 @@ def forgettable_facts(path: str, data: bytes) -> tuple[Result, ...]:
     )  # fmt: skip
 
 
-def saying(said: str | None, planned: Removal, as_indexed: bool = False) -> Removal:
-    """The removal, if it takes out what it is meant to (None: whatever stands there); raises ConflictError.
+def check_text(planned: Removal, said: str | None, as_indexed: bool = False) -> None:
+    """Raise ConflictError unless a removal takes out what it is meant to (None: whatever stands there).
 
     What was indexed must be all that goes; what a person says may be a part of it.
     """
@@ -121,15 +121,14 @@ def saying(said: str | None, planned: Removal, as_indexed: bool = False) -> Remo
     is_part = " ".join(meant) in " ".join(found)
     # A passage may hold more lines than are taken out, and be told without the mark of its list item.
     is_same = set(found) <= set(meant) or " ".join(found).endswith(" ".join(meant))
-    if not meant or (is_same if as_indexed else is_part):
-        return planned
-    raise ConflictError(
-        f'{planned.source} does not say "{" ".join(meant):.200}" but "{" ".join(found):.200}": nothing was written.',
-        "The lines have moved since they were cited: ask `memory recall` for them again.",
-    )
+    if meant and not (is_same if as_indexed else is_part):
+        raise ConflictError(
+            f'{planned.source} says "{" ".join(found):.200}" and not "{" ".join(meant):.200}": nothing was written.',
+            "The lines have moved since they were cited: ask `memory recall` for them again.",
+        )
 
 
-def again(planned: Removal, data: bytes | None) -> Removal:
+def planned_anew(planned: Removal, data: bytes | None) -> Removal:
     """The same removal from the note as it is now, which may have been edited since the plan was shown.
 
     Raises ConflictError unless the very text that was shown still stands there, once.

@@ -15,8 +15,9 @@ from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemo
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
+from vault_memory.markdown.note import one_line
 from vault_memory.markdown.parse import parse
-from vault_memory.search.get import OpenScopes, parse_span
+from vault_memory.search.get import OpenScopes
 from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.view import ALL, Store, View
 from vault_memory.vault import locations
@@ -33,9 +34,6 @@ T = TypeVar("T")
 
 MAX_NOTES_OF_ONE_NAME = 100
 """Notes of one title in one minute: whoever makes more is in a loop."""
-
-_FORGOTTEN = "forgotten: "
-"""Before the citation of what a run of forget took out, in the undo history."""
 
 
 class NoteWriter:
@@ -135,24 +133,28 @@ class NoteWriter:
         data = current(self.vault, found) if found else None
         if found is None or data is None:
             raise UsageError(f"There is no note `{path}`.", "A note is named by its path in the vault.")
+        planned = forget.removal(found, data, first, last)
         if as_indexed := said == "":
-            self._refuse_outdated(found, first)
+            self._refuse_outdated(planned, first)
             said = self._asked(lambda store: note_queries.text_at(store.view(ALL), found, first), None)
-        return forget.saying(said, forget.removal(found, data, first, last), as_indexed)
+        forget.check_text(planned, said, as_indexed)
+        return planned
 
-    def _refuse_outdated(self, path: str, line: int) -> None:
-        """Raise ConflictError where a citation may be from before a fact at or above that line was forgotten."""
+    def _refuse_outdated(self, planned: Removal, line: int) -> None:
+        """Raise ConflictError where that line was cited, maybe, before something else in the note was forgotten."""
         for run in UndoHistory(self.vault.root).runs("forget"):
             for change in run.changes() if not run.is_undone else ():
-                source = change.why.removeprefix(_FORGOTTEN)
-                first, last = parse_span(source, None)[1] or (line + 1, None)
-                if change.path == path and first <= line:
-                    is_same = line <= (last or first)
-                    what = "was forgotten already" if is_same else f"was another line before {source} was forgotten"
-                    raise ConflictError(
-                        f"{path}#L{line} {what} ({run.started.astimezone():%Y-%m-%d %H:%M}): nothing was written.",
-                        "Say with --text what the line says that is to be forgotten.",
-                    )
+                if change.path != planned.path:
+                    continue
+                with suppress(UsageError, VaultError):  # nothing that could have been meant stood there
+                    before = forget.removal(change.path, run.text(change) or b"", line, line)
+                    was, now = (one_line(each.text) for each in (before, planned))
+                    if was != now:
+                        raise ConflictError(
+                            f'{change.path}#L{line} said "{was:.200}" before something was forgotten in that note, '
+                            f'and says "{now:.200}" now: nothing was written.',
+                            "Say with --text what the line says that is to be forgotten.",
+                        )
 
     def forget(self, planned: Removal) -> ForgetResult:
         """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
@@ -161,14 +163,14 @@ class NoteWriter:
         """
 
         def compose(before: bytes | None) -> tuple[bytes, Removal]:
-            made = forget.again(planned, before)
+            made = forget.planned_anew(planned, before)
             return made.after, made
 
         run = UndoHistory(self.vault.root).begin("forget")
         revocations: list[Callable[[], None]] = []
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
-            run.keep(path, before, after, f"{_FORGOTTEN}{planned.source}")
+            run.keep(path, before, after, f"forgotten: {planned.source}")
             # Before the note is written: a kill in between must not leave a fact gone that nobody remembers.
             if not revocations:  # at the first of several tries
                 revocations.append(self._note_forgotten(planned))
