@@ -118,13 +118,11 @@ def last_reflect(memory: "Memory") -> ReflectEnd | None:
     if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
         why = "it was stopped before it had finished"
         return ReflectEnd(night.ran, why=why, next_step="Run `memory reflect` to see why.", ok=False)
-    if last is None or not last.run:
-        return last
     with suppress(VaultMemoryError):
-        for run in UndoHistory(memory.vault.root).runs(REFLECT):
-            if run.name == last.run:
-                return last._replace(run="", proposals=None, undone=True) if run.is_undone else last
-    return last._replace(run="")
+        runs = UndoHistory(memory.vault.root).runs(REFLECT) if last and last.run else ()
+        if any(last and run.name == last.run and not run.is_undone for run in runs):
+            return last
+    return last and last._replace(run="")
 
 
 def _vectors(memory: "Memory", view: View) -> Iterator[Vectors]:

@@ -64,19 +64,19 @@ class FactRow(NamedTuple):
     tokens: int
 
 
-def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> FactSet:
+def read(store: View, names: Names, today: date, page_days: int = PAGE_DAYS) -> FactSet:
     """The facts of all notes as they stand on a day; who is mentioned on `page_days` of them is to have a page.
 
-    Private facts are for a person who asks for them, never for a page.
+    Private facts come with the names of private pages: for a person who asks for them, never for a page.
     """
-    names, left_out = Names(store, with_private), Counter[str]()
+    left_out = Counter[str]()
     forgotten = journal.forgotten(store)
     rows: list[FactRow] = []
     withheld = set(forgotten)
     for row in map(FactRow._make, note_queries.fact_rows(store)):
         if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
             continue
-        is_private = row.scope != "global" and not with_private
+        is_private = row.scope != "global" and not names.with_private
         if is_private or (forgotten and _words(row) in forgotten):
             left_out["private" if is_private else "forgotten"] += 1
             withheld.update((row.key, *_before_private(row)))

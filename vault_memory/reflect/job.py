@@ -285,10 +285,11 @@ def undo(
     nothing to undo, ConflictError when a page was changed since (which `force` leaves as it is), VaultMemoryError when
     some notes could not be put back.
     """
-    with RunLog(index.vault.root).writing_pages():
+    log = RunLog(index.vault.root)
+    with log.writing_pages():
         preimages = UndoHistory(index.vault.root)
-        runs = [preimages.named(name)] if name else [run for run in preimages.runs("reflect") if not run.is_undone]
-        for run in runs:
+        standing = [run for run in preimages.runs("reflect") if not run.is_undone]
+        for run in [preimages.named(name)] if name else standing:
             with suppress(UsageError) if not name else nullcontext():  # it was killed before it wrote its first page
                 found = preimages.undoing(run, index.vault, force=force)
                 break
@@ -304,6 +305,8 @@ def undo(
             for back in found.backs if run.kind == "forget" else ():
                 held.enter_context(unforgetting(back))
             preimages.undo(run, index.vault, force=bool(found.kept))
+        if (last := log.last()) and run.name in [newer.name for newer in standing[:1]]:
+            log.note_end(last._replace(run="", proposals=None, undone=True))
         return found
 
 

@@ -60,7 +60,7 @@ def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
     by_all, by_some = (each.canonical(entity) if entity else None for each in (public, names))
     # What stands, or has no room, on the page that is for everybody; and what is stated in some scope.
     shared = beliefs.find_opinions(jobs.fact_set.facts, jobs.opinion_inputs, by_all)
-    found = [*((opinion, GLOBAL) for opinion in shared), *_private(jobs, by_some)]
+    found = [*((opinion, GLOBAL) for opinion in shared), *_private(jobs, names, by_some)]
     parts = ((one.statements, one.supports, one.contradicts, one.related) for one, _ in found)
     lines = _lines(jobs, chain.from_iterable(chain.from_iterable(parts)))
     slugs = {slug for one, _ in found for slug in one.statement.about}
@@ -69,12 +69,12 @@ def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
     return sorted(opinions, key=lambda one: (bool(one.superseded_by), -one.confidence, one.statement))
 
 
-def _private(jobs: PageJobs, about: str | None) -> Iterator[tuple[HeldOpinion, str]]:
+def _private(jobs: PageJobs, names: Names, about: str | None) -> Iterator[tuple[HeldOpinion, str]]:
     """What is stated in some scope, weighed by the facts that this scope sees."""
     scopes = note_queries.scopes_of_opinions(jobs.store)
     if not scopes:
         return
-    everything = fact_set.read(jobs.store, jobs.options.today, jobs.options.entity_days, with_private=True).facts
+    everything = fact_set.read(jobs.store, names, jobs.options.today, jobs.options.entity_days).facts
     for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}

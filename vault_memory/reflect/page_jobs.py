@@ -7,8 +7,8 @@ then it is drafted. This reads the index and writes nothing.
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
 from itertools import chain
@@ -85,6 +85,8 @@ class Options:
     """Whether a note holds the block of an entity's page, wherever it lies."""
     removed: frozenset[str] = frozenset()
     """The pages that are not made, for a person removed them."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Pages that were renamed since the last run, by the path that each had."""
 
 
 class PageJobs:
@@ -92,14 +94,14 @@ class PageJobs:
 
     def __init__(self, store: View, options: Options, template: str, feedback: Feedback) -> None:
         self.store, self.options, self._template, self._feedback = store, options, template, feedback
-        self._names, self._lexicon = Names(store, with_private=False), Lexicon(store)
+        self._names, self._lexicon = Names(store, with_private=False, renamed=options.renamed), Lexicon(store)
         self._stems = lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
         self._paths = note_queries.note_paths(store)
         self._open_paths = note_queries.note_paths(store, with_private=False)
         """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
         self.unmade: list[str] = []
         """The pages that would be made, had nobody removed them."""
-        self.fact_set = fact_set.read(store, options.today, options.entity_days)
+        self.fact_set = fact_set.read(store, self._names, options.today, options.entity_days)
         self._by_key = {fact.key: fact for fact in self.fact_set.facts}
         self._by_day: dict[date, list[Fact]] = defaultdict(list)
         self._about: dict[str, list[Fact]] = defaultdict(list)

@@ -48,7 +48,7 @@ class ReflectEnd(NamedTuple):
     run: str = ""
     ok: bool = True
     undone: bool = False
-    """Whether what it wrote was taken back since."""
+    """Whether what it wrote, or what it found written, was taken back since."""
 
 
 def without_quotes(path: str, why: str) -> str:
