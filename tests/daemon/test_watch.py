@@ -143,14 +143,16 @@ def test_the_same_size_and_time_with_another_content(kept: WatchedVault) -> None
     kept.until(lambda: kept.has("a.md", "omega"))
 
 
-def test_what_is_no_note_wakes_nobody(kept: WatchedVault) -> None:
+def test_a_new_attachment_is_found_and_what_is_written_into_it_wakes_nobody(kept: WatchedVault) -> None:
+    (kept.root / "picture.png").write_bytes(b"")
+    kept.until(lambda: kept.has("picture.png", "picture.png"))
     woke = kept.worker.last_sign
     (kept.root / ".obsidian").mkdir()
     (kept.root / ".obsidian/workspace.json").write_text("{}")
     (kept.root / "picture.png").write_bytes(b"png")
     (kept.root / "a.md").read_text()
     (kept.root / "b.md").write_text("a note, so that all events before it have come")
-    kept.until(lambda: kept.has("b.md", "a note"))
+    kept.until(lambda: kept.has("b.md", "a note") and not kept.changes.count)
     batches = kept.worker.last_sign
     assert batches > woke
     time.sleep(0.3)

@@ -53,7 +53,7 @@ def test_a_slug_is_a_safe_file_name_and_its_own_slug(name: str) -> None:
         ("@-x @. @[[]] [[]] [[#here]] @[[", []),
         ("[[2025-11-27]] @[[2025-11-27 Thursday]] [[2025-W48]] [[2025-11]]", []),
         ("[[2025-11-2700]] [[2025 plans]]", ["2025-11-2700", "2025 plans"]),
-        ("![[map.png]]", ["map.png"]),
+        ("![[map.png]] ![[Node.js.md]] ![[Tea]] [[Node.js]]", ["Node.js", "Tea"]),
         ("", []),
     ],
 )

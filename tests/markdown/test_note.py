@@ -305,6 +305,7 @@ def test_an_unclosed_comment_is_reported_where_it_opens(mark: str) -> None:
         ("[[Harbour#^b1]]", [("Harbour", "^b1")]),
         ("[[]]", []),
         ("[[a]b]]", []),
+        ("![[map.png]] ![[map.png|200]] ![[Tea]] [[Node.js]]", [("Node.js", ""), ("Tea", "")]),
         ("[docks](places/Harbour.md)", [("places/Harbour.md", "")]),
         ("[docks](The%20Harbour.md#Tides)", [("The Harbour.md", "Tides")]),
         ("[site](https://example.org/a.md)", []),

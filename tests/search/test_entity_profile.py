@@ -87,6 +87,31 @@ def test_a_note_is_an_entity_by_its_name_aliases_and_links(tmp_path: Path) -> No
     assert "## Linked in\n- See [[Steph Ango]] and [[Ghost]].  (memory/2025-02-02.md#L4)\n" in text
 
 
+def test_a_name_with_a_dot_is_a_note_unless_a_file_has_it(tmp_path: Path) -> None:
+    notes = {
+        "a.md": "See [[Node.js]], [[Vue.js]], [[plan.pdf]] and [[Deno.js]].",
+        "Node.js.md": "Runs.",
+        "plan.pdf": "x",
+    }
+    found = memory(fill(tmp_path / "vault", notes | {"Vue.js": "code"}))
+    assert [(row.name, row.page) for row in found.entities()] == [("Deno.js", None), ("Node.js", "Node.js.md")]
+    assert found.recall("vue.js", k=1).results[0].source == "Vue.js"
+
+
+def test_notes_of_one_name_are_all_told(tmp_path: Path) -> None:
+    notes = {
+        "Kim.md": "---\ntitle: Peter\n---\nA dog.",
+        "Work/Clients/Peter.md": "Pays late.",
+        "Family/Peter.md": "My uncle.",
+        "memory/2025-01-01.md": "Met [[Peter]].",
+    }
+    found = memory(fill(tmp_path / "vault", notes)).entity("Peter")
+    assert found is not None and found.row.page == "Family/Peter.md"  # what the link opens in Obsidian
+    assert found.namesakes == ["Work/Clients/Peter.md", "Kim.md"]
+    text = call("--vault", str(tmp_path / "vault"), "entity", "Peter").out
+    assert "page: Family/Peter.md\nalso called so: Work/Clients/Peter.md, Kim.md\n" in text
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -25,6 +25,8 @@ MENTION = re.compile(
 )
 """`@Name`, `@[[Name]]`, `@[[Name|shown]]` or `[[Name]]`."""
 
+_ENDING = re.compile(r"\.(?!md$)[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
+
 _UNFIT = re.compile(r"[/\\:*?\"<>|\x00-\x1f]")
 _SPACES = re.compile(r"\s+")
 # What Obsidian, file managers and sync programs put behind a name to have a second file of it.
@@ -70,6 +72,11 @@ def original_name(name: str) -> str:
     return found[1] if found else ""
 
 
+def embeds_file(text: str, start: int, target: str) -> bool:
+    """Whether a link there shows a file that is no note, such as a picture: `![[Map.png]]`."""
+    return text[start - 1 : start] == "!" and _ENDING.search(target.strip()) is not None
+
+
 def is_day(name: str) -> bool:
     """Whether a name is that of a daily, weekly or monthly note, which is nobody."""
     return _DAY.match(name) is not None
@@ -82,6 +89,8 @@ def mentions(text: str) -> Iterator[str]:
         return
     for match in MENTION.finditer(text):
         name = match["word"] or link_name(match["link"] or match["plain"])
+        if embeds_file(text, match.start(), match["plain"] or ""):
+            continue
         if name and slug(name) and slug(name) not in seen and not _DAY.match(name):
             seen.add(slug(name))
             yield name

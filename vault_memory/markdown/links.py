@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from vault_memory.markdown.entities import embeds_file
 from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, TEXT, Note
 
@@ -36,7 +37,9 @@ def links(note: Note) -> Iterator[Link]:
         if state in (CODE, COMMENT, BLANK):
             continue
         if "[[" in line:
-            found = {(m[1].strip(), (m[2] or "")[1:].strip()) for m in _WIKILINK.finditer(note.plain(number))}
+            plain = note.plain(number)
+            matches = (m for m in _WIKILINK.finditer(plain) if not embeds_file(plain, m.start(), m[1]))
+            found = {(m[1].strip(), (m[2] or "")[1:].strip()) for m in matches}
             yield from (Link(number, target, anchor) for target, anchor in sorted(found) if target)
         if "](" in line:
             found = {(m[1], (m[2] or "")[1:]) for m in _MDLINK.finditer(note.plain(number))}

@@ -107,6 +107,7 @@ def entity_document(profile: "EntityProfile | None", asked: str, seen: "IndexSta
         "timeline": sorted({fact["date"] for fact in facts if fact["date"]}),
         "related": [{"name": name, "together": count} for name, count in profile.related],
         "linked_in": [asdict(line) for line in profile.linked_in],
+        "namesakes": list(profile.namesakes),
         "not_found": False,
     } | seen_document(seen)  # fmt: skip
 
@@ -117,6 +118,8 @@ def entity_text(profile: "EntityProfile") -> str:
     lines = [f"# {clean(row.name)}" + (f" ({', '.join(map(clean, row.aliases))})" if row.aliases else "")]
     if row.page:
         lines.append(f"page: {place(row.page)}")
+    if profile.namesakes:
+        lines.append(f"also called so: {', '.join(map(place, profile.namesakes))}")
     opinions = [fact for fact in profile.facts if fact.kind == "opinion"]
     for title, facts in (("Opinions", opinions), ("Facts", [f for f in profile.facts if f.kind != "opinion"])):
         if facts:

@@ -1,6 +1,5 @@
 """What is known of entities: all of them in a list, one with its facts, and the notes that a name means."""
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +12,6 @@ from vault_memory.search.names import Names
 from vault_memory.search.successors import superseded
 from vault_memory.store import note_queries
 from vault_memory.store.view import KINDS, Filters, View
-
-_ENDING = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -68,6 +65,8 @@ class EntityProfile:
     facts: Sequence[FactLine]
     related: Sequence[tuple[str, int]]
     linked_in: Sequence[LinkingLine] = ()
+    namesakes: Sequence[str] = ()
+    """Other notes with its name: a mention or a link by name alone may mean any of them."""
 
 
 def listing(store: View, with_private: bool = True, with_notes: bool = True) -> list[EntityRow]:
@@ -81,11 +80,11 @@ def listing(store: View, with_private: bool = True, with_notes: bool = True) -> 
         found[names.canonical(key)].append((count, first, last))
     linked: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
     spelled: dict[str, str] = {}
+    attachments = note_queries.attachment_names(store)
     for target, count, first, last in note_queries.link_targets(store, with_private) if with_notes else ():
         name = link_name(target)
-        if not is_day(slug(name)) and (
-            (canonical := names.canonical(name)) in found or not _is_attachment(names, name)
-        ):
+        canonical = names.canonical(name)
+        if not is_day(slug(name)) and (canonical in found or name.casefold() not in attachments or names.note(name)):
             linked[canonical].append((count, first, last))
             spelled.setdefault(canonical, name)
     for known in (*names.pages, *linked):
@@ -105,11 +104,6 @@ def listing(store: View, with_private: bool = True, with_notes: bool = True) -> 
                 links=sum(count for count, _, _ in linked.get(key, ())),
             ))  # fmt: skip
     return sorted(rows, key=lambda row: (-row.mentions, -row.links, row.name))
-
-
-def _is_attachment(names: Names, name: str) -> bool:
-    """Whether a link leads to a file that is no note, such as a picture."""
-    return _ENDING.search(name) is not None and not names.note(name)
 
 
 def profile(store: View, name: str) -> EntityProfile | None:
@@ -145,6 +139,7 @@ def profile(store: View, name: str) -> EntityProfile | None:
             for path, line, day, text in note_queries.lines_linking(store, targets)
             if path != row.page
         ],
+        namesakes=[path for path in names.notes(known) if path != row.page],
     )
 
 

@@ -23,7 +23,7 @@ class Names:
     ) -> None:
         self._store, self.with_private, self._with_notes = store, with_private, with_notes
         self._spelled: dict[str, str | None] = {}
-        self._notes: dict[str, str] = {}
+        self._notes: dict[str, list[str]] = {}
         rows = note_queries.page_names(store, with_private)
         self.copies = _copies(rows)
         """The copies of pages, which name nobody, each with the page it is one of."""
@@ -55,13 +55,17 @@ class Names:
 
     def note(self, name: str) -> str:
         """The path of the one note that a name means which no entity's page has; "" for none, or several aliases."""
+        return next(iter(self.notes(name)), "")
+
+    def notes(self, name: str) -> list[str]:
+        """That note, and others of that file name or title: a link means a file name first, the nearest to the root."""
         slug = entities.slug(name)
-        if not self._with_notes or not slug or slug in self._own:
-            return ""
+        if not self._with_notes or not slug or slug in self._own or entities.is_day(slug):
+            return []
         if slug not in self._notes:
             found = note_queries.notes_named(self._store, slug, self.with_private)
-            is_clear = found and (found[0][1] or len(found) == 1) and not entities.is_day(slug)
-            self._notes[slug] = found[0][0] if is_clear else ""
+            own = [path for path, is_own in found if is_own] or [path for path, _ in found if len(found) == 1]
+            self._notes[slug] = sorted(own, key=lambda path: entities.slug(entities.link_name(path)) != slug)
         return self._notes[slug]
 
     def page(self, slug: str) -> str | None:

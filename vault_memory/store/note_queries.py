@@ -185,8 +185,7 @@ def page_names(store: View, with_private: bool) -> list[tuple[str, str, str, int
 
 
 def notes_named(store: View, slug: str, with_private: bool) -> list[tuple[str, int]]:
-    """(path, whether the name is its own) of the notes with this title, file name or alias; the nearest to the root
-    first, as links are resolved."""
+    """(path, whether the name is its own) of notes with this title, file name or alias; nearest to the root first."""
     return [(path, own) for path, own, _ in store.rows(_NOTES_NAMED, slug, with_private)]
 
 
@@ -305,6 +304,7 @@ _PATHS = (
     f"SELECT path FROM note WHERE {IS_NOTE} AND path > ?1 AND (?2 IS NULL OR path < ?2) AND (?3 OR scope = 'global')"
     " ORDER BY path"
 )
+_ATTACHMENTS = f"SELECT path FROM note WHERE NOT {IS_NOTE}"
 _TITLES = (
     f"SELECT path, title FROM note WHERE {IS_NOTE}"
     " UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
@@ -366,6 +366,11 @@ def newest_notes(view: View, folder: str) -> list[tuple[str, str | None, str, st
     """(path, day, title, scope, last line) of the notes below a folder, newest first."""
     first, last = (f"{folder}/", f"{folder}0") if folder else ("", None)
     return list(view.rows(_NEWEST_NOTES, first, last))
+
+
+def attachment_names(view: View) -> set[str]:
+    """The file names of all that is no note, case folded."""
+    return {path.rpartition("/")[2].casefold() for (path,) in view.rows(_ATTACHMENTS)}
 
 
 def note_titles(view: View) -> list[tuple[str, str]]:
