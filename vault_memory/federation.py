@@ -390,6 +390,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         pending=sum(answer.pending for answer in answers),
         notes=sum(answer.notes for answer in answers),
         passages=sum(answer.passages for answer in answers),
+        matched=tuple(sorted({word for answer in answers for word in answer.matched})),
         words=sum((Counter(answer.words) for answer in answers), Counter()),
         missing=tuple(word for word in of_notes[0].missing if all(word in a.missing for a in of_notes)),
         is_relevant=any(answer.is_relevant for answer in answers),

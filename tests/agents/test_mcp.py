@@ -75,7 +75,7 @@ def test_a_client_finds_everything_and_it_is_small(root: Path) -> None:
         found = await session.search("what does Peter prefer?")
         assert found.startswith(OPENING)
         assert "## memory/2025-11-27.md" in found and "L4 - O(c=0.95) @Peter: Prefers concise" in found
-        assert "max_results shows more" in await session.search("a long note about gardens", max_results=2)
+        assert "use max_results to see more" in await session.search("a long note about gardens", max_results=2)
         assert "index up to date" in found and "scopes: global" in found and "agent:test-agent" in found
         assert "spare key" not in found
         assert "nothing found" in await session.call("memory_search", query="Peter", since="2030-01-01")

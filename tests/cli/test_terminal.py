@@ -124,6 +124,12 @@ def test_an_answer_on_a_narrow_terminal_without_colour(tmp_path: Path) -> None:
         assert screen("--vault", "Notes", "recall", "kite", "-k", "3", "--quiet", columns=40) == SHOWN
 
 
+def test_the_compound_of_which_a_word_is_part_is_bold(tmp_path: Path) -> None:
+    put(tmp_path, "Notes/Signal.md", "Die Kodierungslänge war neun.\n")
+    with at_home(tmp_path), working_in(tmp_path):
+        assert f"{BOLD}Kodierungslänge" in screen("--vault", "Notes", "recall", "kodierung", NO_COLOR="")
+
+
 def test_a_note_closes_no_link_and_sets_no_style(tmp_path: Path) -> None:
     put(tmp_path, "Notes/a.md", "The kite \x1b[31mis red\x1b]8;;http://x\x1b\\.\n")
     with at_home(tmp_path), working_in(tmp_path):

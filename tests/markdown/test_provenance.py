@@ -117,7 +117,7 @@ def test_recall_says_who_each_line_is_from(tmp_path: Path) -> None:
     assert found["- W(by=web) @Mara: Sings at the opera."] == ("web", False)
     assert found["- O(c=0.9, by=tool) @Mara: Likes the opera."] == ("tool", False)
     assert found["Mara sings at weddings."] == ("web", False)
-    told = recall_text(answer)
+    told = recall_text(recall_document(answer)["results"])
     assert "choir.\n" in f"{told}\n" and "opera. (from the web)" in told and "opera. (tool output)" in told
     assert "weddings. (from the web)" in told
 

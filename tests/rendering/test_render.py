@@ -88,7 +88,7 @@ def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
 def test_nothing_that_moves_a_cursor_is_printed(text: str) -> None:
     problem = problem_line(Problem("a\x1b.md", 3, text))
     assert len(problem.splitlines()) == 1
-    printed = recall_text(answer(result(text=text)))
+    printed = recall_text(recall_document(answer(result(text=text)))["results"])
     assert not any((ord(c) < 32 and c not in "\t\n") or 0x7F <= ord(c) < 0xA0 for c in printed + problem)
 
 
@@ -164,13 +164,13 @@ def test_results_are_grouped_by_note_in_line_order() -> None:
         result(3, line=4, text="four\nfive"),
         result(4, "trip.md", 1, "one", date="2025-11-20"),
     )
-    assert recall_text(said) == (
+    assert recall_text(recall_document(said)["results"]) == (
         "## log/2025-11-27.md\nL4 four\nL5 five\nL9 nine\n\n## Harbour.md\nL3 three\n\n## trip.md (2025-11-20)\nL1 one"
     )
 
 
 def test_nothing_found_is_said() -> None:
-    assert recall_text(answer()) == ""
+    assert recall_text([]) == ""
     assert recall_notes(answer()) == ([], ["Nothing found in 12 notes."])
 
 
@@ -179,7 +179,8 @@ def test_what_was_left_out_or_stale_is_said() -> None:
     said = answer(result(), degraded=[("semantic", "no vectors")], fresh=False, pending=2, omitted=omitted)
     assert recall_notes(said) == ([], ["No vectors.", "The index is 2 notes behind; `memory index` updates it."])
     assert left_out_notes(omitted) == [
-        "1 more match; use --k to see more.", "3 more did not fit the budget.", "Left out: 2 near-duplicates.",
+        "1 more match; use --k to see more.", "3 more did not fit the budget; use --budget to see more.",
+        "Left out: 2 near-duplicates.",
     ]  # fmt: skip
 
 
@@ -199,6 +200,10 @@ def test_guesses_by_meaning_are_introduced_as_such() -> None:
     why = "no note contains any of these words"
     assert recall_notes(answer(result(), degraded=[("lexical", why)], is_guess=True)) == ([f"N{why[1:]}:"], [])
     assert left_out_notes({"beyond_pool": 9, "over_k": 2}) == ["At least 11 more matches; use --k to see more."]
+    assert left_out_notes({"weak": 185, "unreadable": 1}) == [
+        "Left out: 1 in notes that cannot be read, 185 too weak (shown with --all)."
+    ]
+    assert left_out_notes({"over_k": 2, "weak": 1}, {}) == ["2 more matches.", "Left out: 1 too weak."]
     assert left_out_notes({"near_duplicates": 1, "changed": 1, "core_lines": 2}) == [
         "Left out: 1 near-duplicate, 1 whose note has changed since, 2 core memory lines."
     ]

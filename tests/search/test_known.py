@@ -61,7 +61,7 @@ def test_what_shares_only_a_name_is_too_weak_unless_all_is_wanted(tmp_path: Path
     ]
     assert [result["path"] for result in found[0]["results"]] == ["a.md", "Bo.md"]
     assert (found[0]["omitted"]["weak"], len(found[1]["results"]), len(found[2]["results"])) == (3, 5, 5)
-    assert "Left out: 3 too weak." in run(root, "recall", query).stderr
+    assert "Left out: 3 too weak (shown with --all)." in run(root, "recall", query).stderr
 
 
 def test_everyday_talk_is_not_about_the_notes_in_another_language_either(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_memory.markdown.note import note_header
-from vault_memory.rendering.recall import recall_text
+from vault_memory.rendering.recall import recall_document, recall_text
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.pack import JOINER, JOINER_TOKENS, Packing, content
 from vault_memory.store.view import Candidate
@@ -161,7 +161,7 @@ def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]],
 @example([("boat", 1, 999), ("oar", 3, 100)], limited(rendered=True))
 def test_what_is_printed_costs_no_more_than_was_counted(rows: list[tuple[str, int, int]], limits: Request) -> None:
     packed = Packing(limits, HEADERS).fill(candidates(rows))
-    printed = recall_text(answer([result(n, place) for n, place in enumerate(packed.places, 1)]))
+    printed = recall_text(recall_document(answer([result(n, p) for n, p in enumerate(packed.places, 1)]))["results"])
     assert tokens.count(printed) <= packed.rendered_tokens
 
 

@@ -46,6 +46,9 @@ CUT_NOTICE, CUT_NOTICE_TOKENS = "cut; memory_get shows the rest", 12
 DEFAULT_RESULTS_LIMIT, DEFAULT_TOKENS_LIMIT = 50, 10_000
 """What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
 
+LEFT_OUT_OPTIONS = {"over_k": "max_results", "over_budget": "budget"}
+"""The arguments that show what was left out."""
+
 MAX_PAGES = 20
 LONGEST_DIFF = 3000
 """The characters of an edit's difference that are answered: who sent it knows the text."""
@@ -131,7 +134,7 @@ def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
     notes += map(_clause, found["notes"])
     notes += ["index up to date"] if found["index"]["fresh"] else []
     notes += [f"scopes: {', '.join(scopes)}"]
-    notes += map(_clause, left_out_notes(found["omitted"], "max_results shows more"))
+    notes += map(_clause, left_out_notes(found["omitted"], LEFT_OUT_OPTIONS))
     return [*notes, *([LEGEND] if any(each["kind"] in facts.KINDS.values() for each in found["results"]) else [])]
 
 

@@ -13,7 +13,6 @@ from vault_memory.markdown.facts import KINDS
 from vault_memory.markdown.note import note_header, one_line
 from vault_memory.search.answer import MAX_UNKNOWN_WORDS, SESSION, Result, no_mention
 from vault_memory.search.pack import clean
-from vault_memory.search.successors import older_mark
 from vault_memory.text import frame
 
 FRAME_TOKENS = 40
@@ -203,7 +202,7 @@ def piece_tokens(form: str, piece: Piece) -> int:
     digits = (len(str(piece.end_line)) + 2) // 3  # cl100k_base makes one token of three
     tokens = piece.tokens + sum(_joints(line) for line in lines) + digits * len(lines)
     tokens += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * digits
-    after = older_mark(piece.after, piece.path) if form == "markdown" else f"superseded_by: {piece.after}"
+    after = provenance.older_mark(piece.after, piece.path) if form == "markdown" else f"superseded_by: {piece.after}"
     tokens += 4 + len(_VALUES[form](after).encode()) if piece.after else 0
     tokens += 0 if provenance.is_trusted(piece.by) else BY_TOKENS + len(_VALUES[form](piece.by).encode())
     return tokens + _escapes(piece.text, _ESCAPED[form](piece.text))
@@ -276,7 +275,7 @@ def _markdown(sections: Sections, remarks: Remarks) -> str:
                 texts = enumerate(piece.text.split("\n"), piece.start_line)
                 lines += [f"{piece.letter}{n} {_safe(line)}" for n, line in texts]
                 lines[-1] += provenance.mark(piece.by)
-                lines[-1] += _name(older_mark(piece.after, piece.path)) if piece.after else ""
+                lines[-1] += _name(provenance.older_mark(piece.after, piece.path))
             if more := noted.more:
                 span = _span(more).replace("-", "-L")
                 lines.append(f"({more.height:,} more line{'s' * (more.height > 1)} of this note left out: L{span})")

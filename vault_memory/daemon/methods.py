@@ -15,7 +15,7 @@ from vault_memory.rendering.recall import (
     recall_document,
     recall_notes,
     recall_text,
-    screen_document,
+    result_documents,
 )
 from vault_memory.search import request
 
@@ -66,13 +66,14 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
         return recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
     before, notes = recall_notes(answer)
     days = [day.isoformat() for day in answer.understood.window or ()]
+    results = result_documents(answer)
+    shown = {"results": results, "matched": list(answer.matched), "links": memory.config.terminal_links}
     return {
-        "text": recall_text(answer), "before": before, "notes": notes, "left_out": left_out_notes(answer.omitted),
+        "text": recall_text(results), "before": before, "notes": notes, "left_out": left_out_notes(answer.omitted),
         "rendered_tokens": answer.rendered_tokens, "known": not answer.missing,
         "degraded": [{"what": what, "why": why} for what, why in answer.degraded], "index": {"fresh": answer.fresh},
         "understood": {"unknown": list(answer.understood.unknown), "window": days or None},
-        "omitted": dict(answer.omitted),
-        **(screen_document(answer, memory.config.terminal_links) if request.flag(params, "with_results") else {}),
+        "omitted": dict(answer.omitted), **(shown if request.flag(params, "with_results") else {}),
     }  # fmt: skip
 
 

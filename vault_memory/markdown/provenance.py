@@ -7,6 +7,8 @@ cannot be read is trusted by nobody.
 import re
 from collections.abc import Iterable, Mapping
 
+from vault_memory.markdown.entities import link_name
+
 PERSON, WEB, UNCLEAR = "person", "web", "unclear"
 
 _FORM = re.compile(r"person|web|tool|import(?::[^\s,()]+)?|agent:[^\s,()]+")
@@ -80,6 +82,14 @@ def mark(by: str) -> str:
     if is_trusted(by):
         return ""
     return " (from the web)" if "web" in by else " (tool output)" if "tool" in by else " (origin unclear)"
+
+
+def older_mark(successor: str | None, path: str) -> str:
+    """What is written behind a superseded line: where its successor stands, in its own note the line alone."""
+    if not successor:
+        return ""
+    other, _, line = successor.rpartition("#")
+    return f" ← older; see {line if other == path else f'{link_name(other)}#{line}'}"
 
 
 def teller_name(by: str) -> str:

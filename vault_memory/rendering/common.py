@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from vault_memory.markdown.note import one_line
 from vault_memory.search.answer import Answer
 from vault_memory.search.pack import clean as clean
-from vault_memory.search.successors import older_mark
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState
@@ -49,11 +48,6 @@ def degraded_notes(degraded: Iterable[tuple[str, str]]) -> list[str]:
 def place(path: str) -> str:
     """A note's path fit for a terminal, on one line."""
     return clean(one_line(path))
-
-
-def superseded(successor: str | None, path: str) -> str:
-    """What is printed behind a line that was superseded."""
-    return clean(older_mark(successor, path)) if successor else ""
 
 
 def cells(text: str) -> int:

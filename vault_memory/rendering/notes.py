@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.fact_text import readable
-from vault_memory.rendering.common import Document, clean, cut, place, plural, schema, seen_document, superseded
+from vault_memory.rendering.common import Document, clean, cut, place, plural, schema, seen_document
 from vault_memory.search.answer import Result
 from vault_memory.text import terms
 
@@ -127,7 +127,7 @@ def entity_text(profile: "EntityProfile") -> str:
         for fact in facts:
             sure = f"[{fact.confidence:.2f}] " if fact.confidence is not None else ""
             text = clean(fact.text) + provenance.mark(fact.by)
-            after = superseded(fact.superseded_by, fact.path)
+            after = clean(provenance.older_mark(fact.superseded_by, fact.path))
             lines.append(f"- {sure}{text}  ({place(fact.path)}#L{fact.start_line}){after}")
     if profile.linked_in:
         lines += ["", "## Linked in"]
@@ -168,8 +168,9 @@ def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
         newest = next((line for line in one.evidence if line.text == one.statement), one.evidence[0])
         about = f"{', '.join(map(clean, one.entities))}: " if one.entities else ""
         private = f"  (private to {clean(one.scope)})" if one.scope != "global" else ""
+        after = clean(provenance.older_mark(one.superseded_by, newest.path))
         statement = f"{one.confidence:.2f} {one.trend:7} {about}{_unlinked(one.statement)}"
-        lines.append(f"{statement}  ({_cited(newest)}){private}{superseded(one.superseded_by, newest.path)}")
+        lines.append(f"{statement}  ({_cited(newest)}){private}{after}")
         lines += (MARGIN + line for line in (_history(one) if history else _in_short(one)))
     return "\n".join(lines)
 

@@ -1,12 +1,9 @@
 """What `recall` and `context` print: Markdown grouped by note, notes for a person beside it, JSON documents."""
 
-import json
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from vault_memory.markdown import provenance
 from vault_memory.markdown.note import note_header
 from vault_memory.rendering.common import (
     Document,
@@ -17,13 +14,10 @@ from vault_memory.rendering.common import (
     schema,
     seen_document,
     seen_notes,
-    superseded,
 )
-from vault_memory.search.answer import SESSION, Answer, Result, no_mention
-from vault_memory.search.query import understand
+from vault_memory.rendering.screen import by_note, explained, numbered_lines
+from vault_memory.search.answer import Answer, Result, no_mention
 from vault_memory.store.journal import digits
-from vault_memory.store.search_queries import stemmer
-from vault_memory.text.terms import RUN, index_text
 
 if TYPE_CHECKING:
     from vault_memory.context.context import Bundle, ContextRequest
@@ -52,10 +46,15 @@ def recall_document(answer: Answer) -> Document:
             "kinds": list(answer.understood.kinds), "unknown": list(answer.understood.unknown),
         },
         "known": not answer.missing,
-        "results": [_result(result, answer.vault) for result in answer.results],
+        "results": result_documents(answer),
         "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,
         "omitted": dict(answer.omitted), "seconds": round(answer.seconds, 4),
     } | ({"roots": roots} if roots else {})  # fmt: skip
+
+
+def result_documents(answer: Answer) -> list[Document]:
+    """The `results` of the `recall@1` document."""
+    return [_result(result, answer.vault) for result in answer.results]
 
 
 def _result(result: Result, vault: str) -> Document:
@@ -75,39 +74,16 @@ def _result(result: Result, vault: str) -> Document:
     return document | ({"why": result.why} if result.why is not None else {})
 
 
-def recall_text(answer: Answer) -> str:
-    """The answer as Markdown, grouped by note: path and day once, the line number before each line."""
-    by_note: dict[str, list[Result]] = {}
-    for result in answer.results:
-        by_note.setdefault(result.path, []).append(result)
+def recall_text(results: Sequence[Document]) -> str:
+    """The results of `recall@1` as Markdown: a note's path and day once, the line number before each line."""
     blocks = []
-    for path, results in by_note.items():
-        lines = [clean(note_header(path, results[0].date))]
-        for result in sorted(results, key=lambda r: (r.start_line, r.rank)):
-            texts = result.content.split("\n")
-            numbered = result.end_line - result.start_line + 1 == len(texts)
-            letter = "m" if result.kind == SESSION else "L"
-            for offset, text in enumerate(texts):
-                is_named = bool(result.start_line) and (numbered or not offset)
-                number = f"{letter}{result.start_line + offset} " if is_named else ""
-                lines.append(f"{number}{clean(text)}")
-            lines[-1] += provenance.mark(result.by) + superseded(result.superseded_by, path)
-            if result.why is not None:
-                why = json.dumps(result.why, ensure_ascii=False, sort_keys=True).replace('"', "")
-                lines.append(f"    {result.rank}. {result.score:.3f} {why}")
+    for note in by_note(results):
+        lines = [clean(note_header(note[0]["path"], note[0]["date"]))]
+        for result in note:
+            lines += (clean(f"{number} {text}" if number else text) for number, text in numbered_lines(result))
+            lines += explained(result)
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
-
-
-def screen_document(answer: Answer, has_links: bool) -> Document:
-    """What `screen.recall_screen` shows of an answer: its results, and the words of them that match the question."""
-    query, stems = understand(answer.request), stemmer()
-    wanted = {stem for phrase in (*query.phrases, *query.named) for stem in stems(phrase)}
-    words = {word for result in answer.results for word in re.findall(r"\w+", result.content.casefold())}
-    matched = {word for word in words if not RUN.search(word) and wanted.intersection(stems(index_text(word)))}
-    matched.update(filter(RUN.search, query.words))
-    results = [_result(result, answer.vault) for result in answer.results]
-    return {"results": results, "matched": sorted(matched), "links": has_links}
 
 
 def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
@@ -137,23 +113,32 @@ _LEFT_OUT = {
     "weak": "too weak",
     "below_floor": "too weak to show unasked",
 }
-
-
 _NOUNS = ("near-duplicate", "core memory line")
 
+RECALL_OPTIONS = {"over_k": "--k", "over_budget": "--budget", "weak": "--all"}
+CONTEXT_OPTIONS = {"over_budget": "--budget"}
+"""The option of a command that shows what was left out for a reason."""
 
-def left_out_notes(omitted: Mapping[str, int], more_with: str = "use --k to see more") -> list[str]:
-    """What an answer leaves out, and how to see more results."""
+
+def left_out_notes(omitted: Mapping[str, int], options: Mapping[str, str] = RECALL_OPTIONS) -> list[str]:
+    """What an answer leaves out, and which of the `options` shows it."""
+
+    def use(reason: str) -> str:
+        return f"; use {options[reason]} to see more" if reason in options else ""
+
     notes = []
     if more := omitted.get("over_k", 0) + omitted.get("beyond_pool", 0):
         at_least = "At least " if omitted.get("beyond_pool") else ""
-        notes.append(f"{at_least}{plural(more, 'more match')}; {more_with}.")
+        notes.append(f"{at_least}{plural(more, 'more match')}{use('over_k')}.")
     if more := omitted.get("over_budget", 0):
-        notes.append(f"{more:,} more did not fit the budget.")
-    counts = [(omitted[reason], what) for reason, what in _LEFT_OUT.items() if omitted.get(reason)]
+        notes.append(f"{more:,} more did not fit the budget{use('over_budget')}.")
+    counts = []
+    for reason, what in _LEFT_OUT.items():
+        if count := omitted.get(reason):
+            shown_by = f" (shown with {options[reason]})" if reason in options else ""
+            counts.append((plural(count, what) if what in _NOUNS else f"{count:,} {what}") + shown_by)
     if counts:
-        others = (plural(count, what) if what in _NOUNS else f"{count:,} {what}" for count, what in counts)
-        notes.append(f"Left out: {', '.join(others)}.")
+        notes.append(f"Left out: {', '.join(counts)}.")
     return notes
 
 
@@ -175,7 +160,7 @@ def context_notes(document: Document) -> list[str]:
     notes, index = degraded_notes((each["what"], each["why"]) for each in document["degraded"]), document["index"]
     if index and not index["fresh"]:
         notes.append(behind(index["pending"]))
-    notes += left_out_notes(document["omitted"])
+    notes += left_out_notes(document["omitted"], CONTEXT_OPTIONS)
     if index and not document["text"]:
         notes.insert(0, f"Nothing to hand over from {plural(index['notes'], 'note')}.")
     return notes

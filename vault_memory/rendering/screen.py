@@ -2,14 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from vault_memory.markdown import provenance
 from vault_memory.markdown.note import note_header
-from vault_memory.rendering.common import cells, clean, superseded
+from vault_memory.markdown.provenance import mark, older_mark
+from vault_memory.rendering.common import Document, cells, clean
 from vault_memory.text.terms import RUN
 
 BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -34,58 +33,33 @@ class Screen(NamedTuple):
         return f"\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\" if is_link else text
 
 
-def recall_screen(results: Sequence[Mapping[str, Any]], matched: Sequence[str], screen: Screen) -> str:
-    """The results of a `recall@1` document, grouped by note in the order of each note's best."""
-    best = dict[str, int]()
-    for result in results:
-        best.setdefault(result["path"], len(best))
-    ordered = sorted(results, key=lambda each: (best[each["path"]], each["start_line"], each["rank"]))
+def recall_screen(results: Sequence[Document], matched: Sequence[str], screen: Screen) -> str:
+    """The results of a `recall@1` document, the `matched` words in bold."""
     words = _pattern(matched)
-    notes = (list(each) for _, each in groupby(ordered, key=lambda each: str(each["path"])))
-    return "\n\n".join("\n".join(_note(note, words, screen)) for note in notes)
+    return "\n\n".join("\n".join(_note(note, words, screen)) for note in by_note(results))
 
 
-def _note(results: Sequence[Mapping[str, Any]], words: re.Pattern[str] | None, screen: Screen) -> Iterator[str]:
-    first = results[0]
-    name = clean(note_header(first["path"], first["date"])).removeprefix("## ")
-    yield screen.link(first["uri"], screen.styled(BOLD, name))
-    column = max(len(number) for result in results for number, _ in _lines(result))
+def _note(results: Sequence[Document], words: re.Pattern[str] | None, screen: Screen) -> Iterator[str]:
+    path = results[0]["path"]
+    name = clean(note_header(path, results[0]["date"])).removeprefix("## ")
+    yield screen.link(results[0]["uri"], screen.styled(BOLD, name))
+    column = max(len(number) for result in results for number, _ in numbered_lines(result))
     above: Sequence[str] = ()
     end = 0
     for result in results:
         # A note's title that repeats its name says nothing more.
-        heading = [part for part in result["heading"] if part != PurePosixPath(first["path"]).stem]
+        heading = [part for part in result["heading"] if part != PurePosixPath(path).stem]
         if heading != list(above):
             yield from (screen.styled(DIM, row) for row in wrapped(clean(" › ".join(heading)), screen.width))
         elif end and result["start_line"] > end + 1:
             yield screen.styled(DIM, "⋮".rjust(column))
         above, end = heading, result["end_line"]
-        yield from _result(result, column, words, screen)
-
-
-def _result(result: Mapping[str, Any], column: int, words: re.Pattern[str] | None, screen: Screen) -> Iterator[str]:
-    mark = provenance.mark(result["by"]) + superseded(result["superseded_by"], result["path"])
-    lines = _lines(result)
-    for at, (number, text) in enumerate(lines, 1):
-        shown = clean(text) + (mark if at == len(lines) else "")
-        rows = wrapped(shown, screen.width - column - 1)
-        for cite, row in zip([number, *[""] * len(rows)], rows, strict=False):
-            row = words.sub(lambda word: screen.styled(BOLD, word[0]), row) if words else row
-            yield f"{screen.styled(DIM, cite.rjust(column))} {row}".rstrip() if column else row
-    if why := result.get("why"):
-        text = json.dumps(why, ensure_ascii=False, sort_keys=True).replace('"', "")
-        yield f"    {result['rank']}. {result['score']:.3f} {text}"
-
-
-def _lines(result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The lines of a result, each with its number as it is cited; parts of a line have the first part's alone."""
-    texts = result["content"].split("\n")
-    is_numbered = result["end_line"] - result["start_line"] + 1 == len(texts)
-    letter = "m" if result["kind"] == "session" else "L"
-    start = result["start_line"]
-    return [
-        (f"{letter}{start + at}" if start and (is_numbered or not at) else "", text) for at, text in enumerate(texts)
-    ]
+        for number, text in numbered_lines(result):
+            rows = wrapped(clean(text), screen.width - column - 1 if column else screen.width)
+            for cite, row in zip([number, *[""] * len(rows)], rows, strict=False):
+                row = words.sub(lambda word: screen.styled(BOLD, word[0]), row) if words else row
+                yield f"{screen.styled(DIM, cite.rjust(column))} {row}".rstrip() if column else row
+        yield from explained(result)
 
 
 def _pattern(matched: Sequence[str]) -> re.Pattern[str] | None:
@@ -114,3 +88,37 @@ def wrapped(text: str, width: int) -> list[str]:
             word, taken = "", 0
         row, used = row + word, used + taken
     return [*rows, row]
+
+
+# --- results as they are printed -------------------------------------------------------------------------------------
+
+
+def by_note(results: Sequence[Document]) -> list[list[Document]]:
+    """Results in the order of their lines, a list a note, the note with the best first."""
+    notes: dict[str, list[Document]] = {}
+    for result in results:
+        notes.setdefault(result["path"], []).append(result)
+    return [sorted(note, key=lambda each: (each["start_line"], each["rank"])) for note in notes.values()]
+
+
+def numbered_lines(result: Document) -> list[tuple[str, str]]:
+    """The lines of a result, each with its number as it is cited; parts of a line have the first part's alone.
+
+    Behind the last stands who it is from and what took its place.
+    """
+    texts = result["content"].split("\n")
+    texts[-1] += mark(result["by"]) + older_mark(result["superseded_by"], result["path"])
+    is_numbered = result["end_line"] - result["start_line"] + 1 == len(texts)
+    letter = "m" if result["kind"] == "session" else "L"
+    start = result["start_line"]
+    return [
+        (f"{letter}{start + at}" if start and (is_numbered or not at) else "", text) for at, text in enumerate(texts)
+    ]
+
+
+def explained(result: Document) -> list[str]:
+    """Why a result has its rank, where that was asked for."""
+    if not result.get("why"):
+        return []
+    why = json.dumps(result["why"], ensure_ascii=False, sort_keys=True).replace('"', "")
+    return [f"    {result['rank']}. {result['score']:.3f} {why}"]

@@ -175,6 +175,8 @@ class Answer(NamedTuple):
     """The question's phrases that stand anywhere in what is seen, each with the number of passages that hold it."""
     passages: int = 0
     """How many passages are seen."""
+    matched: tuple[str, ...] = ()
+    """The words of the results that match the question, case folded, where the answer will be printed."""
 
 
 def no_mention(words: Sequence[str]) -> str:

@@ -4,11 +4,11 @@ Pure; any text is a question, and none of it reaches FTS5 unquoted.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.search.answer import Request
+from vault_memory.search.answer import Request, Result
 from vault_memory.text import terms
 from vault_memory.text.spans import CALENDAR_WORDS, may_hold_date
 from vault_memory.text.terms import STOP_WORDS
@@ -158,6 +158,14 @@ def understand(request: Request) -> Query:
         wants_latest=latest,
         wants_earliest=earliest,
     )
+
+
+def matched_words(query: Query, results: Iterable[Result], stems: Callable[[str], list[str]]) -> tuple[str, ...]:
+    """The words of results that have a stem in common with the question; of a script without spaces the question's."""
+    wanted = {stem for phrase in (*query.phrases, *query.named) for stem in stems(phrase)}
+    words = {word for result in results for word in re.findall(r"\w+", result.content.casefold())}
+    alike = (w for w in words if not terms.RUN.search(w) and not wanted.isdisjoint(stems(terms.index_text(w))))
+    return (*sorted(alike), *filter(terms.RUN.search, query.words))
 
 
 def _telling(spoken: list[str]) -> tuple[str, ...]:

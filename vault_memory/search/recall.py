@@ -15,7 +15,7 @@ from vault_memory.search import pack, page_sources, relevance_gate
 from vault_memory.search.answer import CLOSEST, Answer, Request, Result, Understanding
 from vault_memory.search.candidates import Finder
 from vault_memory.search.pack import Packing
-from vault_memory.search.query import understand
+from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import Bounds
 from vault_memory.store import journal, note_queries
@@ -166,6 +166,7 @@ class Recall:
             vault=self._vault.root.name,
             is_relevant=reached >= (bounds.unasked if query.request.unasked else 0.0),
             missing=tuple(missing),
+            matched=matched_words(query, results, finder.lexicon.stems) if query.request.rendered else (),
         )  # fmt: skip
 
     # --- packing -----------------------------------------------------------------------------------------------------

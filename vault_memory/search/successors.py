@@ -32,12 +32,6 @@ class Successor(NamedTuple):
         return self.path + lines
 
 
-def older_mark(successor: str, path: str) -> str:
-    """How a superseded line of a note is marked: where its successor stands, in its own note the line alone."""
-    other, _, line = successor.rpartition("#")
-    return f" ← older; see {line if other == path else f'{entities.link_name(other)}#{line}'}"
-
-
 def superseded(
     store: View, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
 ) -> dict[int, Successor]:

@@ -6,9 +6,9 @@ lines: row ids tell in which order notes were indexed, and what else was.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -484,27 +484,12 @@ class TermCounts(NamedTuple):
     notes: int
 
 
-def stemmer() -> Callable[[str], list[str]]:
-    """What gives the stems of a text, in order, by FTS5's own tokenizer, without an index."""
-    return partial(_stems, _tokenizer(apsw.Connection(":memory:")))
-
-
-def _tokenizer(connection: apsw.Connection) -> apsw.FTS5Tokenizer:
-    return connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
-
-
-def _stems(tokenize: apsw.FTS5Tokenizer, text: str) -> list[str]:
-    data, reason = text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT
-    # Without offsets and colocated stems the result is a list of texts.
-    return tokenize(data, reason, None, include_offsets=False, include_colocated=False)  # type: ignore[return-value]
-
-
 class Lexicon:
     """The terms of one open store."""
 
     def __init__(self, store: View) -> None:
         self._store = store
-        self._tokenize = _tokenizer(store.connection)
+        self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         self._irregular = frozenset(self.stems(" ".join(terms.BASES)))
         # By text, not by id: ids are given again after a note has changed, and a text has the same stems for ever.
         self.of_passage = lru_cache(maxsize=REMEMBERED_TEXTS)(self._of_passage)
@@ -515,7 +500,9 @@ class Lexicon:
 
     def stems(self, text: str) -> list[str]:
         """The stems of a text, in order, by FTS5's own tokenizer."""
-        return _stems(self._tokenize, text)
+        data, reason = text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT
+        # Without offsets and colocated stems the result is a list of texts.
+        return self._tokenize(data, reason, None, include_offsets=False, include_colocated=False)  # type: ignore[return-value]
 
     def _of_passage(self, text: str, kind: str) -> tuple[str, ...]:
         """The stems of a passage, as they were indexed; each is one object wherever it stands, so that few are kept."""
