@@ -41,7 +41,10 @@ def test_a_note_is_opened_by_the_name_that_links_give_it(root: Path) -> None:
             assert inside(said).splitlines()[:2] == ["## bank/entities/Ida Falk.md#L1-L3", "L1 # Ida Falk"], link
         assert "# Asa" in await session.call("memory_get", path=normalize("NFC", "Åsa"))
         for cited in ("[[2025-11-27#^p1]]", "2025-11-27#L4", "memory/2025-11-27.md#Retain", "memory/2025-11-27#^p1"):
-            assert "L4 - W @Peter: Sails." in await session.call("memory_get", path=cited), cited
+            said = await session.call("memory_get", path=cited)
+            assert "L4 - W @Peter: Sails." in said and "# Log" not in said, cited
+        said = await session.call("memory_get", path="[[2025-11-27#None such]]")
+        assert "L1 # Log" in said and "it has no heading or block None such, so this is from the whole note" in said
         # A name in another folder, or of several notes, is never opened by guess.
         for path in ("people/Ida Falk", "shut/Ida Falk.md"):
             said = await session.call("memory_get", path=path)

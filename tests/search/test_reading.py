@@ -50,3 +50,63 @@ def test_a_note_whose_lines_are_all_shut_is_not_found(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, {"a.md": f"{SHUT}\n{SHUT}"}))
     for lines in (None, (2, 2), (1, 1), (9, 9)):
         assert mine.get("a.md", lines, scopes=SCOPES) == replace(mine.get("b.md", lines, scopes=SCOPES), path="a.md")
+
+
+BUDGET = """# Budget
+
+## Spent **so far**
+Rope and paint. ^p1
+
+### Boats
+- A keel, which
+  was dear ^keel
+  - and a mast
+- A sail
+
+## Left
+Nothing much,
+and less by the day.
+
+^left
+"""
+
+
+@pytest.mark.parametrize(
+    ("anchor", "lines"),
+    [
+        ("Spent so far", (3, 10)),
+        ("spent-so-far", (3, 10)),
+        ("Boats", (6, 10)),
+        ("Budget#Boats", (6, 10)),
+        ("Left#Boats", (1, 16)),
+        ("Budget", (1, 16)),
+        ("No such", (1, 16)),
+        ("^p1", (4, 4)),
+        ("^Keel", (7, 9)),
+        ("^left", (13, 16)),
+        ("^none", (1, 16)),
+    ],
+)
+def test_a_heading_or_block_id_behind_a_note_reads_that_section(
+    tmp_path: Path, anchor: str, lines: tuple[int, int]
+) -> None:
+    mine = memory(fill(tmp_path, {"Budget.md": BUDGET}))
+    found = mine.get(f"Budget#{anchor}")
+    assert (found.path, found.start_line, found.end_line) == ("Budget.md", *lines)
+    assert found.text == "\n".join(BUDGET.split("\n")[lines[0] - 1 : lines[1]])
+    assert bool(found.missing_section) == (anchor in ("No such", "Left#Boats", "^none"))
+
+
+def test_lines_of_a_section_end_with_it(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, {"Budget.md": BUDGET, "C#.md": "sharp\n"}))
+    found = mine.get("Budget.md#Boats", (8, None))
+    assert (found.start_line, found.end_line) == (8, 10)
+    assert mine.get("C#").text == "sharp"  # a file's own name comes first
+
+
+def test_a_section_that_is_shut_is_as_one_that_is_not_there(tmp_path: Path) -> None:
+    text = "# Log\n\n## Plans (scope=agent:other)\n- (scope=agent:other) shut ^s\n- open\n"
+    mine = memory(fill(tmp_path, {"a.md": text}))
+    assert not mine.get("a#^s").missing_section
+    shut, none = (mine.get(f"a#^{name}", scopes=SCOPES) for name in ("s", "n"))
+    assert shut == replace(none, missing_section="^s")

@@ -24,7 +24,7 @@ from vault_memory.rendering.common import clean, place, plural
 from vault_memory.rendering.notes import entity_text, past_the_end
 from vault_memory.rendering.recall import left_out_notes
 from vault_memory.search.answer import SESSION, no_mention
-from vault_memory.search.get import Excerpt, parse_span
+from vault_memory.search.get import Excerpt, open_named, parse_span
 from vault_memory.text import frame
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault.vault import inside
@@ -367,7 +367,9 @@ def get(caller: Caller, given: Arguments) -> str:
         first = given.get("start_line", lines[0] if lines else int(cited[1]) if cited else 1)
         count = given.get("line_count")
         lines = first, first + count - 1 if count else None
-    excerpt, called = _open_named(caller, path, lines)
+    excerpt, called = open_named(
+        path, lambda name: _read(caller, inside(name), lines), lambda name: _notes_called(caller, name)
+    )
     if not excerpt.not_found:
         text = render_excerpt(excerpt)
         told = {name: getattr(excerpt, name) for name in _OF_AN_EXCERPT}
@@ -380,20 +382,10 @@ def get(caller: Caller, given: Arguments) -> str:
     return f"{said} Notes with that name:\n{frame.framed(listed)}" if called else said
 
 
-def _open_named(caller: Caller, path: str, lines: Span | None) -> tuple[Excerpt, list[str]]:
-    """What a path names, else the one note that a link with these words would open; and all that are called so."""
-    excerpt, target = _read(caller, path, lines), path
-    if not path.startswith("sessions/"):  # whose `#m3` is no heading
-        target = re.split(r"[|#]", path.removeprefix("[[").removesuffix("]]"))[0].strip()
-    if excerpt.not_found and target not in ("", path):
-        excerpt = _read(caller, inside(target), lines)
-    called: list[str] = []
-    if excerpt.not_found and target:
-        with suppress(VaultMemoryError):  # without an index nothing is to be said of names
-            called = caller.vault.indexed().notes_called(target, caller.scopes)
-        if len(called) == 1 and "/" not in target:  # links in notes name no folders
-            excerpt = _read(caller, called[0], lines)
-    return excerpt, called
+def _notes_called(caller: Caller, name: str) -> list[str]:
+    with suppress(VaultMemoryError):  # without an index nothing is to be said of names
+        return caller.vault.indexed().notes_called(name, caller.scopes)
+    return []
 
 
 def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:
@@ -462,6 +454,8 @@ def render_excerpt(excerpt: Excerpt) -> str:
         *(line for line, _ in groupby(numbered)),
     ]
     said = ["as the session says now" if is_session else "as the file is now"]
+    if excerpt.missing_section:
+        said.append(f"it has no heading or block {inline(excerpt.missing_section)}, so this is from the whole note")
     said += [f"all of it{of_all}: not the user's own words"] if of_all else []
     if excerpt.line_cut:
         said.append(f"{letter}{excerpt.end_line} is longer than can be shown; memory_search finds what else it says")

@@ -76,7 +76,8 @@ SEARCH = Tool(
 GET = Tool(
     "memory_get",
     "Read lines of one note, by the path that memory_search cites (path or path#L12), or by its name: [[Ada "
-    "Byron]]. For the context of a passage, or to check a quotation. A folder (`Projects/`) is listed.",
+    "Byron]]; a `#Heading` or `#^block` behind either reads that section. For the context of a passage, or to check a "
+    "quotation. A folder (`Projects/`) is listed.",
     {
         "path": _text("Path in the vault: memory/2025-11-27.md or memory/2025-11-27.md#L12", longest=1000),
         "start_line": _number("First line (1)", 1, 10_000_000),

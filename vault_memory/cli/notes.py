@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 from contextlib import suppress
 from pathlib import Path
@@ -30,7 +29,7 @@ from vault_memory.rendering.notes import (
     unit,
 )
 from vault_memory.search import request
-from vault_memory.search.get import parse_span
+from vault_memory.search.get import open_named, parse_span
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
@@ -119,14 +118,22 @@ def _daily_folder(root: Path) -> str:
 )
 @scope_option
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
-    """Read lines of a note, as PATH, PATH#L12, PATH#L12-L18, "[[Note]]" or Note; never from outside the vault."""
+    """Read lines of a note, never from outside the vault.
+
+    PATH is a path (memory/2025-11-27.md), with lines (#L12, #L12-L18), a heading (#Retain) or a block id (#^id) behind
+    it, or a name in place of the path: Note, "[[Note]]", "[[Note#Heading]]".
+    """
     path, span = parse_span(path, lines)
     memory = shared.memory()
-    excerpt = memory.get(path, span, max_tokens, request.scopes({"scope": scope}))
-    called = _notes_called(memory, path, request.scopes({"scope": scope})) if excerpt.not_found else []
-    if len(called) == 1:
-        excerpt = memory.get(called[0], span, max_tokens, request.scopes({"scope": scope}))
-    sessions = memory.sessions_below(path.rstrip("/"), request.scopes({"scope": scope})) if excerpt.not_found else []
+    scopes = request.scopes({"scope": scope})
+
+    def notes_called(name: str) -> list[str]:
+        with suppress(VaultMemoryError):  # without an index nothing is known of names
+            return memory.notes_called(name, scopes)
+        return []
+
+    excerpt, called = open_named(path, lambda name: memory.get(name, span, max_tokens, scopes), notes_called)
+    sessions = memory.sessions_below(path.rstrip("/"), scopes) if excerpt.not_found else []
     if shared.json:
         listed = {"sessions": [session._asdict() for session in sessions]} if sessions else {}
         shared.say(dump(get_document(excerpt) | listed))
@@ -135,7 +142,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     elif excerpt.not_found and os.path.isdir(memory.vault.root / path):  # what leads out was refused before
         shared.note(f"`{path}` is a folder: name a note inside it.")
     elif called and excerpt.not_found:
-        shared.note(f"Several notes are called `{path}`: {', '.join(map(place, called))}.")
+        shared.note(f"There is no note `{path}`. Notes with that name: {', '.join(map(place, called))}.")
     elif excerpt.not_found:
         is_off = path.startswith("sessions/") and not memory.config.sessions_tools
         shared.note(f"There is no note `{path}`: {SESSIONS_OFF if is_off else 'give its path within the vault'}.")
@@ -143,22 +150,15 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
         shared.note(past_the_end(excerpt))
     else:
         shared.say(clean(excerpt.text))
+        if excerpt.missing_section:
+            what = f"{place(excerpt.path)} has no heading or block `{clean(excerpt.missing_section)}`"
+            shared.note(f"{what}; this is from the whole note.")
         what = unit(excerpt.path)
         if excerpt.line_cut:
             shared.note(f"Cut within {what} {excerpt.end_line}; use --max-tokens to see more of it.")
         elif excerpt.truncated:
             rest = f"memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
             shared.note(f"Cut after {what} {excerpt.end_line}; continue with: {rest}")
-
-
-def _notes_called(memory: "Memory", link: str, scopes: tuple[str, ...]) -> list[str]:
-    """The notes that a link such as `[[Note]]`, or a bare name, means."""
-    target = re.split(r"[|#]", link.removeprefix("[[").removesuffix("]]"))[0].strip()
-    is_name = target and not target.startswith("sessions/") and ("/" not in target or link.startswith("[["))
-    called: list[str] = []
-    with suppress(VaultMemoryError):  # without an index nothing is known of names
-        called = memory.notes_called(target, scopes) if is_name else []
-    return called
 
 
 @command(

@@ -1,12 +1,12 @@
 """Links, tags and block ids: what the lines of a note point to and are marked with. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from vault_memory.markdown.entities import embeds_file
 from vault_memory.markdown.frontmatter import texts
-from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, TEXT, Note
+from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, TEXT, HeadingPaths, Note
 
 
 class Link(NamedTuple):
@@ -28,6 +28,7 @@ _WIKILINK = re.compile(r"\[\[([^\[\]|#]*)(#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]")
 _MDLINK = re.compile(r"\]\((?!\w+:)([^()\s]+?\.md)(#[^()\s]*)?\)")
 _TAG = re.compile(r"(?<![^\s(,;])#([\w/-]*[^\W\d][\w/-]*)")
 _ONLY_TAGS = re.compile(r"\s*(?:#[\w/-]+[\s,]*)+$")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _BLOCK_ID = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)[ \t]*$")
 
 
@@ -58,6 +59,52 @@ def tags(note: Note) -> Iterator[NoteTag]:
         place = 0 if names and state == TEXT and _ONLY_TAGS.match(plain) else number
         inline |= {(place, name) for name in names}
     yield from (NoteTag(line, name) for line, name in sorted({(0, name) for name in whole if name} | inline) if name)
+
+
+def find_anchor(note: Note, anchor: str) -> Iterator[tuple[int, int]]:
+    """The lines (first, last) that `Heading`, `Heading#Below` or `^block` behind a link's `#` means, in their order."""
+    lines = note.lines
+    if anchor.startswith("^"):
+        name = anchor[1:].strip().casefold()
+        marked = (n for n, line in enumerate(lines, 1) if (block_id(line) or "").casefold() == name)
+        yield from (_block(lines, n) for n in marked if name and note.states[n - 1] not in (CODE, COMMENT))
+        return
+    wanted, paths = [_heading_words(part) for part in anchor.split("#")], HeadingPaths(note.headings)
+    for at, heading in enumerate(note.headings):
+        above = iter(map(_heading_words, paths.above(heading.line)[:-1]))
+        if _heading_words(heading.text) == wanted[-1] and all(part in above for part in wanted[:-1]):
+            below = (other.line for other in note.headings[at + 1 :] if other.level <= heading.level)
+            last = next(below, len(lines) + 1) - 1
+            while not lines[last - 1].strip():
+                last -= 1
+            yield heading.line, last
+
+
+def _heading_words(text: str) -> str:
+    """What of a heading counts in a link to it: its words, whatever marks and spaces stand between them."""
+    return " ".join(re.findall(r"\w+", text.casefold())) or text.strip()
+
+
+def _block(lines: Sequence[str], last: int) -> tuple[int, int]:
+    """The paragraph or list item whose block id ends this line; of an id alone on its line all that stands above it."""
+    first, is_alone = last, lines[last - 1].lstrip().startswith("^")
+    while is_alone and first > 1 and not lines[first - 2].strip():
+        first -= 1
+    while first > 1 and _goes_on(lines[first - 2]) and (is_alone or not _ITEM.match(lines[first - 1])):
+        first -= 1
+    if not is_alone and _ITEM.match(lines[first - 1]):
+        indent = _indent(lines[first - 1])
+        while last < len(lines) and lines[last].strip() and _indent(lines[last]) > indent:
+            last += 1
+    return first, last
+
+
+def _goes_on(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def block_id(line: str) -> str | None:

@@ -1,12 +1,13 @@
 """Reads lines of one note as the file holds them now, never outside the vault: the `get` command."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.markdown.attachments import is_canvas, is_note_path
+from vault_memory.markdown.links import find_anchor
 from vault_memory.markdown.note import decoded_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
@@ -33,6 +34,8 @@ class Excerpt:
     line_cut: bool = False
     lines: int = 0
     origins: tuple[str, ...] = ()
+    missing_section: str = ""
+    """The heading or block that was asked for, where the note has none: then this is of the whole note."""
 
 
 class OpenScopes(NamedTuple):
@@ -54,12 +57,18 @@ def read(
 ) -> Excerpt:
     """Read a note's `lines` (1-based, both ends included; None is the last), at most 10,000 characters unless told.
 
+    Behind the path may stand `#Heading` or `#^block`: then that section's, with the lines counted as in the note.
+
     Lines that are out of scope are empty, or as if they were not there at the end, and nobody is told of them: a count
     would say that there is something. Where nothing else is, nothing was found; nor is, by somebody with scopes, what
     the user has excluded.
     Raises RefusedError for a path that leads out of the vault, VaultError for a note that cannot be read.
     """
-    missing, found = Excerpt(path, 0, 0, "", not_found=True), vault.locate(path, with_attachments=True)
+    missing, section = Excerpt(path, 0, 0, "", not_found=True), ""
+    found = vault.locate(path, with_attachments=True)
+    if found is None and "#" in path:
+        name, _, section = path.partition("#")
+        found = vault.locate(name)
     if found is None or (opened.scopes and vault.is_left_out(found)):
         return missing
     try:
@@ -70,8 +79,8 @@ def read(
         raise VaultError(f"{path} cannot be read: {error.strerror or error}.", "Check its permissions.") from error
     everything = decoded_lines(data)[0]
     origins: list[str] = []
-    if opened.scopes:
-        note = parse(found, data)
+    note = parse(found, data) if section or opened.scopes else None
+    if note and opened.scopes:
         standing = line_access(note, opened.folders)
         shown = _seen(everything, standing, opened.scopes)
         is_shut = not everything and note_scope(note.properties, found, opened.folders) not in opened.scopes
@@ -82,6 +91,9 @@ def read(
         raise RefusedError(f"{path} is not Markdown: only its name is known.", "Open it in another program.")
     first, last = lines or (1, None)
     first = max(first, 1)
+    spans = find_anchor(note, section) if note and section else ()
+    if span := next((span for span in spans if any(everything[span[0] - 1 : span[0]])), None):
+        first, last = max(first, span[0]), min(last or span[1], span[1])
     wanted = everything[first - 1 : last]
     text = "\n".join(wanted)
     kept = text[:MAX_CHARS] if max_tokens is None else _within_tokens(text, max_tokens)
@@ -93,8 +105,29 @@ def read(
     line_cut = truncated and text[len(kept)] != "\n"
     return Excerpt(
         found, first, end, kept, truncated, line_cut=line_cut, lines=len(everything),
-        origins=tuple(origins[first - 1 : end]),
+        origins=tuple(origins[first - 1 : end]), missing_section="" if span else section,
     )  # fmt: skip
+
+
+def open_named(
+    named: str, read_path: Callable[[str], Excerpt], notes_called: Callable[[str], list[str]]
+) -> tuple[Excerpt, list[str]]:
+    """What a path, a name or a link (`[[Note#Heading|shown]]`) names; and the notes of that name, where it is no path.
+
+    A name of several notes, or in another folder, opens none of them.
+    """
+    excerpt = read_path(named)
+    if not excerpt.not_found or named.startswith("sessions/"):  # whose `#m3` is no heading
+        return excerpt, []
+    link = named.removeprefix("[[").removesuffix("]]").partition("|")[0].strip()
+    name, mark, section = (part.strip() for part in link.partition("#"))
+    if not name:
+        return excerpt, []
+    excerpt = read_path(link) if link != named else excerpt
+    called = notes_called(name) if excerpt.not_found else []
+    if len(called) == 1 and "/" not in name:  # links in notes name no folders
+        excerpt = read_path(called[0] + mark + section)
+    return excerpt, called
 
 
 def seen_lines(path: str, data: bytes, opened: OpenScopes) -> list[str]:
