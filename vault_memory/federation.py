@@ -48,11 +48,10 @@ _OF_ONE_SOURCE = ("lexical", "entity", "temporal")
 
 
 class NoAnswer(NamedTuple):
-    """Why a source gives no answer; `is_stale` where `memory index` helps, `is_off` where the settings want it so."""
+    """Why a source gives no answer, and which problem of the whole answer that is; none where the user wants it so."""
 
     why: str
-    is_stale: bool = False
-    is_off: bool = False
+    problem: str = "source"
 
 
 SourceAnswer = tuple[str, Answer | NoAnswer]
@@ -92,7 +91,7 @@ class Federation(Memory):
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
-        """Answer questions one after the other, each from the roots that its source names."""
+        """Answer questions one after the other, each from the sources that it names."""
         for beside, group in groupby(requests, lambda request: request.source != NOTES or bool(self.further_vaults)):
             if beside:
                 yield from (self._answer(request, progress, keep) for request in group)
@@ -106,14 +105,7 @@ class Federation(Memory):
         behind, do not.
         """
         given: list[SourceAnswer] = [(NOTES, own)] if own else []
-        if may_wait:
-            given += self._ask_others(request)
-        else:
-            # Even finding the vaults may hang: that is left to the thread that asks them.
-            if request.source != SESSIONS and (self.config.roots or self.config.roots_under):
-                given += self._ask_against_the_clock(request)
-            if request.source != NOTES:
-                given.append((SESSIONS, NoAnswer("sessions are not asked where nothing may be waited for")))
+        given += self._ask_others(request) if may_wait else self._ask_at_once(request)
         return _merge(request, given, self.vault.root.name)
 
     def _get(
@@ -123,17 +115,17 @@ class Federation(Memory):
 
         What lies outside the scopes, where there are any, is not found.
         """
-        if path.startswith(f"{SESSIONS}/"):
-            from vault_memory.sessions import transcript
+        found = super()._get(path, lines, max_tokens, scopes)
+        if found.not_found and path.startswith(f"{SESSIONS}/"):
+            from vault_memory.sessions import session_root, transcript
 
             if session := transcript.parse_name(path):
                 file, messages = session
-                # No note has messages.
-                note = None if messages else super()._get(path, lines, max_tokens, scopes)
-                if note and not note.not_found:
-                    return note
-                return self._get_messages(file, lines or messages, max_tokens, scopes)
-        found = super()._get(path, lines, max_tokens, scopes)
+                found = replace(found, path=transcript.public_name(file))
+                if session_root.may_open(file, self.config, os.environ):
+                    span = session_root.find_lines(lines or messages)
+                    text = self.sessions._get(file, span, max_tokens, scopes)
+                    return found if text.not_found else session_root.outside_excerpt(text)
         name, _, inner = path.removeprefix(PREFIX).partition("/")
         if found.not_found and path.startswith(PREFIX) and inner:
             # Who may see nothing of it is not told that it is there.
@@ -142,18 +134,6 @@ class Federation(Memory):
                     found = self.memory_of(root)._get(inner, lines, max_tokens, scopes)
                     return replace(found, path=f"{PREFIX}{name}/{found.path}")
         return found
-
-    def _get_messages(
-        self, file: str, messages: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
-    ) -> "Excerpt":
-        from vault_memory.search.get import Excerpt
-        from vault_memory.sessions import session_root, transcript
-
-        if session_root.may_open(file, self.config, os.environ):
-            found = self.sessions._get(file, session_root.find_lines(messages), max_tokens, scopes)
-            if not found.not_found:
-                return session_root.outside_excerpt(found)
-        return Excerpt(transcript.public_name(file), 0, 0, "", not_found=True)
 
     def close(self) -> None:
         """Let go of what is held open."""
@@ -265,11 +245,9 @@ class Federation(Memory):
         given += self._ask_others(request, progress)
         answer = _merge(request, given, self.vault.root.name)
         if keep and self.config.journal and request.is_noted:
-            answered = {name for name, each in given if isinstance(each, Answer)}
-            if NOTES in answered:
-                _note_recall(self, answer, root="")
-            if SESSIONS in answered:
-                _note_recall(self.sessions, answer, root=SESSIONS)
+            for name, each in given:  # a further vault is never written
+                if isinstance(each, Answer) and name in (NOTES, SESSIONS):
+                    _note_recall(self if name == NOTES else self.sessions, answer, "" if name == NOTES else SESSIONS)
         return answer._replace(seconds=time.perf_counter() - started)
 
     def _ask_others(self, request: Request, progress: "Progress | None" = None) -> Iterator[SourceAnswer]:
@@ -290,37 +268,61 @@ class Federation(Memory):
         vaults = self.further_vaults if request.source != SESSIONS else []
         return [root for root in vaults if root.is_open(request.filters.scopes)]
 
-    def _ask_against_the_clock(self, request: Request) -> list[SourceAnswer]:
+    def _ask_sessions(self, request: Request, progress: "Progress | None") -> Answer | NoAnswer:
+        config = self.config
+        if not config.sessions_tools:
+            return NoAnswer(SESSIONS_OFF, "source" if request.source == SESSIONS else "")
+        from vault_memory.sessions import session_root
+
+        if not session_root.has_texts(config, os.environ):
+            return NoAnswer("no session transcripts are indexed yet: `memory index` reads them")
+        wanted = session_root.sessions_request(request)
+        if wanted is None:
+            return NoAnswer("sessions hold none of these kinds")
+        behind = session_root.catch_up(config, os.environ)
+        (answer,) = self.sessions.answers([wanted], progress, keep=False)
+        results = [session_root.outside_result(result) for result in answer.results]
+        return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
+
+    # --- where nothing may be waited for -------------------------------------------------------------------------
+
+    def _ask_at_once(self, request: Request) -> list[SourceAnswer]:
         """What the further vaults say within `DEADLINE_SECONDS`.
 
-        A folder on a drive that hangs must not cost the vault's own answer: the thread is left behind when the time is
-        over, and not joined by another while it hangs.
+        Even finding a folder on a drive that hangs must not cost the vault's own answer: a thread does it, which is
+        left behind when the time is over, and not joined by another while it hangs.
         """
-        if self._asking and self._asking.is_alive():
-            return [("roots", NoAnswer("the other vaults have not answered an earlier question yet"))]
         given: list[SourceAnswer] = []
+        if request.source != NOTES:
+            given.append((SESSIONS, NoAnswer("sessions are not asked where nothing may be waited for")))
+        if request.source == SESSIONS or not (self.config.roots or self.config.roots_under):
+            return given
+        if self._asking and self._asking.is_alive():
+            return [*given, ("roots", NoAnswer("the other vaults have not answered an earlier question yet"))]
+        answered: list[SourceAnswer] = []
 
         def ask() -> None:
             try:
                 for root in self._vaults_for(request):
-                    given.append((root.name, self._ask_at_once(root, request._replace(source=NOTES))))
+                    answered.append((root.name, self._ask_index_of(root, request._replace(source=NOTES))))
             except Exception as error:  # the edge: what is wrong elsewhere never costs the vault's own answer
-                given.append(("roots", NoAnswer(str(error))))
+                answered.append(("roots", NoAnswer(str(error))))
 
         self._asking = asking = threading.Thread(target=ask, daemon=True)
         asking.start()
         asking.join(DEADLINE_SECONDS)
-        answered = list(given)
+        given += answered
         if asking.is_alive():
-            answered.append(("roots", NoAnswer(f"not every other vault answered in {DEADLINE_SECONDS:g} s")))
-        return answered
+            given.append(("roots", NoAnswer(f"not every other vault answered in {DEADLINE_SECONDS:g} s")))
+        return given
 
-    def _ask_at_once(self, root: FurtherVault, request: Request) -> Answer | NoAnswer:
+    def _ask_index_of(self, root: FurtherVault, request: Request) -> Answer | NoAnswer:
+        """What a further vault's index says as it is, without any model."""
         config = replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off")
         try:
             memory = Memory(config)
             if why := memory.index_file.unusable():
-                return NoAnswer(f"{root.name} has no index that can be used ({why}): {_UPDATE_HINT}", is_stale=True)
+                return NoAnswer(f"{root.name} has no index that can be used ({why}): {_UPDATE_HINT}", STALE_SOURCE)
             with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
                 answer = memory.search.engine(store).answer(request)
         except VaultMemoryError as error:
@@ -330,25 +332,9 @@ class Federation(Memory):
             answer = answer._replace(fresh=False, pending=freshness.pending, degraded=[*answer.degraded, behind])
         return _cited_outside(root, answer)
 
-    def _ask_sessions(self, request: Request, progress: "Progress | None") -> Answer | NoAnswer:
-        config = self.config
-        if not config.sessions_tools:
-            return NoAnswer(SESSIONS_OFF, is_off=True)
-        from vault_memory.sessions import session_root
-
-        if not session_root.has_texts(config, os.environ):
-            return NoAnswer("no session transcripts are indexed yet: `memory index` reads them")
-        wanted = session_root.sessions_request(request)
-        if wanted is None:
-            return NoAnswer("sessions hold none of these kinds")
-        behind = session_root.catch_up(config, os.environ)
-        (answer,) = self.sessions.answers([wanted._replace(source=NOTES)], progress, keep=False)
-        results = [session_root.outside_result(result) for result in answer.results]
-        return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
-
 
 def _note_recall(memory: Memory, answer: Answer, root: str) -> None:
-    """Note what was recalled of one source in the journal of its own; that of a further vault is never written."""
+    """Note what was recalled of one source in the journal of its own."""
     cited = [journal.CitedPassage(each.source, each.key) for each in answer.results if each.root == root]
     journal.note_recall(memory.vault.root, answer.request.query, datetime.now(UTC), cited)
 
@@ -375,8 +361,9 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
     for answer in answers:
         omitted.update(answer.omitted)
     counts = Counter(result.root or NOTES for result in taken)
-    first, degraded = answers[0], _problems(request, answers, [each for _, each in missing])
-    of_notes = [answer for name, answer in found if name != SESSIONS] or answers  # what is known are notes
+    degraded = [(each.problem, each.why) for _, each in missing if each.problem]
+    degraded = list(dict.fromkeys([*degraded, *_problems(answers)]))
+    first, of_notes = answers[0], [answer for name, answer in found if name != SESSIONS] or answers
     unknown = [word for word in first.understood.unknown if all(word in a.understood.unknown for a in answers)]
     return first._replace(
         request=request,
@@ -409,24 +396,17 @@ def _empty_answer(request: Request) -> Answer:
     return Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})
 
 
-def _problems(request: Request, answers: Sequence[Answer], missing: Iterable[NoAnswer]) -> list[tuple[str, str]]:
-    """What the whole answer is not; that a source holds nothing of the question counts where all of them say so."""
-    # What is switched off is no part of all there is.
-    found = [
-        (STALE_SOURCE if each.is_stale else "source", each.why)
-        for each in missing
-        if not each.is_off or request.source == SESSIONS
-    ]
-    said = [{_reason(*problem) for problem in answer.degraded} for answer in answers]
-    for what, why in (problem for answer in answers for problem in answer.degraded):
-        if what not in _OF_ONE_SOURCE or all(_reason(what, why) in reasons for reasons in said):
-            found.append((what, why))
-    return list(dict.fromkeys(found))
+def _problems(answers: Sequence[Answer]) -> Iterator[tuple[str, str]]:
+    """What was wrong with any answer; that a source holds nothing of the question counts where all of them say so."""
 
+    def reason(problem: tuple[str, str]) -> tuple[str, str]:
+        # Of the words each says that no note has them, and then what it gives instead.
+        return ("lexical", "") if problem[0] == "lexical" else problem
 
-def _reason(what: str, why: str) -> tuple[str, str]:
-    """A problem without what a source adds: of the words it only says that no note has them, and then what it gives."""
-    return what, "" if what == "lexical" else why
+    said = [set(map(reason, answer.degraded)) for answer in answers]
+    for problem in (problem for answer in answers for problem in answer.degraded):
+        if problem[0] not in _OF_ONE_SOURCE or all(reason(problem) in reasons for reasons in said):
+            yield problem
 
 
 def _pack(request: Request, ranked: Iterable[Result]) -> tuple[list[Result], Counter[str], int]:
@@ -462,9 +442,10 @@ def _scope_of(owner: Path, scope: str, config: Config, *, is_memory: bool) -> st
 
     if scope:
         return normal_scope(scope)
-    if project := projects.find_project(owner, config, os.environ):
-        return project
-    return projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE if is_memory else GLOBAL
+    named = projects.find_project(owner, config, os.environ)
+    if is_memory and not named:
+        return projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE
+    return named or GLOBAL
 
 
 def _project_memories(parents: Sequence[Path]) -> Iterator[Path]:
