@@ -244,7 +244,7 @@ def load(
     configured = users.get("vault", users.get("vault.path"))
     named = startup.named_vault(vault_flag, environ, str(cwd or Path.cwd())) or configured
     if not named or not isinstance(named, str):
-        folder = startup.unnamed_vault(environ, str(cwd or Path.cwd()))
+        folder = _unnamed_vault(environ, cwd or Path.cwd())
         here = "This folder holds notes: `memory index --vault .` takes it for one.\n" if folder else ""
         raise NoVaultError(
             "No vault found.",
@@ -280,6 +280,19 @@ def load(
     sources = tuple(str(file) for file, found in ((user_file, users), (vault_file, vaults)) if found)
     said = {name: tuple(getattr(reader, name)) for name in ("ignored", "unknown", "problems")}
     return Config(**(values | said | {"vault": vault, "sources": sources}))
+
+
+def _unnamed_vault(environ: Mapping[str, str], folder: Path) -> str:
+    """The folder at hand where it holds notes, itself or a folder in it, and could be a vault; else "".
+
+    Whoever works in the home folder, or above it, did not mean all that lies there.
+    """
+    if Path(environ.get("HOME") or os.path.expanduser("~")).resolve().is_relative_to(folder.resolve()):
+        return ""
+    with suppress(OSError):
+        if any(folder.glob("*.md")) or any(folder.glob("[!.]*/*.md")):
+            return str(folder)
+    return ""
 
 
 def _joined_folders(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]]:

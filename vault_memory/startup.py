@@ -4,7 +4,9 @@ It imports next to nothing, and paths are text: each question to a daemon comes 
 would cost half as much as Python itself.
 """
 
+import errno
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from typing import BinaryIO
@@ -61,25 +63,6 @@ def named_vault(flag: str | None, environ: Mapping[str, str], cwd: str) -> str |
     return folder
 
 
-def unnamed_vault(environ: Mapping[str, str], cwd: str) -> str:
-    """The folder at hand where it holds notes, itself or a folder in it, and could be a vault; else "".
-
-    Whoever works in the home folder, or above it, did not mean all that lies there.
-    """
-    home = os.path.realpath(environ.get("HOME") or os.path.expanduser("~"))
-    if os.path.join(home, "").startswith(os.path.join(os.path.realpath(cwd), "")):
-        return ""
-    here = [cwd, *(os.path.join(cwd, name) for name in _names(cwd) if not name.startswith("."))]
-    return cwd if any(name.endswith(".md") for folder in here for name in _names(folder)) else ""
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
-
-
 def vault_id(root: str | os.PathLike[str]) -> str:
     """12 hex digits of the SHA-256 of the vault's real path."""
     import hashlib
@@ -88,6 +71,8 @@ def vault_id(root: str | os.PathLike[str]) -> str:
 
 
 MAX_SETTINGS_BYTES = 1_000_000
+_USUAL_BYTES = 1 << 16
+"""What is read at once: to ask for the most would set so much memory aside for each note."""
 
 _WITHOUT_WAITING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -95,34 +80,21 @@ _WITHOUT_WAITING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_B
 def open_regular(path: str | os.PathLike[str], flags: int = 0) -> BinaryIO:
     """Open a file of a vault or of settings for reading; raises OSError for what is not a regular file.
 
-    A pipe would have us wait, a device may never end, and opening one may set it off.
+    A pipe would have us wait, and a device may never end.
     """
-    import errno
-    import stat
-
-    def check(status: os.stat_result) -> None:
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
-
-    check(os.stat(path))
-    file = open(os.open(path, _WITHOUT_WAITING | flags), "rb")  # noqa: SIM115 - the caller's
-    try:
-        check(os.fstat(file.fileno()))  # it may have been swapped
-    except OSError:
-        file.close()
-        raise
-    return file
+    handle = os.open(path, _WITHOUT_WAITING | flags)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+    return open(handle, "rb")
 
 
 def read_bounded(file: BinaryIO, most_bytes: int) -> bytes:
     """The rest of an opened file; raises OSError where that is more than so many bytes."""
-    size = min(os.fstat(file.fileno()).st_size, most_bytes)
-    data = file.read(size + 1)
-    if len(data) > size:  # it grows, or its size is not told
-        data += file.read(most_bytes - size)
+    data = file.read(_USUAL_BYTES)
+    if len(data) == _USUAL_BYTES:
+        data += file.read(most_bytes)
     if len(data) > most_bytes:
-        import errno
-
         raise OSError(errno.EFBIG, f"it is larger than {most_bytes // 1_000_000} MB")
     return data
 
