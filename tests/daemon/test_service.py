@@ -37,13 +37,13 @@ paths = st.text(
 ).map("/v/".__add__)
 
 
-def made(vault: str, program: tuple[str, ...] = PROGRAM, at: str = "03:30", **environment: str) -> ServiceTarget:
-    return ServiceTarget(Path(vault), program, at, tuple(environment.items()))
+def made(vault: str, program: tuple[str, ...] = PROGRAM, **environment: str) -> ServiceTarget:
+    return ServiceTarget(Path(vault), program, tuple(environment.items()))
 
 
-def texts(kind: str, of: ServiceTarget) -> dict[str, str]:
-    """The files of a kind, by what follows the name."""
-    return {unit.name.removeprefix(of.name): unit.text for unit in service.units(kind, of, {"HOME": "/home/you"})}
+def text(kind: str, of: ServiceTarget) -> str:
+    """The file of a kind."""
+    return service.cron(of) if kind == "cron" else service.unit(kind, of, {"HOME": "/home/you"}).text
 
 
 # --- systemd ---------------------------------------------------------------------------------------------------------
@@ -67,12 +67,9 @@ def line(text: str, key: str) -> str:
 
 @given(paths)
 def test_systemd_reads_back_what_was_meant(vault: str) -> None:
-    of = made(vault, XDG_DATA_HOME=vault)
-    files = texts("systemd", of)
-    assert words(line(files[".service"], "ExecStart")) == [*PROGRAM, "--vault", str(Path(vault)), "watch"]
-    night = words(line(files["-nightly.service"], "ExecStart"))
-    assert night == [*PROGRAM, "--vault", str(Path(vault)), "--quiet", "reflect"]
-    (pair,) = re.findall(r'^Environment="(.*)"$', files[".service"], re.M)
+    unit = text("systemd", made(vault, XDG_DATA_HOME=vault))
+    assert words(line(unit, "ExecStart")) == [*PROGRAM, "--vault", str(Path(vault)), "watch"]
+    (pair,) = re.findall(r'^Environment="(.*)"$', unit, re.M)
     assert re.sub(r"\\(.)", r"\1", pair).replace("%%", "%") == f"XDG_DATA_HOME={vault}"
 
 
@@ -83,28 +80,26 @@ def test_systemd_itself_finds_nothing_wrong(vault: str, tmp_path: Path) -> None:
     program.parent.mkdir()
     shutil.copy("/bin/true", program)
     of = made(vault, (str(program),), XDG_DATA_HOME=vault)
-    for unit in service.units("systemd", of, {"XDG_CONFIG_HOME": str(tmp_path)}):
-        unit.path.parent.mkdir(parents=True, exist_ok=True)
-        unit.path.write_text(unit.text, "utf-8")
-    files = sorted((tmp_path / "systemd/user").iterdir())
-    assert len(files) == 3
-    done = verify(files, tmp_path)
+    unit = service.unit("systemd", of, {"XDG_CONFIG_HOME": str(tmp_path)})
+    unit.path.parent.mkdir(parents=True)
+    unit.path.write_text(unit.text, "utf-8")
+    done = verify(unit.path, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    broken = files[0].with_name("broken.service")
-    broken.write_text(files[-1].read_text("utf-8").replace("bin $x", "bin $$x").replace("Restart=", "Restat="), "utf-8")
-    assert "Restat" in verify([broken], tmp_path).stderr  # it does look
+    broken = unit.path.with_name("broken.service")
+    broken.write_text(unit.text.replace("bin $x", "bin $$x").replace("Restart=", "Restat="), "utf-8")
+    assert "Restat" in verify(broken, tmp_path).stderr  # it does look
 
 
-def verify(files: list[Path], runtime: Path) -> "subprocess.CompletedProcess[str]":
+def verify(file: Path, runtime: Path) -> "subprocess.CompletedProcess[str]":
     environ = os.environ | {"XDG_RUNTIME_DIR": str(runtime), "SYSTEMD_LOG_LEVEL": "warning", "LC_ALL": "C.UTF-8"}
-    command = [str(ANALYZE), "verify", "--user", "--man=no", *map(str, files)]
+    command = [str(ANALYZE), "verify", "--user", "--man=no", str(file)]
     return subprocess.run(command, capture_output=True, text=True, env=environ, timeout=60, check=False)
 
 
 def test_systemd_takes_no_program_with_a_quote_in_its_path() -> None:
     with pytest.raises(UsageError, match="systemd starts no program whose path has a quote"):
-        texts("systemd", made("/v", ("/it's/memory",)))
-    assert texts("launchd", made("/v", ("/it's/memory",)))
+        text("systemd", made("/v", ("/it's/memory",)))
+    assert text("launchd", made("/v", ("/it's/memory",)))
 
 
 # --- launchd ---------------------------------------------------------------------------------------------------------
@@ -112,14 +107,11 @@ def test_systemd_takes_no_program_with_a_quote_in_its_path() -> None:
 
 @given(paths)
 def test_launchd_reads_back_what_was_meant(vault: str) -> None:
-    of = made(vault, at="00:07", XDG_DATA_HOME=vault)
-    daemon, night = (plistlib.loads(text.encode()) for text in texts("launchd", of).values())
+    of = made(vault, XDG_DATA_HOME=vault)
+    daemon = plistlib.loads(text("launchd", of).encode())
     assert daemon["ProgramArguments"] == [*PROGRAM, "--vault", str(Path(vault)), "watch"]
-    assert night["ProgramArguments"] == [*PROGRAM, "--vault", str(Path(vault)), "--quiet", "reflect"]
-    assert (daemon["Label"], night["Label"]) == (of.name, f"{of.name}-nightly")
-    assert daemon["EnvironmentVariables"] == {"XDG_DATA_HOME": vault}
+    assert (daemon["Label"], daemon["EnvironmentVariables"]) == (of.name, {"XDG_DATA_HOME": vault})
     assert (daemon["RunAtLoad"], daemon["KeepAlive"]) == (True, {"SuccessfulExit": False})
-    assert night["StartCalendarInterval"] == {"Hour": 0, "Minute": 7}
 
 
 # --- cron ------------------------------------------------------------------------------------------------------------
@@ -140,13 +132,10 @@ def cron_reads(command: str, takes_double: bool) -> str:
 @pytest.mark.parametrize("takes_double", [False, True])
 @given(vault=paths)
 def test_cron_and_the_shell_read_back_what_was_meant(vault: str, takes_double: bool) -> None:
-    reboot, night = (
-        row for row in service.cron(made(vault, XDG_DATA_HOME=vault)).splitlines() if not row.startswith("#")
-    )
-    assert reboot.startswith("@reboot ") and night.startswith("30 3 * * * ")
-    for row, after, last in ((reboot, 1, ["watch"]), (night, 5, ["--quiet", "reflect"])):
-        command = cron_reads(row.split(" ", after)[after], takes_double)
-        assert shlex.split(command) == [f"XDG_DATA_HOME={vault}", *PROGRAM, "--vault", str(Path(vault)), *last]
+    (row,) = (row for row in text("cron", made(vault, XDG_DATA_HOME=vault)).splitlines() if not row.startswith("#"))
+    assert row.startswith("@reboot ")
+    command = cron_reads(row.split(" ", 1)[1], takes_double)
+    assert shlex.split(command) == [f"XDG_DATA_HOME={vault}", *PROGRAM, "--vault", str(Path(vault)), "watch"]
 
 
 # --- all of them -----------------------------------------------------------------------------------------------------
@@ -156,22 +145,16 @@ def test_cron_and_the_shell_read_back_what_was_meant(vault: str, takes_double: b
 @pytest.mark.parametrize("sign", ["\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\u2028", "\udcff", "\ufffe"])
 def test_a_path_with_a_control_character_is_refused(kind: str, sign: str) -> None:
     with pytest.raises(UsageError, match="cannot name this path"):
-        service.cron(made(f"/a{sign}b")) if kind == "cron" else texts(kind, made(f"/a{sign}b"))
-
-
-@pytest.mark.parametrize("kind", ["systemd", "launchd"])
-def test_without_a_time_there_is_no_night(kind: str) -> None:
-    assert len(texts(kind, made("/v", at=""))) == 1
-    assert "reflect" not in service.cron(made("/v", at=""))
+        text(kind, made(f"/a{sign}b"))
 
 
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])
 def test_our_files_are_known_and_an_edit_is_seen(kind: str) -> None:
-    for text in texts(kind, made("/a vault-memory sha=0123456789ab")).values():
-        assert service.is_ours(text) and service.is_sealed(text)
-        for edited in (text + "\n", text[:-1], text.replace("/a vault", "/b vault")):
-            assert service.is_ours(edited) and not service.is_sealed(edited)
-        assert not service.is_ours(text.replace(" vault-memory sha=", " sha=", 1))
+    ours = text(kind, made("/a vault-memory sha=0123456789ab"))
+    assert service.is_ours(ours) and service.is_sealed(ours)
+    for edited in (ours + "\n", ours[:-1], ours.replace("/a vault", "/b vault")):
+        assert service.is_ours(edited) and not service.is_sealed(edited)
+    assert not service.is_ours(ours.replace(" vault-memory sha=", " sha=", 1))
     assert not service.is_ours("") and not service.is_ours("[Unit]\nDescription=mine\n")
 
 
@@ -182,7 +165,7 @@ def test_the_users_folders_go_along_where_they_are_not_the_usual_ones() -> None:
         "XDG_DATA_HOME": "/data",
         "XDG_STATE_HOME": "x",
     }
-    assert service.target(Path("/v"), "", environ).environment == (("XDG_DATA_HOME", "/data"),)
+    assert service.target(Path("/v"), environ).environment == (("XDG_DATA_HOME", "/data"),)
 
 
 def test_the_program_is_the_script_that_runs_or_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,23 +262,20 @@ def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServiceUs
 def test_install_writes_starts_and_says_so_and_again_changes_nothing(owner: ServiceUser) -> None:
     name = owner.name
     said = owner.run("install")
-    assert said.code == 0 and said.out.splitlines() == [
-        f"wrote {owner.units() / name}{ending}" for ending in (".service", "-nightly.service", "-nightly.timer")
-    ]
-    assert owner.calls() == ["systemctl --user daemon-reload",
-                            f"systemctl --user enable --now {name}.service {name}-nightly.timer"]  # fmt: skip
-    assert {file.stat().st_mode & 0o777 for file in owner.units().glob("vault-memory-*")} == {0o644}
+    assert (said.code, said.out) == (0, f"wrote {owner.units() / name}.service\n")
+    assert owner.calls() == ["systemctl --user daemon-reload", f"systemctl --user enable --now {name}.service"]
+    assert {file.stat().st_mode & 0o777 for file in owner.units().glob("vault-memory-*")} == {0o600}
     before = owner.files()
     assert owner.run("install").out == "Nothing changed.\n"
     assert owner.calls() == [] and owner.files() == before
 
 
 def test_status_says_what_there_is(owner: ServiceUser) -> None:
-    assert owner.run("status").out.count("not installed") == 3
+    assert owner.run("status").out.count("not installed") == 1
     owner.run("install")
     said = owner.run("status")
     assert said.out.splitlines()[0] == f"vault  {owner.vault}"
-    assert said.out.count("installed, enabled, active") == 2
+    assert said.out.count("installed, enabled, active") == 1
     document = json.loads(owner.run("status", "--json").out)
     assert (document["schema"], document["kind"], document["vault"]) == (
         "vault-memory/service@1", "systemd", str(owner.vault))  # fmt: skip
@@ -305,23 +285,18 @@ def test_status_says_what_there_is(owner: ServiceUser) -> None:
     (owner.fake / "away").touch()
     document = json.loads(owner.run("status", "--json").out)
     assert (document["units"][0]["enabled"], document["units"][0]["active"]) == (None, None)
-    assert owner.run("status").out.count("installed, whether it runs cannot be asked here") == 3
+    assert owner.run("status").out.count("installed, whether it runs cannot be asked here") == 1
 
 
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])
 def test_uninstall_leaves_nothing(owner: ServiceUser, kind: str) -> None:
     before = owner.files()
     owner.run("install", kind=kind)
-    stamp = owner.home / f".local/share/systemd/timers/stamp-{owner.name}-nightly.timer"
-    if kind == "systemd":
-        stamp.parent.mkdir(parents=True)
-        stamp.touch()
     owner.calls()
     said = owner.run("uninstall", kind=kind)
-    assert said.code == 0 and said.out.count("deleted ") == (3 if kind == "systemd" else 2)
+    assert said.code == 0 and said.out.count("deleted ") == 1
     left = set(owner.files()) - set(before)
-    assert left <= {".config", ".local", ".local/share", ".local/share/systemd", ".local/share/systemd/timers",
-                    "Library", "Library/LaunchAgents"}  # fmt: skip
+    assert left <= {".config", "Library", "Library/LaunchAgents"}
     assert [path.name for path in owner.fake.iterdir()] == ["calls"]  # nothing enabled or running
     assert owner.calls()[0].startswith(("systemctl --user disable --now", "launchctl bootout"))
     assert owner.run("uninstall", kind=kind).out == "Nothing changed.\n"
@@ -366,19 +341,18 @@ def test_a_file_of_someone_else_is_neither_replaced_nor_deleted(owner: ServiceUs
     assert owner.files() == before
 
 
-def test_another_time_is_written_and_restarted_and_none_takes_the_night_away(owner: ServiceUser) -> None:
-    settings = owner.home / ".config/vault-memory/config.toml"
-    settings.parent.mkdir(parents=True)
+def test_a_file_of_an_earlier_version_is_written_anew_and_its_nightly_ones_go(owner: ServiceUser) -> None:
     owner.run("install")
+    unit = owner.units() / f"{owner.name}.service"
+    former = [unit.with_name(f"{owner.name}-nightly{ending}") for ending in (".service", ".timer")]
+    for file in (unit, *former):
+        rest = "[Service]\n"
+        file.write_text(f"# {service.seal(rest, 'memory service install')}\n{rest}", "utf-8")
+    assert owner.run("status").out.count("nightly") == 2
     owner.calls()
-    settings.write_text('[reflect]\nat = "22:15"\n', "utf-8")
-    timer = owner.units() / f"{owner.name}-nightly.timer"
-    assert owner.run("install").out == f"wrote {timer}\n"
-    assert "OnCalendar=*-*-* 22:15:00" in timer.read_text("utf-8")
-    assert owner.calls()[-1] == f"systemctl --user restart {timer.name}"
-    settings.write_text('[reflect]\nat = ""\n', "utf-8")
-    assert owner.run("install").out.splitlines() == [f"deleted {timer.with_suffix('.service')}", f"deleted {timer}"]
-    assert owner.run("status").out.count("not installed") == 2
+    assert owner.run("install").out.splitlines() == [f"wrote {unit}", *(f"deleted {file}" for file in former)]
+    assert owner.calls()[-1] == f"systemctl --user restart {unit.name}"
+    assert [file.name for file in owner.units().glob("vault-memory-*")] == [unit.name]
 
 
 def test_without_a_session_it_says_what_was_written_and_what_to_run(owner: ServiceUser) -> None:
@@ -389,7 +363,7 @@ def test_without_a_session_it_says_what_was_written_and_what_to_run(owner: Servi
     assert f"systemctl --user daemon-reload && systemctl --user enable --now {owner.name}.service" in said.err
     (owner.fake / "away").unlink()
     assert owner.run("install").out == "Nothing changed.\n"  # to the files; but it is started now
-    assert owner.run("status").out.count("enabled, active") == 2
+    assert owner.run("status").out.count("enabled, active") == 1
     (owner.fake / "away").touch()
     said = owner.run("uninstall")
     assert said.code == 1 and "was not stopped" in said.err
@@ -399,17 +373,16 @@ def test_without_a_session_it_says_what_was_written_and_what_to_run(owner: Servi
 def test_launchd_is_asked_to_load_and_to_load_again_what_changed(owner: ServiceUser) -> None:
     assert owner.run("install", kind="launchd").code == 0
     domain, agents = f"gui/{os.getuid()}", owner.home / "Library/LaunchAgents"
-    names = [owner.name, f"{owner.name}-nightly"]
-    assert owner.calls() == [f"launchctl bootstrap {domain} {agents / name}.plist" for name in names]
+    assert owner.calls() == [f"launchctl bootstrap {domain} {agents / owner.name}.plist"]
     assert owner.run("install", kind="launchd").out == "Nothing changed.\n" and owner.calls() == []
-    (owner.home / ".config/vault-memory").mkdir(parents=True)
-    (owner.home / ".config/vault-memory/config.toml").write_text('[reflect]\nat = "01:00"\n', "utf-8")
+    head, rest = "<?xml?>\n", "<plist/>\n"
+    (agents / f"{owner.name}.plist").write_text(f"{head}<!-- {service.seal(head + rest, 'x')} -->\n{rest}")
     owner.run("install", kind="launchd")
     assert owner.calls() == [
-        f"launchctl bootout {domain}/{names[1]}",
-        f"launchctl bootstrap {domain} {agents / names[1]}.plist",
+        f"launchctl bootout {domain}/{owner.name}",
+        f"launchctl bootstrap {domain} {agents / owner.name}.plist",
     ]
-    assert owner.run("status", kind="launchd").out.count("installed, enabled, active") == 2
+    assert owner.run("status", kind="launchd").out.count("installed, enabled, active") == 1
 
 
 @pytest.mark.parametrize("kind", service.KINDS)
@@ -426,5 +399,5 @@ def test_an_absent_vault_can_be_uninstalled_and_not_installed(owner: ServiceUser
     owner.run("install")
     moved = owner.vault.rename(owner.vault.with_name("moved"))
     assert owner.run("install").code == 3
-    assert owner.run("uninstall").out.count("deleted") == 3
+    assert owner.run("uninstall").out.count("deleted") == 1
     moved.rename(owner.vault)

@@ -31,13 +31,16 @@ def watch(shared: Shared) -> None:
 @click.option("--print", "only_print", is_flag=True, help="Only show what would be written or deleted.")
 @click.option("--kind", type=click.Choice(services.KINDS), help="For systemd, launchd or cron (what this system has).")
 def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> None:
-    """Install, uninstall or show what starts `memory watch` at login and the nightly work, for this user and vault."""
+    """Install, uninstall or show what starts `memory watch` at login, for this user and vault.
+
+    It keeps the index up to date, and reflects at night.
+    """
     from vault_memory.config import load
 
     config = load(shared.vault)
     if kind is None:
         kind = "launchd" if sys.platform == "darwin" else "systemd" if shutil.which("systemctl") else "cron"
-    supervisor = Supervisor(kind, services.target(config.vault, config.reflect_at, os.environ), os.environ)
+    supervisor = Supervisor(kind, services.target(config.vault, os.environ), os.environ)
     if action == "install" and not config.vault.is_dir():
         raise VaultError(f"The vault {config.vault} is not there.", "Check the path and that its drive is mounted.")
     found, text = _perform(supervisor, action, only_print)
@@ -45,7 +48,7 @@ def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> 
     shared.say(dump(document) if shared.json else text)
     if kind == "cron":
         what = {"install": "Add", "uninstall": "Delete", "status": "Look for"}[action]
-        shared.note(f"{what} these lines with `crontab -e`; nothing was changed.")
+        shared.note(f"{what} this line with `crontab -e`; nothing was changed.")
     elif (
         action == "install"
         and not only_print
@@ -65,16 +68,18 @@ def _perform(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dic
         width = max(len(state.name) for state in states)
         lines = [f"{state.name:{width}}  {_describe(state)}" for state in states]
         return {"units": _units(states)}, "\n".join((f"vault  {clean(str(target.vault))}", *lines))
-    if only_print and action == "uninstall":
+    if action == "install":
+        unit = services.unit(kind, target, os.environ)
+        if only_print:
+            commands = supervisor.commands(unit)
+            text = "\n".join((f"==> {unit.path}\n{unit.text}", "==> then", *commands))
+            return {"files": [{"path": str(unit.path), "text": unit.text}], "commands": commands}, text
+        written, removed = supervisor.install(unit)
+    elif only_print:
         files = [str(state.path) for state in supervisor.states() if state.installed]
         return {"removed": files}, "\n".join(f"would delete {path}" for path in files) or "Nothing is installed."
-    units = services.units(kind, target, os.environ) if action == "install" else []
-    if only_print:
-        commands = supervisor.commands(units)
-        texts = [f"==> {unit.path}\n{unit.text}" for unit in units]
-        shown = [{"path": str(unit.path), "text": unit.text} for unit in units]
-        return {"files": shown, "commands": commands}, "\n".join((*texts, "==> then", *commands))
-    written, removed = supervisor.install(units) if action == "install" else ([], supervisor.uninstall())
+    else:
+        written, removed = [], supervisor.uninstall()
     paths = {"written": [str(path) for path in written], "removed": [str(path) for path in removed]}
     lines = [*(f"wrote {path}" for path in written), *(f"deleted {path}" for path in removed)]
     return {"units": _units(supervisor.states())} | paths, "\n".join(lines) or "Nothing changed."

@@ -1,7 +1,7 @@
-"""Has systemd, launchd or cron start this program by itself: their files made from templates, put in place, taken away.
+"""Has systemd, launchd or cron start the daemon by itself: its file made from a template, put in place, taken away.
 
-Each format has its own way of quoting; a path that cannot be said in it is refused. Only files made here are replaced
-or deleted, and what could not be started is told.
+The daemon does the nightly work, too; what earlier versions installed for that is taken away. Each format has its own
+way of quoting; a path that cannot be said in it is refused. Only files made here are replaced or deleted.
 """
 
 import contextlib
@@ -26,12 +26,10 @@ KINDS = ("systemd", "launchd", "cron")
 _FOLDERS = ("config", "data", "state")
 """Where the user's folders are; a service does not get them from the shell, and would keep its data elsewhere."""
 
-_FILES = {
-    "systemd": (("daemon.service", ".service"), ("nightly.service", "-nightly.service"),
-                ("nightly.timer", "-nightly.timer")),
-    "launchd": (("daemon.plist", ".plist"), ("nightly.plist", "-nightly.plist")),
-}  # fmt: skip
-"""The templates of each kind, and how the names of the files end that are made of them."""
+_ENDINGS = {"systemd": ".service", "launchd": ".plist"}
+
+_FORMER_ENDINGS = {"systemd": ("-nightly.service", "-nightly.timer"), "launchd": ("-nightly.plist",)}
+"""The files of earlier versions, which had the nightly work started by itself."""
 
 _BEGINS = 2  # XML wants its own declaration first
 
@@ -40,11 +38,10 @@ _ELSEWHERE = "Install it, or move the vault, to a path without such characters."
 
 @dataclass(frozen=True)
 class ServiceTarget:
-    """What is to be started: `program` are the words that run it, `at` is "HH:MM" or "" for no nightly work."""
+    """What is to be started: `program` are the words that run it."""
 
     vault: Path
     program: tuple[str, ...]
-    at: str
     environment: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -52,29 +49,24 @@ class ServiceTarget:
         return f"vault-memory-{vault_id(self.vault)}"
 
     @property
-    def watch(self) -> tuple[str, ...]:
+    def command(self) -> tuple[str, ...]:
         return (*self.program, "--vault", str(self.vault), "watch")
-
-    @property
-    def reflect(self) -> tuple[str, ...]:
-        return (*self.program, "--vault", str(self.vault), "--quiet", "reflect")
 
 
 class Unit(NamedTuple):
-    """One file: its name for systemctl or launchctl, where it lies, what it holds, whether it is started by name."""
+    """The daemon's file: its name for systemctl or launchctl, where it lies, what it holds."""
 
     name: str
     path: Path
     text: str
-    is_started: bool = True
 
 
-def target(vault: Path, at: str, environ: Mapping[str, str]) -> ServiceTarget:
+def target(vault: Path, environ: Mapping[str, str]) -> ServiceTarget:
     """What to start for a vault, by the program that is running now."""
     usual = {"HOME": environ.get("HOME") or os.path.expanduser("~"), "APPDATA": environ.get("APPDATA", "")}
     moved = (kind for kind in _FOLDERS if user_folder(kind, environ) != user_folder(kind, usual))
     named = tuple((name, environ[name]) for name in (f"XDG_{kind.upper()}_HOME" for kind in moved))
-    return ServiceTarget(Path(os.path.realpath(vault)), program(), at, named)
+    return ServiceTarget(Path(os.path.realpath(vault)), program(), named)
 
 
 def program() -> tuple[str, ...]:
@@ -85,21 +77,15 @@ def program() -> tuple[str, ...]:
     return (os.path.abspath(sys.executable), "-m", "vault_memory")
 
 
-def units(kind: str, job: ServiceTarget, environ: Mapping[str, str]) -> list[Unit]:
-    """The files of one kind; none for cron. Raises UsageError for a path that the format cannot hold."""
+def unit(kind: str, job: ServiceTarget, environ: Mapping[str, str]) -> Unit:
+    """The file for systemd or launchd; raises UsageError for a path that the format cannot hold."""
     _refuse_controls(job)
-    values = _systemd(job) if kind == "systemd" else _launchd(job)
-    found = []
-    for source, ending in _FILES.get(kind, ()):
-        if source.startswith("nightly") and not job.at:
-            continue
-        name = job.name + ending
-        text = fill_template(f"service/{source}", values | {"label": name.removesuffix(".plist")})
-        sealed = seal(text, "memory service install")
-        first, newline, rest = text.partition("\n")
-        text = f"{first}{newline}<!-- {sealed} -->\n{rest}" if kind == "launchd" else f"# {sealed}\n{text}"
-        found.append(Unit(name, folder(kind, environ) / name, text, is_started=ending != "-nightly.service"))
-    return found
+    name, values = job.name + _ENDINGS[kind], _systemd(job) if kind == "systemd" else _launchd(job)
+    text = fill_template(f"service/daemon{_ENDINGS[kind]}", values)
+    sealed = seal(text, "memory service install")
+    first, newline, rest = text.partition("\n")
+    text = f"{first}{newline}<!-- {sealed} -->\n{rest}" if kind == "launchd" else f"# {sealed}\n{text}"
+    return Unit(name, folder(kind, environ) / name, text)
 
 
 def folder(kind: str, environ: Mapping[str, str]) -> Path:
@@ -111,32 +97,21 @@ def folder(kind: str, environ: Mapping[str, str]) -> Path:
     return (Path(named) if os.path.isabs(named) else home / ".config") / "systemd" / "user"
 
 
-# --- systemd ---------------------------------------------------------------------------------------------------------
-
-
 def _systemd(job: ServiceTarget) -> dict[str, str]:
     if re.search(r"[\"'\\]", job.program[0]):
         raise UsageError(
             f"systemd starts no program whose path has a quote or backslash: {job.program[0]}.", _ELSEWHERE
         )
-    lines = (f"Environment={_quoted(f'{name}={value}')}\n" for name, value in job.environment)
+
+    def quoted(word: str) -> str:
+        escaped = word.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+
+    # `$` is doubled in the arguments, but stands as it is in the program's path.
+    words = [quoted(job.command[0]), *(quoted(word).replace("$", "$$") for word in job.command[1:])]
+    lines = (f"Environment={quoted(f'{name}={value}')}\n" for name, value in job.environment)
     vault = str(job.vault).replace("%", "%%")
-    return {"vault": vault, "watch": _exec(job.watch), "reflect": _exec(job.reflect), "environment": "".join(lines),
-            "at": job.at}  # fmt: skip
-
-
-def _exec(words: Iterable[str]) -> str:
-    """A command line of systemd: `$` is doubled in the arguments, but stands as it is in the program's path."""
-    first, *rest = map(_quoted, words)
-    return " ".join((first, *(word.replace("$", "$$") for word in rest)))
-
-
-def _quoted(word: str) -> str:
-    escaped = word.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-# --- launchd ---------------------------------------------------------------------------------------------------------
+    return {"vault": vault, "watch": " ".join(words), "environment": "".join(lines)}
 
 
 def _launchd(job: ServiceTarget) -> dict[str, str]:
@@ -144,39 +119,25 @@ def _launchd(job: ServiceTarget) -> dict[str, str]:
         return "\n".join(f"    <string>{html.escape(word, quote=False)}</string>" for word in words)
 
     pairs = (f"    <key>{name}</key>\n{strings([value])}\n" for name, value in job.environment)
-    return {"watch": strings(job.watch), "reflect": strings(job.reflect), "environment": "".join(pairs), **_clock(job)}
-
-
-def _clock(job: ServiceTarget) -> dict[str, str]:
-    hour, _, minute = job.at.partition(":")
-    return {"hour": str(int(hour)), "minute": str(int(minute))} if job.at else {}
-
-
-# --- cron ------------------------------------------------------------------------------------------------------------
+    return {"label": job.name, "watch": strings(job.command), "environment": "".join(pairs)}
 
 
 def cron(job: ServiceTarget) -> str:
-    """The lines for a crontab."""
+    """The line for a crontab, and what it is."""
     _refuse_controls(job)
-    words = (f"{name}={_shell(value)} " for name, value in job.environment)
-    values = {"vault": str(job.vault), "environment": "".join(words), **_clock(job)}
-    values |= {
-        name: " ".join(map(_shell, command)) for name, command in (("watch", job.watch), ("reflect", job.reflect))
-    }
-    sources = ("daemon", "nightly") if job.at else ("daemon",)
-    return "".join(fill_template(f"service/{source}.cron", values) for source in sources)
 
+    def shell(word: str) -> str:
+        # cron takes `%` for a line's end unless a backslash stands before it. What else a backslash does before
+        # another one differs from cron to cron: a closed and opened quote parts them.
+        return shlex.quote(word).replace("\\", "\\''").replace("%", "\\%")
 
-def _shell(word: str) -> str:
-    """A word for the shell behind cron, which takes `%` for a line's end unless a backslash stands before it.
-
-    What else a backslash does before another one differs from cron to cron: a closed and opened quote parts them.
-    """
-    return shlex.quote(word).replace("\\", "\\''").replace("%", "\\%")
+    words = (f"{name}={shell(value)} " for name, value in job.environment)
+    values = {"vault": str(job.vault), "environment": "".join(words), "watch": " ".join(map(shell, job.command))}
+    return fill_template("service/daemon.cron", values)
 
 
 def _refuse_controls(job: ServiceTarget) -> None:
-    for text in (*job.watch, *(value for _, value in job.environment)):
+    for text in (*job.command, *(value for _, value in job.environment)):
         if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]", text):
             raise UsageError(f"A service cannot name this path, for its control characters: {text!a}.", _ELSEWHERE)
 
@@ -221,14 +182,16 @@ class Supervisor:
         self.folder = folder(kind, environ)
 
     def states(self) -> list[State]:
-        """Each file that could be there."""
+        """The daemon's file, there or not, and those of earlier versions that are there."""
         found = []
-        for _, ending in _FILES.get(self.kind, ()):
+        for ending in (_ENDINGS[self.kind], *_FORMER_ENDINGS[self.kind]):
             name = self.target.name + ending
             text = _text(self.folder / name)
             ours = text is not None and is_ours(text)
             enabled, active = self._status(name) if ours else (False, False)
-            found.append(State(name, self.folder / name, ours, ours and not is_sealed(text or ""), enabled, active))
+            if ours or ending == _ENDINGS[self.kind]:
+                edited = ours and not is_sealed(text or "")
+                found.append(State(name, self.folder / name, ours, edited, enabled, active))
         return found
 
     def _status(self, name: str) -> tuple[bool | None, bool | None]:
@@ -240,64 +203,50 @@ class Supervisor:
         active = self._run("systemctl", "--user", "is-active", name).out.strip()
         return _ENABLED.get(enabled), _ACTIVE.get(active)
 
-    def install(self, units: Sequence[Unit]) -> tuple[list[Path], list[Path]]:
-        """Put the files in place and have them started; returns what was written and what was taken away.
+    def install(self, unit: Unit) -> tuple[list[Path], list[Path]]:
+        """Put the file in place and have it started; returns what was written and what was taken away.
 
-        Raises ConflictError, before anything is written, where a file is someone else's or was edited, and
-        VaultMemoryError where it was all written and could not be started.
+        Raises ConflictError, before anything is written, where the file is someone else's or was edited, and
+        VaultMemoryError where it was written and could not be started.
         """
-        present = {unit.name: _text(unit.path) for unit in units}
-        for unit in units:
-            text = present[unit.name]
-            if text is not None and not is_ours(text):
-                raise ConflictError(f"{unit.path} is there and was not made by this program.", "Move it away first.")
-            if text is not None and not is_sealed(text):
-                raise ConflictError(
-                    f"{unit.path} was edited since it was installed.",
-                    "Run `memory service uninstall` first, which deletes it with what was edited, then install again.",
-                )
-        changed = [unit for unit in units if present[unit.name] != unit.text]
-        surplus = [state.name for state in self.states() if state.installed and state.name not in present]
-        for unit in changed:
-            _write(unit)
-        removed, problem = self._take_away(surplus)
-        if self.kind == "launchd":
-            problem = self._bootstrap(units, changed) or problem
-        else:
-            restarted = [unit.name for unit in changed if unit.is_started and present[unit.name] is not None]
-            problem = self._start([unit.name for unit in units if unit.is_started], restarted, bool(changed)) or problem
-        if problem:
-            lines = " ".join(str(unit.path) for unit in changed) or "nothing, for all was there"
-            raise VaultMemoryError(
-                f"Written: {lines}. It could not be started: {problem}",
-                "Run this when you are logged in: " + " && ".join(self.commands(units)),
+        before = _text(unit.path)
+        if before is not None and not is_ours(before):
+            raise ConflictError(f"{unit.path} is there and was not made by this program.", "Move it away first.")
+        if before is not None and not is_sealed(before):
+            raise ConflictError(
+                f"{unit.path} was edited since it was installed.",
+                "Run `memory service uninstall` first, which deletes it with what was edited, then install again.",
             )
-        return [unit.path for unit in changed], removed
+        written = [unit.path] if before != unit.text else []
+        if written:
+            _write(unit)
+        removed, problem = self._take_away([s.name for s in self.states() if s.installed and s.name != unit.name])
+        if problem := self._start(unit, bool(written), before is not None) or problem:
+            what = f"Written: {unit.path if written else 'nothing, for all was there'}. It could not be started: "
+            step = "Run this when you are logged in: " + " && ".join(self.commands(unit))
+            raise VaultMemoryError(what + problem, step)
+        return written, removed
 
-    def commands(self, units: Iterable[Unit]) -> list[str]:
-        """What has the files started, for a person to type."""
+    def commands(self, unit: Unit) -> list[str]:
+        """What has the file started, for a person to type."""
         if self.kind == "launchd":
-            return [shlex.join(["launchctl", "bootstrap", _domain(), str(unit.path)]) for unit in units]
-        started = " ".join(unit.name for unit in units if unit.is_started)
-        return ["systemctl --user daemon-reload", f"systemctl --user enable --now {started}"]
+            return [shlex.join(["launchctl", "bootstrap", _domain(), str(unit.path)])]
+        return ["systemctl --user daemon-reload", f"systemctl --user enable --now {unit.name}"]
 
-    def _start(self, started: Sequence[str], restarted: Sequence[str], is_changed: bool) -> str:
-        """Have systemd run the units as they are written now; returns what went wrong, or ""."""
-        if not is_changed and all(self._status(name) == (True, True) for name in started):
-            return ""
-        steps = [["daemon-reload"], ["enable", "--now", *started], *([["restart", *restarted]] if restarted else [])]
-        return next((problem for step in steps if (problem := self._run("systemctl", "--user", *step).problem)), "")
-
-    def _bootstrap(self, units: Sequence[Unit], changed: Sequence[Unit]) -> str:
-        for unit in units:
+    def _start(self, unit: Unit, is_changed: bool, was_there: bool) -> str:
+        """Have the daemon run as its file is now; returns what went wrong, or ""."""
+        if self.kind == "launchd":
             is_loaded = not self._run("launchctl", "print", _label(unit.name)).problem
-            if is_loaded and unit not in changed:
-                continue
-            if is_loaded:
+            if is_loaded and is_changed:
                 self._run("launchctl", "bootout", _label(unit.name))
-            if problem := self._run("launchctl", "bootstrap", _domain(), str(unit.path)).problem:
-                return problem
-        return ""
+            if is_loaded and not is_changed:
+                return ""
+            return self._run("launchctl", "bootstrap", _domain(), str(unit.path)).problem
+        if not is_changed and self._status(unit.name) == (True, True):
+            return ""
+        steps = [["daemon-reload"], ["enable", "--now", unit.name]]
+        steps += [["restart", unit.name]] if is_changed and was_there else []
+        return next((problem for step in steps if (problem := self._run("systemctl", "--user", *step).problem)), "")
 
     def uninstall(self) -> list[Path]:
         """Stop what was installed and take it away, edited or not; returns the files.
@@ -336,11 +285,9 @@ class Supervisor:
         return removed, " ".join(dict.fromkeys(one.problem for one in results if one.problem))
 
     def _sweep(self, names: Sequence[str]) -> None:
-        """What systemd keeps of units: links to start them, the stamp of a timer, and folders that are empty now."""
-        home, data = self._environ.get("HOME") or os.path.expanduser("~"), self._environ.get("XDG_DATA_HOME", "")
-        timers = Path(data if os.path.isabs(data) else f"{home}/.local/share", "systemd/timers")
+        """What systemd keeps of units: links to start them, and folders that are empty now."""
         wants = [self.folder / f"{name}.wants" for name in ("default.target", "timers.target")]
-        for link in (*(folder / name for folder in wants for name in names), *(timers / f"stamp-{n}" for n in names)):
+        for link in (folder / name for folder in wants for name in names):
             with contextlib.suppress(OSError):
                 link.unlink()
         for place in (*wants, self.folder, self.folder.parent):
@@ -382,16 +329,11 @@ def _text(path: Path) -> str | None:
 
 
 def _write(unit: Unit) -> None:
-    part = unit.path.with_name(f".{unit.name}.{os.urandom(6).hex()}.part")
     try:
         unit.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            safe_files.write_durably(part, unit.text.encode("utf-8"))
-            os.chmod(part, 0o644)
-            os.replace(part, unit.path)
-        finally:
-            part.unlink(missing_ok=True)
+        safe_files.replace_durably(unit.path, unit.text.encode("utf-8"))
     except OSError as error:
+        why = error.strerror or error
         raise VaultMemoryError(
-            f"{unit.path} cannot be written: {error.strerror or error}.", "`--print` shows what would stand there."
+            f"{unit.path} cannot be written: {why}.", "`--print` shows what would stand there."
         ) from error
