@@ -84,6 +84,17 @@ def test_a_line_git_saw_later_in_a_dated_note_is_out(versioned: Path) -> None:
     assert "The heron was a stork." in texts(ask(versioned, "heron", date(2025, 11, 17)))
 
 
+def test_a_line_added_later_is_out_though_an_older_one_begins_with_it(versioned: Path) -> None:
+    old = "A stork nests in March and in April.\n"
+    put(versioned, "Nests.md", old)
+    commit(versioned, "2025-10-02")
+    put(versioned, "Nests.md", f"{old}\nA stork nests in March\n")
+    commit(versioned, "2025-11-16")
+    answer = ask(versioned, "stork nests in March")
+    assert "A stork nests in March" not in texts(answer)
+    assert (answer.omitted["changed"], answer.omitted["later"]) == (0, 1)
+
+
 def test_a_dated_note_counts_by_its_day_where_git_came_later(versioned: Path) -> None:
     """A log is often committed the next morning, or days after: its first commit does not tell when it was written."""
     put(versioned, "memory/2025-10-19.md", "The heron slept.\n")

@@ -37,7 +37,7 @@ class PastVault(Vault):
         """What certainly stood there by then: the hash that git gives the whole text."""
         self._texts: dict[str, bytes | None] = {}
         """What notes held, where that is another text than now; None for those that were not there."""
-        self._decoded: dict[str, str | None] = {}
+        self._lines: dict[str, set[str] | None] = {}
         self._read_git()
         with suppress(VaultMemoryError):  # a damaged run tells nothing
             self._read_history()
@@ -91,20 +91,22 @@ class PastVault(Vault):
         except OSError:
             return False
 
-    def holds(self, path: str, text: str) -> bool:
-        """Whether a note held this text then."""
-        if path not in self._decoded:
-            text_then = self._texts.get(path, b"") or b""
-            self._decoded[path] = "\n".join(decoded_lines(text_then)[0]) if path in self._texts else None
-        then = self._decoded[path]
-        return then is None or all(line in then for line in text.splitlines())
+    def holds(self, path: str, text: str, is_part: bool = False) -> bool:
+        """Whether a note had these lines then, or one of which this is a part."""
+        if path not in self._lines:
+            lines = decoded_lines(self._texts[path] or b"")[0] if path in self._texts else None
+            self._lines[path] = None if lines is None else {line.strip() for line in lines}
+        then = self._lines[path]
+        if then is None or is_part:
+            return then is None or any(text in line for line in then)
+        return then.issuperset(line.strip() for line in text.splitlines())
 
     # --- what is known of an answer -----------------------------------------------------------------------------------
 
     def count_later(self, results: Iterable[Result]) -> int:
         """How many of the results that the vault gives now were written later."""
-        parts = ((result.path, part) for result in results for part in result.content.split(JOINER))
-        return sum(not self.holds(path, part) for path, part in parts)
+        parts = ((r.path, part, r.truncated) for r in results for part in r.content.split(JOINER))
+        return sum(not self.holds(*part) for part in parts)
 
     def unknown(self, found: Iterable[tuple[Candidate, NoteInfo]]) -> dict[int, str | None]:
         """Those passages of which nothing says that they were there by then, with their notes' own days."""

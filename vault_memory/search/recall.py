@@ -188,7 +188,7 @@ class Recall:
             wanted = [each for each in strong if journal.passage_key(each.text) not in request.without]
         unknown = dict[int, str | None]()
         if past := self._past:
-            wanted = [each for each in wanted if past.holds(ranking.notes[each.note_id].path, each.text)]
+            wanted = [each for each in wanted if past.holds(ranking.notes[each.note_id].path, each.text, each.from_char is not None)]
             unknown = past.unknown((each, ranking.notes[each.note_id]) for each in wanted)
             wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
         headers = {note.id: note.header_tokens for note in ranking.notes.values()}
