@@ -9,8 +9,8 @@ from vaults import memory
 from vault_memory.search.answer import Request
 
 
-def found(root: Path, query: str) -> dict[str, str]:
-    request = Request(query, datetime(2025, 12, 10, 12, tzinfo=UTC), k=None, budget_tokens=None)
+def found(root: Path, query: str, k: int | None = None) -> dict[str, str]:
+    request = Request(query, datetime(2025, 12, 10, 12, tzinfo=UTC), k, budget_tokens=None)
     (answer,) = memory(root).answers([request], keep=False)
     return {result.content: result.source for result in answer.results}
 
@@ -27,3 +27,9 @@ def test_it_stays_where_the_cited_line_says_something_else_by_now(tmp_path: Path
     reflect(small_vault(tmp_path))
     rewrite(tmp_path, "memory/2025-11-05.md", "The harbour freezes in hard winters. ^frozen", "The harbour is open.")
     assert any("hard winters — [[2025-11-05#^frozen]]" in text for text in found(tmp_path, "harbour in hard winters"))
+
+
+def test_it_stays_where_the_cited_line_is_too_weak_to_be_shown(tmp_path: Path) -> None:
+    """The log knows him as Odd, and only the page knows that Oddvar is he."""
+    reflect(small_vault(tmp_path))
+    assert any("keeps bees now" in text for text in found(tmp_path, "Oddvar", k=8))

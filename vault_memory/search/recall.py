@@ -113,10 +113,7 @@ class Recall:
             except RemoteError as error:
                 unmet.append(("rerank", f"{error}; kept the order of the ranking"))
         notes = finder.search.notes({ranking.passages[i].note_id for i in ranking.scores})
-        scores = page_sources.with_sources(ranking.scores, ranking.passages, notes)
-        origins = note_queries.origins(finder.store, scores)
-        repeats = len(ranking.scores) - len(scores)
-        return ranking._replace(scores=scores, repeats=repeats, notes=notes, origins=origins)
+        return ranking._replace(notes=notes, origins=note_queries.origins(finder.store, ranking.scores))
 
     def _compose(self, finder: Finder, ranking: Ranking, bounds: Bounds) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
@@ -131,7 +128,8 @@ class Recall:
         request = query.request
         if missing and request.rendered and request.k and not request.all:
             request = request._replace(k=min(request.k, CLOSEST))
-        packed, omitted, unsure = self._pack(finder, ranking, marks, request, relevance.weak - ranking.settling)
+        weak = relevance.weak - ranking.settling
+        ranking, packed, omitted, unsure = self._pack(ranking, marks, request, weak)
         results, lost, tokens = self._cite(finder, ranking, packed)
         is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
@@ -172,35 +170,38 @@ class Recall:
     # --- packing -----------------------------------------------------------------------------------------------------
 
     def _pack(
-        self, finder: Finder, ranking: Ranking, marks: Mapping[int, int], request: Request, weak: Collection[int]
-    ) -> tuple[Packing, dict[str, int], list[tuple[str, str]]]:
-        """What fits, how much was left out and why, and of an earlier day what is not known to be of it."""
-        query, scores = ranking.candidates.query, ranking.scores
-        scored = [ranking.passages[i] for i in scores]
+        self, ranking: Ranking, marks: Mapping[int, int], request: Request, weak: Collection[int]
+    ) -> tuple[Ranking, Packing, dict[str, int], list[tuple[str, str]]]:
+        """What fits of the ranking, which loses what is not to be shown; how much was left out and why; and of an
+        earlier day what is not known to be of it."""
+        query, notes, past = ranking.candidates.query, ranking.notes, self._past
+        found = [ranking.passages[i] for i in ranking.scores]
+        if past:
+            found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
         if request.self_contained:
-            scored = [each for each in scored if relevance_gate.tells(each, ranking.notes[each.note_id].path)]
+            found = [each for each in found if relevance_gate.tells(each, notes[each.note_id].path)]
         asks_for_all = request.all or query.window or not (request.k or request.self_contained)
-        told = [each for each in scored if asks_for_all or each.id not in weak]
-        least = request.floor * max(scores.values(), default=0.0)
-        strong = [each for each in told if not least or scores[each.id] >= least]
-        wanted = strong
+        telling = [each for each in found if asks_for_all or each.id not in weak]
+        least = request.floor * max(ranking.scores.values(), default=0.0)
+        strong = [each for each in telling if not least or ranking.scores[each.id] >= least]
+        shown = {each.id: ranking.scores[each.id] for each in strong}
+        scores = page_sources.with_sources(shown, ranking.passages, notes)
+        ranking = ranking._replace(scores=scores, repeats=len(strong) - len(scores))
+        wanted = [ranking.passages[i] for i in scores]
         if request.without:
-            wanted = [each for each in strong if journal.passage_key(each.text) not in request.without]
-        unknown = dict[int, str | None]()
-        if past := self._past:
-            wanted = [each for each in wanted if past.holds(ranking.notes[each.note_id].path, each.text, each.from_char is not None)]
-            unknown = past.unknown((each, ranking.notes[each.note_id]) for each in wanted)
-            wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
-        headers = {note.id: note.header_tokens for note in ranking.notes.values()}
+            wanted = [each for each in wanted if journal.passage_key(each.text) not in request.without]
+        unknown = past.unknown((each, notes[each.note_id]) for each in wanted) if past else {}
+        wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
+        headers = {note.id: note.header_tokens for note in notes.values()}
         each_note = query.asks_when or query.window is not None or request.is_listing
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
         unsure = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
-        omitted = {"shown_before": len(strong) - len(wanted)} if request.without else {}
-        omitted |= {"below_floor": len(told) - len(strong)} if request.floor else {}
-        omitted |= {"weak": len(scored) - len(told)} if len(told) < len(scored) else {}
-        if self._past:
-            unsure += self._past.say_unknown([unknown[p[0].id] for p in packed.places if p[0].id in unknown])
-        return packed, omitted, unsure
+        omitted = {"shown_before": len(scores) - len(wanted)} if request.without else {}
+        omitted |= {"below_floor": len(telling) - len(strong)} if request.floor else {}
+        omitted |= {"weak": len(found) - len(telling)} if len(telling) < len(found) else {}
+        if past:
+            unsure += past.say_unknown([unknown[p[0].id] for p in packed.places if p[0].id in unknown])
+        return ranking, packed, omitted, unsure
 
     # --- citing ------------------------------------------------------------------------------------------------------
 
