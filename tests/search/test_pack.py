@@ -87,6 +87,12 @@ def test_what_did_not_fit_gives_its_place_only_to_what_is_nearly_as_good() -> No
     assert (taken(packed), packed.over_budget, packed.best_needs) == ([[1], [3]], 2, 0)
 
 
+def test_a_heading_fills_no_room_that_an_answer_did_not_fit() -> None:
+    heading = passage(4, "# Boats", cost=3)._replace(section=-1)
+    rows = [passage(1, "red boat"), heading, passage(2, "blue oar", cost=90), heading._replace(id=5, text="# Oars")]
+    assert taken(Packing(limited(budget=30)).fill(rows)) == [[1], [4]]
+
+
 def test_it_is_told_what_the_best_needs_when_it_does_not_fit() -> None:
     rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=5)]
     assert Packing(limited(budget=10)).fill(rows, {1: 9.0, 2: 8.0}).best_needs == 20

@@ -90,26 +90,19 @@ def test_when(text: str, window: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kinds", "asks_when", "latest", "earliest"),
+    ("text", "kinds", "asks_when"),
     [
-        ("what does Mara prefer?", ("opinion",), False, False, False),
-        ("what did we try", ("experience",), False, False, False),
-        ("what did I think of it", ("experience",), False, False, False),
-        ("my favourite thoughts, opinions", ("opinion",), False, False, False),
-        ("When did it break?", (), True, False, False),
-        ("¿when?", (), True, False, False),
-        ("which month was it", (), True, False, False),
-        ("last time we tried rye", ("experience",), False, True, False),
-        ("the first time I met Odd", (), False, False, True),
-        ("plain", (), False, False, False),
+        ("what does Mara prefer?", ("opinion",), False),
+        ("what did we try", ("experience",), False),
+        ("what did I think of it", ("opinion", "experience"), False),
+        ("When did it break?", (), True),
+        ("¿when?", (), True),
+        ("which month was it", (), True),
+        ("plain", (), False),
     ],
 )
-def test_hints(text: str, kinds: tuple[str, ...], asks_when: bool, latest: bool, earliest: bool) -> None:
-    asked = ask(text)
-    assert asked.asks_when is asks_when
-    assert (asked.wants_latest, asked.wants_earliest) == (latest, earliest)
-    assert set(kinds) <= set(asked.kinds)
-    assert kinds or not asked.kinds
+def test_hints(text: str, kinds: tuple[str, ...], asks_when: bool) -> None:
+    assert (ask(text).kinds, ask(text).asks_when) == (kinds, asks_when)
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,9 @@ class Packing:
         if part_of is None:
             rendered += citation_tokens(passage) + self.marks.get(passage.id, 0)
         used = self.rendered_tokens + rendered if request.rendered else self.tokens + tokens
-        # Nothing much worse stands in the place of what did not fit.
-        if request.budget_tokens is not None and (used > request.budget_tokens or score < self._least):
+        # Nothing much worse stands in the place of what did not fit, nor a heading, which answers nothing.
+        is_worse = score < self._least or (passage.section < 0 and self.over_budget)
+        if request.budget_tokens is not None and (used > request.budget_tokens or is_worse):
             self.over_budget += 1
             if is_best:
                 self.best_needs = rendered if request.rendered else tokens

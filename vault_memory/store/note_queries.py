@@ -91,7 +91,7 @@ ORDER BY is_page, text
 """
 _KNOWN_SLUGS = f"""
 SELECT j.value FROM json_each(?) j
-WHERE EXISTS (SELECT 1 FROM alias a JOIN note n ON n.id = a.note_id WHERE a.slug = j.value AND {_PAGE})
+WHERE EXISTS (SELECT 1 FROM alias a JOIN note n ON n.id = a.note_id WHERE a.slug = j.value AND (NOT a.own OR {_PAGE}))
   OR EXISTS (SELECT 1 FROM name JOIN mention m ON m.name_id = name.id WHERE name.slug = j.value)
 """
 _MENTIONS = """
