@@ -28,3 +28,14 @@ def test_a_line_is_found_by_what_stands_above_it(tmp_path: Path, question: str, 
     results = memory(fill(tmp_path / "vault", NOTES)).recall(question, k=4, journal=False).results
     assert (results[0].path if not said else path) == path
     assert not said or said in [result.content for result in results if result.path == path]
+
+
+def test_what_only_embeds_comes_behind_what_says_something(tmp_path: Path) -> None:
+    notes = {
+        "Categories/Books.md": "![[Books.base]]\n",
+        "Categories/Books I read.md": "![[Books.base#read]]\n",
+        "Templates/Author.md": "## Books\n\n![[Books.base#Author]]\n![[Books.base#Year]]\n",
+        "Notes/Steph.md": "- Discussed the book Out of Control with Steph\n",
+    }
+    found = memory(fill(tmp_path / "vault", notes)).recall("books I read", k=2, journal=False).results
+    assert "Notes/Steph.md" in [result.path for result in found]

@@ -70,7 +70,7 @@ REMEMBERED_TEXTS = 1 << 13
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
-_BARE_LINK = re.compile(r"\s*(?:[-*+]\s+)?<?\w+://\S+>?\s*")
+_POINTER = re.compile(r"\s*(?:[-*+]\s+)?(?:<?\w+://\S+>?|!\[\[[^\[\]]*\]\])\s*")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
 # "Last night" has its "last"; a night alone tells no date. Shorter names of days and months are other words too.
@@ -123,6 +123,8 @@ class Shape(NamedTuple):
     """Somebody asks there: a question in code is an example, and what follows is no answer to it."""
     ends_asking: bool
     is_code: bool
+    only_points: bool
+    """Nothing but addresses and embeds: what they show stands elsewhere."""
 
 
 class Scorer:
@@ -220,7 +222,7 @@ class Scorer:
         best: dict[tuple[int, int], int] = {}
         for here, passage in passages.items():
             place = (passage.note_id, passage.section)
-            if place in headings and not _BARE_LINK.fullmatch(passage.text):
+            if place in headings and not shape(passage.text).only_points:
                 best[place] = max(best.get(place, here), here, key=lambda i: (scores[i], -i))
         for place, below in best.items():
             heading = headings[place]
@@ -298,13 +300,13 @@ class Scorer:
             # What quotes the question asks it; what answers stands elsewhere. Code that does shows how to ask it.
             quotes[row] = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
         asks = {i: self._lexical.get(i, 0.0) for i, s in zip(self._ids, shapes, strict=True) if s.asks}
-        is_aside = [p.section == ASIDE for p in passages]
+        rows = zip(passages, quotes, shapes, strict=True)
         return {
             "form": form,
             "phrase": phrase,
             "reply": [asks.get(i - 1, 0.0) if sections.get(i - 1) == place else 0.0 for i, place in sections.items()],
             "question": [quoted or s.ends_asking for s, quoted in zip(shapes, quotes, strict=True)],
-            "aside": [at or (q and s.is_code) for at, q, s in zip(is_aside, quotes, shapes, strict=True)],
+            "aside": [p.section == ASIDE or s.only_points or (q and s.is_code) for p, q, s in rows],
         }
 
     def _about(self, ids: Sequence[int]) -> Sequence[float]:
@@ -451,7 +453,8 @@ def shape(text: str) -> Shape:
     """How a text is written."""
     is_code = _FENCE.match(text) is not None
     asks = "?" in text and not is_code
-    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), asks, text.endswith("?"), is_code)
+    only_points = all(map(_POINTER.fullmatch, text.split("\n")))
+    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), asks, text.endswith("?"), is_code, only_points)
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
