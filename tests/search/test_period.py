@@ -88,6 +88,19 @@ def test_the_telling_comes_first(tmp_path: Path) -> None:
     assert [next(word for word in order if word in result.content) for result in answer.results] == order
 
 
+@pytest.mark.parametrize("query", ["what was said on October 14", "what did we talk about on 14 October?"])
+def test_who_asks_what_was_said_on_a_day_is_told_the_lines_of_the_last_such_day(
+    indexed_sample: Path, tmp_path: Path, query: str
+) -> None:
+    root = tmp_path / "Notes"
+    shutil.copytree(indexed_sample, root)
+    with at_home(tmp_path):
+        answer = ask(memory(root), query, "2026-11-17T12:00:00Z")
+    assert answer.understood.window == (date(2025, 10, 14), date(2025, 10, 14))
+    assert len(answer.results) > 5
+    assert all("2025-10-14" in (result.date or "", result.occurred or "") for result in answer.results)
+
+
 def test_the_sample_tells_of_its_week(indexed_sample: Path, tmp_path: Path) -> None:
     root = tmp_path / "Notes"
     shutil.copytree(indexed_sample, root)

@@ -26,7 +26,8 @@ _ORDER_WORDS = frozenset("last latest first earliest most recent recently newest
 _PERIOD_WORDS = frozenset(
     """anything everything something things stuff events event news new going been done doing summary summarize
     summarise recap overview review highlights list show give notes note important notable interesting
-    happens happening plan plans planned planning scheduled due upcoming coming take takes took place""".split()  # noqa: SIM905
+    happens happening plan plans planned planning scheduled due upcoming coming take takes took place
+    say said told talk talked talking discussed mentioned wrote written noted logged recorded""".split()  # noqa: SIM905
 )
 """Words that ask for what there was in a time ("a summary of last week"): alone with one, they ask for nothing else."""
 
