@@ -250,8 +250,8 @@ class _ToolSync:
                     writer.title, is_chosen = transcript.clean_message(record.title), record.is_chosen
                 writer.folder = writer.folder or record.folder
                 self._report.outputs += record.outputs
-                for message in record.messages:
-                    writer.add(message)
+                if record.message:
+                    writer.add(record.message)
         if before and before.messages and not writer.known.messages:
             self._report.problems.append(f"{source.file} says nothing any more: what it said before stays")
             return before

@@ -9,7 +9,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -20,27 +20,22 @@ from typing import Any, BinaryIO, NamedTuple
 import apsw
 
 from vault_memory.config import Config
-from vault_memory.sessions.transcript import Message, kilobytes
+from vault_memory.sessions.transcript import Message
 
 SPEAKERS = {"user": "User", "assistant": "Assistant"}
-
-LARGE_OUTPUT_BYTES = 64 * 1024
-"""From here on a tool's output is told of by a note; a smaller one is left out as what it is, no part of the talk."""
 
 _NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """Flags of what nobody said: a subagent's, Claude Code's own, what is told again."""
 
 
 class Record(NamedTuple):
-    """What one record of a transcript holds: messages, and the session's title and working directory where it says.
+    """What one record of a transcript holds: what was said, and the session's title and working directory."""
 
-    `outputs` counts those of tools, which are all left out; of the large ones a message tells.
-    """
-
-    messages: Sequence[Message] = ()
+    message: Message | None = None
     title: str = ""
     folder: str = ""
     outputs: int = 0
+    """Of tools: they are all left out."""
     is_chosen: bool = False
     """Whether a person gave the title."""
 
@@ -118,31 +113,19 @@ def _openclaw(record: Mapping[str, Any]) -> Record:
     if record.get("type") != "message" or not isinstance(message, dict):
         return Record()
     day = _parse_day(record.get("timestamp") or message.get("timestamp"))
-    role, content = _text_field(message.get("role")), message.get("content")
+    role = _text_field(message.get("role"))
     if role in ("toolResult", "tool"):
-        return Record(_output_note(_size(content), day), outputs=1)
-    return _read_blocks(SPEAKERS[role], content, day) if role in SPEAKERS else Record()
+        return Record(outputs=1)
+    return _read_blocks(SPEAKERS[role], message.get("content"), day) if role in SPEAKERS else Record()
 
 
 def _read_blocks(speaker: str, content: Any, day: date | None) -> Record:  # noqa: ANN401 - whatever JSON came
-    """What blocks of content, or a text, say: one message, and a note for each large output of a tool."""
-    found: list[Message] = []
-    texts = [content] if isinstance(content, str) else []
-    outputs = 0
-    for block in content if isinstance(content, list) else ():
-        kind = block.get("type") if isinstance(block, dict) else None
-        if kind == "text":
-            texts.append(_text_field(block.get("text")))
-        elif kind in ("tool_result", "toolResult"):
-            outputs += 1
-            found += _output_note(_size(block.get("content")), day)
-    if any(texts):
-        found.append(Message(speaker, "\n".join(texts), day))
-    return Record(found, outputs=outputs)
-
-
-def _output_note(size: int, day: date | None = None) -> list[Message]:
-    return [Message("Tool", f"[tool output, {kilobytes(size)}, left out]", day)] if size >= LARGE_OUTPUT_BYTES else []
+    """What a text, or blocks of content, say together."""
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    texts = [_text_field(block.get("text")) for block in blocks if block.get("type") == "text"]
+    text = content if isinstance(content, str) else "\n".join(texts)
+    outputs = sum(block.get("type") in ("tool_result", "toolResult") for block in blocks)
+    return Record(Message(speaker, text, day) if text else None, outputs=outputs)
 
 
 def _parse_day(stamp: Any) -> date | None:  # noqa: ANN401
@@ -161,19 +144,12 @@ def _text_field(value: Any) -> str:  # noqa: ANN401
     return value if isinstance(value, str) else ""
 
 
-def _size(content: Any) -> int:  # noqa: ANN401
-    if isinstance(content, str):
-        return len(content.encode("utf-8", "replace"))
-    parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
-    return sum(map(_size, parts))
-
-
 # --- files of a record a line ----------------------------------------------------------------------------------------
 
 HEAD_BYTES, TAIL_BYTES = 1024, 4096
 
 MAX_LINE_BYTES = 6 << 20
-"""A longer line is never held: it is a tool's whole output, 50 MB and more, and told of by a note."""
+"""A longer line is never held: it is a tool's whole output, 50 MB and more."""
 PIECE_BYTES = 256 * 1024
 
 Parse = Callable[[Mapping[str, Any]], Record]
@@ -236,7 +212,7 @@ class JsonlFile:
                     break
                 end += size
                 if line is None:
-                    yield Record(_output_note(size), outputs=1)
+                    yield Record(outputs=1)
                 elif line.strip():
                     record = _json(line)
                     if isinstance(record, dict):
@@ -310,16 +286,13 @@ STILL_WRITTEN_SECONDS = 3600.0
 SETTLE_SECONDS = 5.0
 """A last message is left alone for so long: its parts are written after it."""
 MAX_PART_BYTES = 1 << 20
-"""A larger part is a tool's output, of which only the size is told, or a text that is left out."""
+"""A larger part is a tool's output, or a text that is left out."""
 
 _NO_TITLE = ("New session", "Child session")
 _SESSIONS = "SELECT id, title, directory, parent_id FROM session ORDER BY id"
 _MESSAGES = "SELECT id, time_updated, length(data) FROM message WHERE session_id = ? ORDER BY time_created, id"
 _MESSAGE = "SELECT data FROM message WHERE id = ?"
-_PARTS = (
-    "SELECT CASE WHEN length(CAST(data AS BLOB)) < ?2 THEN data END, length(CAST(data AS BLOB)),"
-    " substr(data, 1, 4096) FROM part WHERE message_id = ?1 ORDER BY id"
-)
+_PARTS = "SELECT data FROM part WHERE message_id = ? AND length(data) < ? ORDER BY id"
 
 
 def _rows(file: Path | str, statement: str, *values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
@@ -394,26 +367,17 @@ class DatabaseSession:
         times = message.get("time")
         day = _parse_day(times.get("created")) if isinstance(times, dict) else None
         speaker = SPEAKERS.get(_text_field(message.get("role")))
-        found: list[Message] = []
         texts: list[str] = []
         outputs = 0
-        for data, size, head in _rows(self.file, _PARTS, id, MAX_PART_BYTES):
-            if data is None:  # SQLite hands over a text whole or not at all
-                part = {"type": "tool" if '"tool"' in head else "text", "text": f"[{kilobytes(size)} left out]"}
-            else:
-                part, size = _parse_row(data, reading), 0
+        for (data,) in _rows(self.file, _PARTS, id, MAX_PART_BYTES):
+            part = _parse_row(data, reading)
             if not isinstance(part, dict):
                 reading.skipped += 1
-            elif part.get("type") == "tool":
-                state = part.get("state")
-                size = size or (_size(state.get("output")) if isinstance(state, dict) else 0)
-                outputs += size > 0
-                found += _output_note(size, day)
             elif part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored")):
                 texts.append(_text_field(part.get("text")))
-        if speaker and any(texts) and message.get("summary") is not True:
-            found.append(Message(speaker, "\n".join(texts), day))
-        return Record(found, outputs=outputs)
+            outputs += isinstance(part, dict) and part.get("type") == "tool"
+        is_said = speaker and any(texts) and message.get("summary") is not True
+        return Record(Message(speaker or "", "\n".join(texts), day) if is_said else None, outputs=outputs)
 
 
 def _parse_row(data: str | bytes | None, reading: Reading) -> Any:  # noqa: ANN401

@@ -38,11 +38,6 @@ class Message(NamedTuple):
     day: date | None = None
 
 
-def kilobytes(count: int) -> str:
-    """`51,200 kB`."""
-    return f"{max(count, 1023) // 1024:,} kB"
-
-
 def format_head(tool: str, title: str, day: date | None, scope: str) -> str:
     """The first lines of a session's text: frontmatter, always of so many lines."""
     return f"---\n{format_title(title)}\ndate: {day or ''}\nscope: {json.dumps(scope)}\nsession: {tool}\n---\n"
@@ -213,4 +208,4 @@ def _redact_and_bound(text: str, over: str) -> str:
     if len(near) <= MAX_MESSAGE_CHARS and not (far or over):
         return near
     size = sum(len(part.encode("utf-8", "replace")) for part in (near[MAX_MESSAGE_CHARS:], far, over))
-    return f"{near[:MAX_MESSAGE_CHARS]} … [{kilobytes(size)} left out]"
+    return f"{near[:MAX_MESSAGE_CHARS]} … [{size // 1024:,} kB left out]"
