@@ -51,6 +51,9 @@ Document = dict[str, Any]
 _KEY = re.compile(r"[0-9a-f]{16}")
 """A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
 
+MAX_TRANSCRIPT_BYTES = 1 << 18
+"""Of the end of a transcript, where it is looked for what memory's tools have answered."""
+
 MAX_SESSION_BYTES = 1 << 19
 
 KEPT_SESSION_DAYS = 7
@@ -89,6 +92,10 @@ class ShownSession:
     def add_beside(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note what was shown outside a turn, or what is to be kept in mind."""
         self._append("beside", keys, prompt)
+
+    def add_answered(self, keys: Iterable[str]) -> None:
+        """Note what memory's tools have answered."""
+        self._append("answered", keys)
 
     def clear(self) -> None:
         """Forget what was shown, which the conversation no longer holds; what was asked stays."""
@@ -232,6 +239,8 @@ class HookRun:
             session.clear_turns()
         if event.what == hook_events.COMPACTING and event.prompt:
             session.add_beside((), event.prompt)
+        if event.answers:
+            session.add_answered(_keys(event.answers))
         if event.what == hook_events.STARTED:
             session.sweep()
         if event.what == hook_events.GONE:
@@ -305,8 +314,26 @@ def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
     if not questions:
         session.add_turn(())
         return []
-    shown = session.recent_keys()
+    shown = session.recent_keys() | _keys(_transcript_answers(event.transcript))
     return [_context_params([prompt], shown) for prompt in questions]
+
+
+def _transcript_answers(path: str) -> list[str]:
+    """What memory's tools have answered, by the end of a transcript; none where it cannot be read."""
+    with contextlib.suppress(OSError, ValueError), startup.open_regular(path) as handle:
+        handle.seek(max(0, handle.seek(0, os.SEEK_END) - MAX_TRANSCRIPT_BYTES))
+        return list(hook_events.tool_answers(handle.read(MAX_TRANSCRIPT_BYTES).splitlines()))
+    return []
+
+
+def _keys(answers: Iterable[str]) -> set[str]:
+    """The keys of the passages in what memory's tools have answered: they stand in the conversation already."""
+    texts = [text for answer in answers for text in hook_events.answered_passages(answer)]
+    if not texts:
+        return set()
+    from vault_memory.store.journal import digits, passage_key
+
+    return {digits(passage_key(text)) for text in texts}
 
 
 def _context_params(

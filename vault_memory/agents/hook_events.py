@@ -6,6 +6,7 @@ opencode (`templates/opencode.js`). A field that is missing or of another kind i
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
@@ -36,6 +37,7 @@ _STANDS_FOR = re.compile(
 )
 """What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
 
+_NUMBERED = re.compile(r"^[Lm]\d{1,9} (.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
 _ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 
@@ -73,6 +75,8 @@ class HookEvent(NamedTuple):
     transcript: str = ""
     folder: str = ""
     prompt: str = ""
+    answers: tuple[str, ...] = ()
+    """What memory's tools have answered since, as far as the agent tells."""
 
 
 class Agent(NamedTuple):
@@ -94,7 +98,9 @@ class Agent(NamedTuple):
                 what = {"resume": RESUMED, "compact": COMPACTED}.get(text_field(fields, "source"), STARTED)
             prompt = {"UserPromptSubmit": "prompt", "PreCompact": "custom_instructions"}.get(event, "")
         names = ("session_id", "transcript_path", "cwd", prompt)
-        return HookEvent(what, *(text_field(fields, name) for name in names))
+        answers = fields.get("answers")
+        texts = tuple(each for each in answers if isinstance(each, str)) if isinstance(answers, list) else ()
+        return HookEvent(what, *(text_field(fields, name) for name in names), texts)
 
     def answer(self, event: str, context: str) -> str:
         """What a hook prints to have text put before the model; "" for nothing."""
@@ -135,6 +141,33 @@ def text_field(fields: dict[str, Any], name: str) -> str:
     """A field that is text that UTF-8 can hold; "" for anything else."""
     value = fields.get(name)
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
+
+
+def tool_answers(lines: Iterable[bytes]) -> Iterator[str]:
+    """What memory's tools have answered since the last compaction, by the lines of a Claude Code transcript."""
+    since: list[bytes] = []
+    for line in lines:
+        if b'"compact_boundary"' in line:
+            since.clear()
+        elif b'"tool_result"' in line and b"vault-memory" in line:
+            since.append(line)
+    for document in filter(None, map(parse_input, since)):
+        message = document.get("message")
+        for block in _objects(message.get("content") if isinstance(message, dict) else None):
+            content = block.get("content")
+            parts = [part.get("text") for part in _objects(content)] if isinstance(content, list) else [content]
+            yield from (part for part in parts if isinstance(part, str) and "vault-memory" in part)
+
+
+def answered_passages(text: str) -> list[str]:
+    """The passages in what a tool of ours has answered, as text or as structured content."""
+    if structured := parse_input(text.encode("utf-8", "replace")):
+        return [text_field(each, "content") for each in _objects(structured.get("passages"))]
+    return _NUMBERED.findall(text)
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def find_questions(prompt: str) -> tuple[str, ...]:
