@@ -97,10 +97,12 @@ class Agent(NamedTuple):
             if event == "SessionStart":
                 what = {"resume": RESUMED, "compact": COMPACTED}.get(text_field(fields, "source"), STARTED)
             prompt = {"UserPromptSubmit": "prompt", "PreCompact": "custom_instructions"}.get(event, "")
-        names = ("session_id", "transcript_path", "cwd", prompt)
+        session, transcript, folder, asked = (
+            text_field(fields, name) for name in ("session_id", "transcript_path", "cwd", prompt)
+        )
         answers = fields.get("answers")
         texts = tuple(each for each in answers if isinstance(each, str)) if isinstance(answers, list) else ()
-        return HookEvent(what, *(text_field(fields, name) for name in names), texts)
+        return HookEvent(what, session, transcript, folder, asked, texts)
 
     def answer(self, event: str, context: str) -> str:
         """What a hook prints to have text put before the model; "" for nothing."""
