@@ -104,6 +104,17 @@ def test_of_two_saves_during_one_write_neither_is_lost(tmp_path: Path) -> None:
         next(then for then in count(at + 2) if not reaches(at, then))
 
 
+def test_what_a_killed_writer_had_taken_out_is_kept_in_the_history(tmp_path: Path) -> None:
+    of, left = Vault(Config(vault=tmp_path)), tmp_path / ".memory/tmp/0123456789abcdef.part"
+    of.write("note.md", BEFORE, None)
+    left.write_bytes(THEIRS)
+    left.with_name("empty.part").write_bytes(b"")
+    os.utime(left, (0, 0))  # as the user's note had it
+    of.write("note.md", OURS, BEFORE)
+    assert [file.read_bytes() for file in tmp_path.glob(".memory/history/*-save/[0-9a-f]*")] == [THEIRS]
+    assert not list(tmp_path.glob(".memory/tmp/*"))
+
+
 def test_what_a_save_wrote_over_meanwhile_is_kept_in_the_history(tmp_path: Path) -> None:
     of, note, left = Vault(Config(vault=tmp_path)), tmp_path / "note.md", [THEIRS, b"later\n"]
     note.write_bytes(BEFORE)

@@ -25,6 +25,9 @@ from vault_memory.integrations.settings_edit import Document, NotEditableError, 
 from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallTarget, Script, SettingsFile
 from vault_memory.vault import safe_files
 
+LEFT_BEHIND_SECONDS = 3600.0
+"""A temporary file of this age belongs to a writer that was killed."""
+
 MAX_BACKUPS = 50
 
 _EMPTY = "{}\n"
@@ -352,7 +355,7 @@ def write_settings(file: Path, before: bytes | None, after: bytes | None) -> Non
     with _plain_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         for left in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
-            if time.time() - left.stat().st_mtime > safe_files.LEFT_BEHIND_SECONDS:
+            if time.time() - left.stat().st_mtime > LEFT_BEHIND_SECONDS:
                 left.unlink()  # of a write that was killed
         part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
         with safe_files.one_writer(file.parent):

@@ -5,34 +5,32 @@ import errno
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from vault_memory.startup import read_regular, user_folder
 
-LEFT_BEHIND_SECONDS = 3600.0
-"""A temporary file of this age belongs to a writer that was killed."""
-
 _CANNOT_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM)
 
 
 @contextlib.contextmanager
-def one_writer(folder: Path) -> Iterator[None]:
+def one_writer(folder: Path) -> Iterator[bool]:
     """Let one writer of this program at a time compare and replace: another's edit in between would be lost.
 
-    The folder itself is locked, so no file is left behind; where folders cannot be locked the window stays open.
+    The folder itself is locked, so no file is left behind. Yields False where that cannot be: the window stays open.
     """
     if sys.platform == "win32":
-        yield
+        yield False
         return
     import fcntl
 
     descriptor = os.open(folder, os.O_RDONLY)
     try:
+        is_locked = False
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+            is_locked = True
+        yield is_locked
     finally:
         os.close(descriptor)
 
@@ -126,13 +124,14 @@ def _holds(file: Path, data: bytes) -> bool:
 def can_exchange(folder: Path) -> bool:
     """Whether two files of a folder can change places at once; tried with two of our own. Raises OSError."""
     one, other = (folder / f"{os.urandom(8).hex()}.part" for _ in range(2))
-    try:
-        write_durably(one, b"")
-        write_durably(other, b"")
-        return _exchange(one, other)
-    finally:
-        one.unlink(missing_ok=True)
-        other.unlink(missing_ok=True)
+    with one_writer(folder):
+        try:
+            write_durably(one, b"")
+            write_durably(other, b"")
+            return _exchange(one, other)
+        finally:
+            one.unlink(missing_ok=True)
+            other.unlink(missing_ok=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:
@@ -182,14 +181,6 @@ def keep_attributes(source: Path, target: Path) -> None:
 
     with contextlib.suppress(OSError, AttributeError):
         shutil._copyxattr(source, target)  # type: ignore[attr-defined]  # no public call copies only these
-
-
-def sweep(folder: Path) -> None:
-    """Delete what killed writers have left: no write takes an hour."""
-    for part in folder.glob("*.part"):
-        with contextlib.suppress(OSError):
-            if time.time() - part.stat().st_mtime > LEFT_BEHIND_SECONDS:
-                part.unlink()
 
 
 def make_private(folder: str | os.PathLike[str]) -> None:

@@ -299,10 +299,12 @@ class Vault:
                 ".memory/tmp is a link or no folder: nothing was written.", "Make `.memory` and it plain folders."
             )
         locations.make_folder(folder)
-        safe_files.sweep(folder)
         part = folder / f"{os.urandom(8).hex()}.part"
         try:
-            with safe_files.one_writer(folder):
+            with safe_files.one_writer(folder) as is_alone:
+                # A writer that was killed left these, maybe with a save of the user's that it had taken out.
+                for left in folder.glob("*.part") if is_alone else ():
+                    self._clear(f"{locations.MEMORY_FOLDER}/tmp/{left.name}", left, (b"",))
                 yield part
         finally:
             self._clear(path, part, ours)
