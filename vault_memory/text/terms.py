@@ -184,11 +184,11 @@ _MARK = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \
 FEWEST_BLOB_CHARS = 72
 """A line of base64 in a mail has 76 characters; a SHA-256 has 64, and is looked for."""
 
-LEAST_IN_WORDS, LEAST_READ = 0.3, 0.1
+LEAST_IN_WORDS = 0.3
 
 _BLOB = re.compile(rf"\bdata:[\w.+-]+/[\w.+-]+(?:;[\w.+=-]+)*,[^\s)\">]*|[A-Za-z0-9+/=_-]{{{FEWEST_BLOB_CHARS},}}")
 _SMALL = re.compile("[a-z]{4,}")
-_READ = re.compile(r"(?<![!-~])(?:[A-Za-z'-]{1,40}(?=[.,;:!?)]?(?![!-~]))|[!-~]{0,200}://[!-~]+)")
+_UNSPACED = re.compile(r"(?<![!-~])[!-~]{41,}")
 _TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?:\s|$)")
 _RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
 
@@ -237,9 +237,8 @@ def _unless_words(match: re.Match[str]) -> str:
 
 
 def is_machine_text(line: str) -> bool:
-    """Whether a long line is for programs only, as minified code is: hardly any of it stands in words of their own."""
-    foreign = len(line) - len(line.encode("ascii", "ignore"))
-    return foreign + sum(map(len, _READ.findall(line))) < len(line) * LEAST_READ
+    """Whether a long line is for programs only, as minified code and data are: most of it has braces and no spaces."""
+    return 2 * sum(len(run) for run in _UNSPACED.findall(line) if "{" in run) > len(line)
 
 
 def pairs(run: Sequence[str]) -> Iterator[str]:
