@@ -10,7 +10,7 @@ _NEGATIONS = frozenset(
     """not no never nicht nie niemals kein keine keinen keinem keiner ne pas jamais nunca não non niet geen nooit inte
     aldrig inga ingen inget ikke aldri ej не никогда nie""".split()  # noqa: SIM905 - reads as prose
 )
-"""Those of several languages count in all ("No 2 pump"): a false one decides nothing unless all other words are the same."""
+"""Those of one language count in all ("No 2 pump"): a false one decides nothing unless all other words are alike."""
 _WITH_NEGATION = frozenset(
     "do does did longer more any anymore mehr plus más mais più mai meer längre lenger længere больше".split()  # noqa: SIM905 - reads as prose
 )

@@ -188,7 +188,7 @@ LEAST_IN_WORDS = 0.3
 
 _BLOB = re.compile(rf"\bdata:[\w.+-]+/[\w.+-]+(?:;[\w.+=-]+)*,[^\s)\">]*|[A-Za-z0-9+/=_-]{{{FEWEST_BLOB_CHARS},}}")
 _SMALL = re.compile("[a-z]{4,}")
-_UNSPACED = re.compile(r"(?<![!-~])[!-~]{41,}")
+_UNSPACED = re.compile(r"(?<![!-~])[!-~]{31,}")
 _TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?:\s|$)")
 _RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
 
