@@ -285,7 +285,7 @@ def test_status_says_what_there_is(owner: ServiceUser) -> None:
     (owner.fake / "away").touch()
     document = json.loads(owner.run("status", "--json").out)
     assert (document["units"][0]["enabled"], document["units"][0]["active"]) == (None, None)
-    assert owner.run("status").out.count("installed, whether it runs cannot be asked here") == 1
+    assert owner.run("status").out.count("installed, cannot tell here whether it is running") == 1
 
 
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])

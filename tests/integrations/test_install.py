@@ -277,9 +277,9 @@ def test_another_program_of_our_name_is_left_alone(home: Home, agent: str, path:
     file = home.put(path, json.dumps(settings).encode())
     before = home.files()
     ended = home.run("install", agent)
-    assert (ended.returncode, f"`{name}` in {file} is another program's" in ended.stderr) == (5, True)
+    assert (ended.returncode, f"`{name}` in {file} belongs to another program" in ended.stderr) == (5, True)
     ended = home.run("uninstall", agent)
-    assert (ended.stdout, f"`{name}` in {file} is another program's, and was left" in ended.stderr) == (
+    assert (ended.stdout, f"`{name}` in {file} belongs to another program and was left" in ended.stderr) == (
         "Nothing to do.\n", True,
     )  # fmt: skip
     assert home.files() == before
@@ -308,7 +308,7 @@ def test_what_a_user_added_to_our_server_stays(home: Home, agent: str) -> None:
     assert found.get("enabled", False) is False and str(home.vault) not in json.dumps(found)
     ended = home.run("uninstall", agent)
     names = ", ".join(f"{holder}.vault-memory.{name}" for name in added)
-    assert f"This took out what you had added there: {names}" in ended.stderr and "secret" not in ended.stderr
+    assert f"This removed what you had added there: {names}" in ended.stderr and "secret" not in ended.stderr
     assert not file.exists()
     assert any(b"secret" in copy.read_bytes() for copy in (home.folder / "data/vault-memory/backups").iterdir())
 
@@ -376,7 +376,7 @@ def test_what_is_no_plain_file_is_refused_at_once(home: Home, command: str, kind
     else:
         file.symlink_to("/dev/zero")
     ended = home.run(command, "cursor")
-    assert (ended.returncode, "is no plain file" in ended.stderr) == (6, True)
+    assert (ended.returncode, "is not a regular file" in ended.stderr) == (6, True)
 
 
 @pytest.mark.parametrize(
@@ -414,8 +414,8 @@ COMMENTED = b'{\n  // why\n  "a": 1\n}'
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [(COMMENTED, "line 2: a comment, which"), (b'{"a": 1,}', "line 1: a comma behind the last entry, which"),
-     (b'{"a": [1,\n]}', "line 2: a comma behind the last entry, which")],
+    [(COMMENTED, "line 2: a comment, which"), (b'{"a": 1,}', "line 1: a comma after the last entry, which"),
+     (b'{"a": [1,\n]}', "line 2: a comma after the last entry, which")],
 )  # fmt: skip
 def test_a_file_with_comments_is_refused_and_no_other_is_changed(home: Home, text: bytes, why: str) -> None:
     file = home.put(SETTINGS, text)
@@ -491,16 +491,14 @@ def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str)
     before, other = home.files(), fill(home.folder / "other vault", {"b.md": "# B\n"})
     before |= home.files()
     first = home.run("install", agent)
-    assert "the place of" not in first.stderr
+    assert "instead of" not in first.stderr
     planned = home.run("install", agent, "--dry-run", vault=other)
-    assert (
-        f"{other} would take the place of the vault {home.vault} for {settings_paths.NAMES[agent]}." in planned.stderr
-    )
+    assert f"{settings_paths.NAMES[agent]} would now use {other} instead of the vault {home.vault}." in planned.stderr
     told = json.loads(home.done("--json", "install", agent, "--dry-run", vault=other))
     assert (told["vault"], told["vaults"]) == (str(other), [str(home.vault)])
     done = home.run("install", agent, vault=other)
-    assert f"{other} took the place of the vault {home.vault} for {settings_paths.NAMES[agent]}." in done.stderr
-    assert "the place of" not in home.run("install", agent, vault=other).stderr
+    assert f"{settings_paths.NAMES[agent]} now uses {other} instead of the vault {home.vault}." in done.stderr
+    assert "instead of" not in home.run("install", agent, vault=other).stderr
     assert (
         f"{settings_paths.NAMES[agent]} would no longer use the vault {other}."
         in home.run("uninstall", agent, "--dry-run").stderr
@@ -603,7 +601,7 @@ def test_what_is_ours_and_was_changed_stays_and_all_else_goes_on(home: Home, age
     ours.write_text(ours.read_text() + "// mine\n")
     for command in ("install", "uninstall"):
         ended = home.run(command, agent)
-        assert (ended.returncode, f"{ours} is not as we made it" in ended.stderr) == (0, True)
+        assert (ended.returncode, f"{ours} has changed since it was installed" in ended.stderr) == (0, True)
         assert ours.read_text().endswith("// mine\n")
     settings = [path for path in home.folder.rglob("*.json*") if "data" not in path.parts]
     assert not [path for path in settings if b"vault-memory" in path.read_bytes()]

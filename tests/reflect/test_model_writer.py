@@ -197,7 +197,7 @@ def test_what_cannot_be_used_is_asked_for_once_more_and_then_refused(
     server.trouble.reply = reply
     error = failing(writer(server, "openai"))
     assert error.kind == "unusable" and error.next_step
-    assert "wrote what cannot stand on a page: " in str(error) and len(str(error)) < 400
+    assert "wrote something that cannot go on a page: " in str(error) and len(str(error)) < 400
     assert server.asked(PATHS["openai"]) == 2
     server.trouble.reply = in_turn(reply, summed_up)
     assert written(writer(server, "openai")) == GOOD
@@ -306,7 +306,7 @@ def test_the_run_has_a_deadline_over_all_pages(server: ModelServer) -> None:
     mine = writer(server, "ollama", clock=lambda: now[0], reflect_run_deadline_seconds=60.0)
     assert mine.write("Ada", FACTS) == mine.write("Ada", FACTS) == GOOD
     error = failing(mine)
-    assert str(error) == "the 60 s that a model has in a run are over" and "run_deadline" in error.next_step
+    assert str(error) == "the 60 s a model has per run are used up" and "run_deadline" in error.next_step
     assert len(server.requests) == 2
 
 
@@ -315,4 +315,4 @@ def test_after_pages_that_the_server_failed_it_is_not_asked_again(server: ModelS
     mine = writer(server, "ollama")
     said = [str(failing(mine)) for _ in range(FAILED_PAGES + 3)]
     assert len(server.requests) == 4 * FAILED_PAGES
-    assert said[-1] == f"{said[0]} ({FAILED_PAGES} pages on end, so it is not asked again in this run)" == said[-2]
+    assert said[-1] == f"{said[0]} ({FAILED_PAGES} pages in a row, so it is not asked again in this run)" == said[-2]

@@ -105,7 +105,7 @@ HELD = (
 @pytest.mark.parametrize("action", ["replace", "insert"])
 def test_what_is_out_of_scope_does_not_stand_in_the_file(action: str, old: str) -> None:
     for text in (old, "x"):
-        with pytest.raises(UsageError, match="does not stand in"):
+        with pytest.raises(UsageError, match="does not occur in"):
             apply_edit(EditRequest("memory.md", action, text, old), HELD, MINE)
 
 

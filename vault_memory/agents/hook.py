@@ -228,7 +228,7 @@ class HookRun:
             session.add_beside(keys)
 
     def _update_session(self, event: HookEvent, session: ShownSession) -> None:
-        """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
+        """Keep what is to be known later: that a transcript has grown, what does not occur in it any more."""
         from vault_memory.sessions.ledger import mark
 
         if event.what in _MARKED and event.session:

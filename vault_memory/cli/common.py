@@ -41,7 +41,7 @@ class Shared:
         from vault_memory import startup
 
         if (outer := startup.named_vault(None, {}, root)) not in (None, root):
-            self.note(f"{root} lies in the vault {outer}; this makes it a vault of its own.")
+            self.note(f"{root} is inside the vault {outer}; this makes it a vault of its own.")
 
     def can_ask(self) -> bool:
         """Whether a person is there to answer a question."""

@@ -95,7 +95,7 @@ def _remember(shared: Shared, root: Path) -> None:
     path = json.dumps(str(root), ensure_ascii=False)
     with_path, tables = _VAULT_TABLE.subn(lambda head: f"{head[0]}\npath = {path}", text, count=1)
     write_settings(file, before, (with_path if tables else f"vault = {path}\n{text}").encode())
-    shared.note(f"From now on this is your vault everywhere: {file} says so.")
+    shared.note(f"From now on this is your vault everywhere (set in {file}).")
 
 
 def _check(shared: Shared, mine: str, fresh: str) -> None:

@@ -24,14 +24,14 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--dry-run", is_flag=True, help="Only show what would be changed."),
         click.option("--scope", type=click.Choice(settings_paths.SCOPES), default="user",
-                     help="For you everywhere (user), or in the project at hand."),
+                     help="For you everywhere (user), or in the current project."),
         click.argument("agent", metavar="AGENT", type=click.Choice(settings_paths.AGENTS)),
     ):  # fmt: skip
         function = option(function)
     return function
 
 
-@command("memory install claude-code --dry-run", short_help="Have an agent use this vault: hooks and MCP server.")
+@command("memory install claude-code --dry-run", short_help="Connect an agent to this vault: hooks and MCP server.")
 @_options
 def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     """Put this vault's hooks and MCP server into an agent's settings; all else in them stays as it is.
@@ -54,20 +54,19 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _vaults(changes) - {about["vault"]}:
-        verb = "would take" if dry_run else "took"
-        shared.note(f"{about['vault']} {verb} the place of {_name_vaults(others)} for {name}.")
+        uses = "would now use" if dry_run else "now uses"
+        shared.note(f"{name} {uses} {about['vault']} instead of {_name_vaults(others)}.")
     for file in switched_off(installer.target):
         shared.note(f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {file} switches them off.")
     if not dry_run:
         with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
             if not shared.memory().has_index():
-                shared.note("Next: `memory index` builds the index, without which an agent has core memory at most.")
+                shared.note("Next: run `memory index`; until then an agent has core memory at most.")
         if is_changed and shared.ask_daemon("health", {}) is None:
-            what = "keeps the index up to date in the background, `memory watch` by hand"
-            shared.note(f"`memory service install` {what}.")
+            shared.note("`memory service install` keeps the index up to date in the background.")
 
 
-@command("memory uninstall claude-code", short_help="Take out of an agent's settings what install put in.")
+@command("memory uninstall claude-code", short_help="Remove from an agent's settings what install added.")
 @_options
 def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     """Remove our entries from an agent's settings; whatever else was changed there since stays.
@@ -81,10 +80,10 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     _report(shared, "uninstall", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
     for change in changes:
         for name in change.others:
-            shared.note(f"`{name}` in {change.file} is another program's, and was left as it is.")
+            shared.note(f"`{name}` in {change.file} belongs to another program and was left alone.")
         if change.added:
             kept = f"a copy {'would be' if dry_run else 'is'} kept in {installer.backups}"
-            shared.note(f"This took out what you had added there: {', '.join(change.added)} ({kept}).")
+            shared.note(f"This removed what you had added there: {', '.join(change.added)} ({kept}).")
     if vaults := _vaults(changes):
         uses = "would no longer use" if dry_run else "no longer uses"
         shared.note(f"{settings_paths.NAMES[agent]} {uses} {_name_vaults(vaults)}.")
@@ -100,7 +99,7 @@ def _installer(agent: str, scope: str, config: "Config | None" = None) -> Instal
     try:
         "".join(words).encode("utf-8")
     except UnicodeEncodeError:
-        raise UsageError("The vault's path is not UTF-8, and cannot stand in a JSON file.", "Rename it.") from None
+        raise UsageError("The vault's path is not UTF-8 and cannot be written to a JSON file.", "Rename it.") from None
     run = settings_paths.Program(words, config.hooks_seconds if config else 0)
     return Installer(settings_paths.target(agent, place, run), os.environ)
 
@@ -129,7 +128,9 @@ def _report(shared: Shared, name: str, changes: Sequence[FileChange], about: dic
     done = [change for change in changes if change.before != change.after]
     for change in changes:
         if change.action == "kept":
-            shared.note(f"{change.file} is not as we made it, and was left as it is: delete it if it is of no use.")
+            shared.note(
+                f"{change.file} has changed since it was installed and was left alone: delete it if you do not need it."
+            )
     if about["dry_run"]:
         shared.say("".join(map(_diff, done)).rstrip("\n") or "Nothing would be changed.")
         return

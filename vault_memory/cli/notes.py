@@ -57,7 +57,7 @@ def init(shared: Shared, path: str | None, daily_folder: str | None, dry_run: bo
     wanted = {name: name for name in CREATED} | {SETTINGS: "config.toml", ".memory/.gitignore": "gitignore"}
     daily = f"daily_folder = {json.dumps(daily_folder, ensure_ascii=False)}"
     if daily_folder and os.path.exists(root / SETTINGS):
-        raise UsageError(f"{root / SETTINGS} is there already.", f"Write {daily} below [vault] in it.")
+        raise UsageError(f"{root / SETTINGS} already exists.", f"Write {daily} below [vault] in it.")
     missing = {target: source for target, source in wanted.items() if not os.path.exists(root / target)}
     if os.path.exists(root / "MEMORY.md"):
         missing.pop("memory.md", None)
@@ -264,7 +264,7 @@ def _did_you_mean(names: list[str]) -> str:
 
 @command('memory forget "memory/2025-11-27.md#L14"', short_help="Remove a fact from its note.")
 @click.argument("target", nargs=-1, required=True, callback=words, metavar="PATH#L14 | QUERY")
-@click.option("--text", metavar="TEXT", help="What the line says: refused where it says something else.")
+@click.option("--text", metavar="TEXT", help="What the line should say; refused if it says something else.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bool) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--mode", type=click.Choice(MODES), help="Words, meaning or both (auto).")
 @click.option("--explain", is_flag=True, help="Explain each result's rank; leaves no trace in the journal.")
 @click.option(
-    "--all", is_flag=True, help="Show weak results too, and more than three where the notes hardly know what is asked."
+    "--all", is_flag=True, help="Show weak results too, and more than three where the notes hardly cover the question."
 )
 @click.option("--no-journal", is_flag=True, help="Do not record this recall in the journal.")
 @click.option(
@@ -73,25 +73,28 @@ def recall(
         return
     for note in found["before"]:
         shared.note(note)
-    text, left_out = found["text"], found["left_out"]
+    text, notes = found["text"], [*found["notes"], *found["left_out"]]
     if shape == "paths":
         text = "\n".join(dict.fromkeys(result["path"] for result in found["results"]))
     elif is_screen:
-        text, left_out = _on_screen(found), [" ".join(left_out)] if left_out else []
+        text, notes = _on_screen(found)
     if text:
         shared.say(text)
-    for note in (*found["notes"], *left_out):
+    for note in notes:
         shared.note(note)
 
 
-def _on_screen(found: dict[str, Any]) -> str:
+def _on_screen(found: dict[str, Any]) -> tuple[str, list[str]]:
+    """An answer wrapped to the terminal at hand; and the notes below it, what was left out in the last."""
     import shutil
 
-    from vault_memory.rendering.screen import Screen, recall_screen
+    from vault_memory.rendering.screen import Screen, recall_screen, wrapped
 
     is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"  # https://no-color.org
     screen = Screen(shutil.get_terminal_size().columns, not is_plain, found["links"])
-    return recall_screen(found["results"], found["matched"], screen)
+    notes = filter(None, (*found["notes"], " ".join(found["left_out"])))
+    rows = [row.lstrip() for note in notes for row in wrapped(note, screen.width)]
+    return recall_screen(found["results"], found["matched"], screen), rows
 
 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:

@@ -94,5 +94,5 @@ def _describe(state: State) -> str:
         return "not installed"
     known = [] if state.enabled is None else ["enabled" if state.enabled else "not enabled"]
     known += [] if state.active is None else ["active" if state.active else "not active"]
-    known = known or ["whether it runs cannot be asked here"]
+    known = known or ["cannot tell here whether it is running"]
     return ", ".join(("installed", *known, *(["edited"] if state.edited else [])))

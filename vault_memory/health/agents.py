@@ -91,7 +91,7 @@ def _settings_checks(found: Installation, same: Sequence[Installation]) -> Itera
     """Why an agent may run nothing of what stands in its settings; `same` are all installations of that agent."""
     for file in sorted({file for other in same for file in other.switched_off}):
         what = f"{found.name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {_in_a_line(str(file))} switches them off"
-        yield Check("agents", "warning", what, "Remove that setting if it should be told what your notes say.")
+        yield Check("agents", "warning", what, "Remove that setting to let it see your notes.")
     for state in found.files:
         if state.commands and state.problem:
             where = _in_a_line(f"{state.file}, {state.problem}")

@@ -85,7 +85,7 @@ def _notes(memory: "Federation", walk: Walk) -> Iterator[Check]:
     yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
     for path in _unreadable(memory, walk):
         what = f"{path} cannot be read: what the index knows of it is kept, but not cited"
-        yield Check("files", "warning", what, "Give yourself the right to read it (`chmod u+r`), or move it away.")
+        yield Check("files", "warning", what, "Make it readable (`chmod u+r`), or move it away.")
     for problem in walk.skipped:
         yield Check("files", "notice", f"{problem.path}: {problem.message}")
 
@@ -124,11 +124,13 @@ def _places(memory: "Federation", walk: Walk) -> Iterator[Check]:
     else:
         level, what = ("warning", "it cannot be updated") if path.exists() else ("error", "there can be none")
         cannot = f"the index folder {path.parent} cannot be written: {what}"
-        yield Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
+        yield Check(
+            "place", level, cannot, "Set `index.path` in your own settings file to a folder that can be written."
+        )
     folder = locations.derived(memory.vault.root, "tmp")  # nothing is made in a vault that was never written to
     with suppress(OSError):
         if folder and folder.is_dir() and not safe_files.can_exchange(folder):
-            what = "here two files cannot change places at once: a save in the very moment of a write is seen late"
+            what = "this file system cannot swap two files in one step: a save during a write is noticed late"
             yield Check("writing", "notice", what, "Save and close a note before `retain` or `reflect` writes to it.")
 
 
@@ -224,7 +226,7 @@ def _models(memory: "Federation", walk: Walk) -> Iterator[Check]:
         yield _ask_server("rerank", memory.config.rerank_model, reranker.check, "is there")
         reranker.close()
     if writer := configured_writer(memory.config):
-        yield _ask_server("writer", writer.method, writer.check, "is there and writes summaries")
+        yield _ask_server("writer", writer.method, writer.check, "is available and writes summaries")
 
 
 def _ask_server(name: str, model: str, ask: Callable[[], Check | None], answer: str = "") -> Check:
@@ -428,7 +430,9 @@ def _doubtful_names(store: View) -> Iterator[Problem]:
     for text, slug, path, line in note_queries.names_mentioned_once(store):
         close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
         if close:
-            yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")
+            yield Problem(
+                path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: are they the same?"
+            )
     for slug, paths in names.claimed.items():
         for path in paths:
             others = " and ".join(other for other in paths if other != path)

@@ -116,7 +116,7 @@ def last_reflect(memory: "Memory") -> ReflectEnd | None:
     log = RunLog(memory.vault.root)
     last, night = log.last(), log.night()
     if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
-        why = "it was stopped before it had finished"
+        why = "it was stopped before it finished"
         return ReflectEnd(night.ran, why=why, next_step="Run `memory reflect` to see why.", ok=False)
     with suppress(VaultMemoryError):
         runs = UndoHistory(memory.vault.root).runs(REFLECT) if last and last.run else ()

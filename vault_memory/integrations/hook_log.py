@@ -95,7 +95,7 @@ def explain(error: BaseException) -> str:
         return f"{str(error).rstrip('.')}. {error.next_step}"
     name = f"{type(error).__name__}: {error}"
     if isinstance(error, ImportError):
-        return f"{sys.executable} lacks a part of vault-memory ({name}). Install vault-memory anew, then the hooks."
+        return f"{sys.executable} lacks a part of vault-memory ({name}). Reinstall vault-memory, then the hooks."
     if isinstance(error, OSError):
         return f"A file could not be read or written ({name})."
-    return f"That is a mistake of vault-memory's own ({name}). `memory doctor` looks at the vault and its index."
+    return f"That is a bug in vault-memory ({name}). `memory doctor` looks at the vault and its index."

@@ -240,11 +240,11 @@ def _check_files(changes: list[FileChange]) -> list[FileChange]:
         if not status.st_mode & 0o222 or not os.access(file, os.W_OK):
             raise RefusedError(
                 f"{file} is read-only: it was not touched.",
-                "Make it writable, and run again; where another program makes it, tell that one.",
+                "Make it writable, and run again; if another program writes it, change it there.",
             )
         if status.st_nlink > 1:
             raise RefusedError(
-                f"{file} is one of {status.st_nlink} hard links to one file and would be parted from the others.",
+                f"{file} is one of {status.st_nlink} hard links to one file and would be separated from the others.",
                 "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
             )
     return changes
@@ -259,8 +259,8 @@ def _plain_refusals(file: Path) -> Iterator[None]:
         what = f"{file} cannot be edited: {error}. It was not touched."
         raise RefusedError(what, "Correct that, and run again.") from error
     except TakenError as error:
-        what = f"`{error}` in {file} is another program's: nothing was changed."
-        raise ConflictError(what, "Give that entry another name, or take it out, and run again.") from error
+        what = f"`{error}` in {file} belongs to another program: nothing was changed."
+        raise ConflictError(what, "Rename or remove that entry, and run again.") from error
 
 
 def _parse(text: str) -> Document:
@@ -331,7 +331,7 @@ def _read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
         except FileNotFoundError:
             return file, None
         if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may never end
-            raise RefusedError(f"{file} is no plain file: it was not touched.", "Move it away, and run again.")
+            raise RefusedError(f"{file} is not a regular file: it was not touched.", "Move it away, and run again.")
         return file, file.read_bytes()
 
 

@@ -18,7 +18,7 @@ _HOOKS = "hooks"
 
 BOM = "\ufeff"
 
-PLAIN = "Make it plain JSON (no comment, no comma behind the last entry)"
+PLAIN = "Make it plain JSON (no comment, no comma after the last entry)"
 """What makes a text one that every program reads."""
 
 _SPACE = " \t\r\n"
@@ -111,7 +111,7 @@ def parse(text: str) -> Document:
     def without_comma(match: re.Match[str]) -> str:
         if match[0] != "," or uncommented[: match.start()].rstrip()[-1:] in ("", *"[{,:"):
             return match[0]
-        extensions.append((match.start(1), "a comma behind the last entry"))
+        extensions.append((match.start(1), "a comma after the last entry"))
         return " "
 
     def at_line(at: int, what: str) -> str:
@@ -319,7 +319,7 @@ def _insert_entry(document: Document, entry: Entry) -> str:
     """The text with an entry that was not there, and the containers around it that are missing."""
     into = document.root
     if not isinstance(into.value, dict):
-        raise NotEditableError("it holds no object")
+        raise NotEditableError("it is not a JSON object")
     value: Any = entry.value if entry.key else {_HOOKS: [entry.value]}
     for depth, name in enumerate(entry.path, 1):
         node = document.find(entry.path[:depth])
@@ -330,7 +330,7 @@ def _insert_entry(document: Document, entry: Entry) -> str:
                 value = {inner: value}
             return insert_child(document, into, value, name)
         if not isinstance(node.value, list if is_array else dict):
-            raise NotEditableError(f"`{'.'.join(entry.path[:depth])}` is no {'array' if is_array else 'object'}")
+            raise NotEditableError(f"`{'.'.join(entry.path[:depth])}` is not an {'array' if is_array else 'object'}")
         into = node
     return insert_child(document, into, value, entry.key)
 

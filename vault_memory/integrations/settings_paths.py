@@ -114,7 +114,7 @@ def _server_settings(agent: str, place: InstallPlace, program: Program) -> Setti
         folder = place.home if place.is_user else place.project
         return SettingsFile(folder / ".cursor" / "mcp.json", [_server("mcpServers", value)], comments=True)
     if not place.is_user:
-        raise UsageError("Claude Desktop has no settings of a project.", "Install it with --scope user.")
+        raise UsageError("Claude Desktop has no project settings.", "Install it with --scope user.")
     del value["type"]
     return SettingsFile(place.application("Claude") / "claude_desktop_config.json", [_server("mcpServers", value)])
 

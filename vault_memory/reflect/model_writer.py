@@ -223,7 +223,7 @@ def ungrounded(text: str, sources: Sequence[str], all_facts: Iterable[str] = ())
             what = f"number {word[:40]}" if is_number else f"name “{word[:40]}”"
             yield f"the {what} is in none of the facts it cites"
         elif is_name and name_before and f" {beside} " not in known:
-            yield f"“{beside[:80]}” stands so in none of the facts it cites"
+            yield f"“{beside[:80]}” is in none of the facts it cites"
         name_before, end = word if is_name else "", match.end()
     signs = {sign for sign in text if unicodedata.category(sign) == "Sc" or sign in "%°"}
     yield from (f"the sign {sign} is in none of the facts it cites" for sign in sorted(signs - set("".join(sources))))
@@ -293,7 +293,7 @@ class ModelWriter:
                     if sentences := tuple(sentence for sentence in kept if sentence.facts):
                         return sentences
                     wrong = ["no sentence is borne out by what it cites"]
-            said = f"{server.where} wrote what cannot stand on a page: {server.plain(wrong[0])}"
+            said = f"{server.where} wrote something that cannot go on a page: {server.plain(wrong[0])}"
             raise RemoteError(said, "If this goes on, use another model.", "unusable")
 
     def ask(self, messages: Messages, form: Mapping[str, Any]) -> str:
@@ -322,10 +322,10 @@ class ModelWriter:
         """Why the model is not asked any more; None: go on."""
         if len(self._failures) >= FAILED_PAGES:
             last = self._failures[-1]
-            said = f"{last} ({FAILED_PAGES} pages on end, so it is not asked again in this run)"
+            said = f"{last} ({FAILED_PAGES} pages in a row, so it is not asked again in this run)"
             return RemoteError(said, last.next_step, last.kind)
         if self._until is not None and self._clock() >= self._until:
-            return RemoteError(f"the {self._run_seconds:g} s that a model has in a run are over", _MORE_TIME, "slow")
+            return RemoteError(f"the {self._run_seconds:g} s a model has per run are used up", _MORE_TIME, "slow")
         return None
 
     @contextmanager
@@ -340,7 +340,7 @@ class ModelWriter:
         if self._until is None:
             self._until = now + self._run_seconds
         if self._until - now < kept_seconds:
-            raise RemoteError("half of the time that a model has in a run is over", _MORE_TIME, "slow")
+            raise RemoteError("half of the time a model has per run is used up", _MORE_TIME, "slow")
         try:
             if self._server is None:
                 self._server = self._connect()

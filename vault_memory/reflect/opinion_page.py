@@ -47,9 +47,9 @@ _STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
 _DETAIL = re.compile(r"\s+[-*+] (?P<what>for|against): ")
 
 FOR, AGAINST, RELATED = "for", "against", "related"
-ANEW = "weighed anew: what it rests on is told otherwise now"
+ANEW = "reweighed: what it rests on has been reworded"
 BY_HAND = "set by hand"
-GONE = "no note states it any more"
+GONE = "no note says so any more"
 
 
 MAX_FACTS = {FOR: 3, AGAINST: 3, RELATED: 1}

@@ -153,7 +153,7 @@ class PageJobs:
     def notices(self) -> Iterator[Notice]:
         """What keeps facts off the page on which somebody looks for them."""
         for slug, paths in self._names.claimed.items():
-            why = f"{' and '.join(paths)} have the same alias `{slug}`: what is told of @{slug} stands on none of them."
+            why = f"{' and '.join(paths)} have the same alias `{slug}`: facts about @{slug} are on none of their pages."
             yield Notice(paths[0], why, "Leave it to one of them, or write full names.")
         for path in (path for path in self._pages.values() if not path.startswith(ENTITY_FOLDER)):
             why = f"{path} is a page of {ENTITY_FOLDER.rstrip('/')} that lies elsewhere: its aliases name nobody there."

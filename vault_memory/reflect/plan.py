@@ -179,7 +179,7 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
     found = merge.merge_block(draft.lines, block, last, context)
     if found is None:
         raise ConflictError(
-            f"{draft.path} was edited by hand, and what it was edited from is not known here: it was left alone.",
+            f"{draft.path} was edited by hand, and its earlier version is not known here: it was left alone.",
             "Keep what you want outside the block, then delete the block: it is made anew.",
         )
     new = found.block._replace(by=blocks.marker_word(draft.by))
@@ -264,10 +264,10 @@ def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHist
     if count and past.unread:
         raise RefusedError(
             f"{draft.path} would lose {counted(count, 'fact')}, and {past.unread} cannot be read.",
-            "Make that note readable; with --force the page is written all the same.",
+            "Make that note readable; with --force the page is written anyway.",
         )
     if count > most and count > share * entries:
         raise RefusedError(
-            f"{draft.path} would lose {len(lost)} of {entries} entries, for their notes do not hold them any more.",
-            "Check that all notes are there and synced; with --force it is written all the same.",
+            f"{draft.path} would lose {len(lost)} of {entries} entries, because their notes no longer hold them.",
+            "Check that all notes are there and synced; with --force it is written anyway.",
         )

@@ -171,8 +171,8 @@ class RunPlanner:
             self._plan.notices += (
                 Notice(
                     path,
-                    f"{before} was renamed to {path}: what notes tell of {link_name(before)} stands there now.",
-                    "If it is another page, give it back its name, and its own to the other.",
+                    f"{before} was renamed to {path}: what notes say about {link_name(before)} is there now.",
+                    "If it is a different page, rename both back.",
                 )
                 for before, path in self.renamed.items()
             )
@@ -312,7 +312,7 @@ class RunPlanner:
         if answers.dropped:  # never their words, for these may be forgotten
             rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
             why = f"{counted(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
-            self._plan.notices.append(Notice(path, why, "Write there yourself what should stand there all the same."))
+            self._plan.notices.append(Notice(path, why, "Add it there by hand if you still want it."))
         after = before or core.START
         for name, change in list(answers.ticked.items()):
             try:

@@ -96,7 +96,7 @@ def refuse_lost(stood: Iterable[str], gone: Iterable[str]) -> None:
         gone_pages = " and ".join(f"{lost[folder]:,} of {counts[folder]:,} pages of {folder}" for folder in much)
         raise RefusedError(
             f"{gone_pages} are gone since the last run: nothing was written.",
-            "Check that everything is synced and mounted; `memory reflect --force` makes them anew from the notes.",
+            "Check that everything is synced and mounted; `memory reflect --force` recreates them from the notes.",
         )
 
 

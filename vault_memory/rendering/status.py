@@ -171,7 +171,7 @@ def _vectors(each: Document, passages: int) -> str:
     if each["passages"] < passages:
         line += f", for {each['passages']:,} of {plural(passages, 'passage')}"
         line += f", {each['without']:,} without one" if each["without"] else ""
-    return line + ("" if each["configured"] else " (not configured now)")
+    return line + ("" if each["configured"] else " (no longer configured)")
 
 
 def _sessions(found: Document) -> Iterator[str]:

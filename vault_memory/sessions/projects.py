@@ -178,7 +178,7 @@ def open_scopes(asker: Asker, config: Config, environ: Mapping[str, str]) -> tup
     for text in filter(None, map(str.strip, environ.get(SCOPE_VARIABLE, "").split(","))):
         if not is_scope(text):
             raise UsageError(
-                f"${SCOPE_VARIABLE} names `{text}`, which is no scope.",
+                f"${SCOPE_VARIABLE} names `{text}`, which is not a scope.",
                 "Write global, agent:<id>, project:<id>, user:<id> or custom:<name>, several with commas between.",
             )
         found.append(normal_scope(text))

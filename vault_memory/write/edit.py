@@ -1,7 +1,7 @@
 """One exact edit of a core file: text put at its end, behind a text that stands in it, or in that text's place.
 
 Pure: bytes in, bytes out. Byte order mark, line ends and all that is not named stay; what reflect owns is not touched.
-What is out of the asker's scopes does not stand in the file for them, and no edit changes whose a line is.
+What is out of the asker's scopes does not occur in the file for them, and no edit changes whose a line is.
 """
 
 import re
@@ -88,7 +88,7 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
     _refuse_side_effects(wanted, note, parse(path, after), opened)
     if _is_code_below(path, after) and not _is_code_below(path, data):
         raise ConflictError(
-            f"{path}: this would make code of all that is written below; nothing was written.",
+            f"{path}: this would turn everything below into code; nothing was written.",
             "Close the fence of the code (```) that you open.",
         )
     return after
@@ -109,17 +109,17 @@ def _refuse_side_effects(wanted: EditRequest, note: Note, edited: Note, opened: 
     if edited.states.count(COMMENT) > note.states.count(COMMENT):
         raise ConflictError(
             f"{note.path}: this would stand in a comment, or hide what follows in one; nothing was written.",
-            "Comments (%% or <!--) are read to nobody: leave them out, and have the user close one that is open.",
+            "Comments (%% or <!--) are shown to nobody: leave them out, and ask the user to close an open one.",
         )
     if _moves_access(note, edited, opened):
         raise ConflictError(
-            f"{note.path}: this would change whose a line is, or who it is from; nothing was written.",
+            f"{note.path}: this would change a line's scope or origin; nothing was written.",
             "Leave `scope` and `by` as they are.",
         )
     if wanted.by and not _of_persons(edited) <= _of_persons(note):
         raise ConflictError(
             f"{note.path}: a fact there would count as the user's own words; nothing was written.",
-            "memory_store keeps facts, and signs them.",
+            "Use memory_store for facts: it signs them.",
         )
 
 
@@ -164,10 +164,10 @@ def _find_seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
 
 def _place(wanted: EditRequest, text: str, values: tuple[str, str], found: list[int]) -> str:
     if len(found) != 1:
-        what = "does not stand in" if not found else f"stands {len(found)} times in"
+        what = "does not occur in" if not found else f"occurs {len(found)} times in"
         raise UsageError(
             f"`old` {what} {wanted.path}.",
-            "Give text that stands there exactly once, as memory_get shows it behind `L12 `.",
+            "Give text that occurs there exactly once, as memory_get shows it after `L12 `.",
         )
     (start,), (new, old) = found, values
     if wanted.action == REPLACE:

@@ -159,7 +159,7 @@ class NoteWriter:
     def forget(self, planned: Removal) -> ForgetResult:
         """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
 
-        Raises ConflictError when that text does not stand in the note any more as it was shown.
+        Raises ConflictError when that text does not occur in the note any more as it was shown.
         """
 
         def compose(before: bytes | None) -> tuple[bytes, Removal]:
@@ -271,7 +271,7 @@ class NoteWriter:
             if links:
                 yield f"Links to ^{done.block_id} lead nowhere now: {', '.join(links)}."
         except VaultMemoryError as error:
-            yield f"It is out of the note, but the index does not know yet: {error}"
+            yield f"It is out of the note, but the index does not know that yet: {error}"
 
     def _findable(self, path: str) -> str:
         """Index a note this program wrote; returns what is to be said when its fact cannot be recalled.

@@ -65,7 +65,7 @@ def check_entities(names: Sequence[str]) -> None:
     """Raise UsageError for a name that would not be read back as an entity's."""
     for name in names:
         if [entities.slug(read) for read in entities.mentions(f"@[[{name}]]")] != [entities.slug(name)]:
-            raise UsageError(f"`{name}` cannot be an entity's name.", "Leave out [ ] | # / and .md; a day is none.")
+            raise UsageError(f"`{name}` cannot be an entity's name.", "Leave out [ ] | # / and .md; a date is no name.")
 
 
 def check(bullet: Bullet) -> None:
@@ -74,7 +74,7 @@ def check(bullet: Bullet) -> None:
     if bullet.by and provenance.normal(bullet.by) == provenance.UNCLEAR:
         raise UsageError(f"`{bullet.by}` does not say who it is from.", f"Write {provenance.KNOWN}.")
     if bullet.scope and not is_scope(bullet.scope):
-        raise UsageError(f"`{bullet.scope}` is no scope.", f"Write {SCOPES}.")
+        raise UsageError(f"`{bullet.scope}` is not a scope.", f"Write {SCOPES}.")
     note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
     # An open comment is a problem of the note: it would hide all that is written below it.
     found = [] if note.problems else list(facts.facts(note, None))
