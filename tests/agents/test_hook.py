@@ -69,7 +69,7 @@ def test_what_another_project_keeps_is_not_shown(notes: Path, data: Path, tmp_pa
 def test_other_events_mark_the_transcript_and_say_nothing(notes: Path, data: Path, event: str) -> None:
     given = recorded(event, "s")
     assert hooked(notes, event, given) == ""
-    assert ledger.take_marks(os.environ) == [given["transcript_path"]]
+    assert ledger.marks_file(os.environ).exists()
 
 
 # --- nothing twice ---------------------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ def test_opencode_has_the_core_in_its_prompt_and_what_fits_beside_it_once(
     assert found["again"] == [kind.removeprefix("be kind\n\n")]
     assert (found["title"], found["elsewhere"]) == (["You make titles."], ["be short"])
     assert "Greenhouse" in found["context"][0] and "tea without sugar" not in found["context"][0]
-    assert ledger.take_marks(os.environ) == [""]
+    assert ledger.marks_file(os.environ).exists()
     asked, read, given = found["first"]
     assert (asked["text"], read["text"]) == ("what about the greenhouse door?", "(read a file)")
     sent = found["messages"][0]["parts"][2]

@@ -329,19 +329,22 @@ def test_files_are_for_the_user_alone(config: Config, tmp_path: Path, tmp_data: 
     assert home.stat().st_mode & 0o777 == 0o700
     for file in (*home.glob("*/*.md"), *home.glob(".state/*.json")):
         assert file.stat().st_mode & 0o077 == 0
+    ledger.mark(os.environ)
+    assert ledger.marks_file(os.environ).stat().st_mode & 0o777 == 0o600
     for folder in home.glob("*/"):
         assert folder.stat().st_mode & 0o077 == 0 or folder.name == ".memory"
 
 
-def test_what_is_marked_comes_first(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+def test_the_newest_comes_first_and_takes_the_mark(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     files = [make.claude(tmp_path / "claude", f"s{n}", make.talk(n)) for n in range(5)]
-    ledger.mark(str(files[3]), os.environ)
+    os.utime(files[3], (2e9, 2e9))
+    ledger.mark(os.environ)
     first: list[str] = []
     sync.sync_transcripts(
         replace(config, sessions_tools=("claude-code",)), os.environ,
         lambda done, total, messages: first.extend(_parts(tmp_data)) if done == 1 else None,
     )  # fmt: skip
-    assert first == ["s3.md"] and ledger.take_marks(os.environ) == []
+    assert first == ["s3.md"] and not ledger.marks_file(os.environ).exists()
 
 
 def _parts(data: Path) -> list[str]:
@@ -469,7 +472,7 @@ def test_the_daemon_reads_what_hooks_mark(
     until(lambda: found("quill1"))
     with file.open("a") as handle:
         handle.write(make.claude_lines("one", [("user", "zebras as well")])[1] + "\n")
-    ledger.mark(str(file), os.environ)
+    ledger.mark(os.environ)
     fill(config.vault, {"new.md": "a note that wakes it\n"})
     assert until(lambda: [r for r in found("zebras") if "zebras" in r["content"]])[0]["source"].endswith("one#m5")
     assert daemon.ask("get", path="sessions/claude-code/one#m5")["text"] == "- User: zebras as well"

@@ -232,7 +232,7 @@ class HookRun:
         from vault_memory.sessions.ledger import mark
 
         if event.what in _MARKED and event.session:
-            mark(event.transcript, self.environ)
+            mark(self.environ)
         if event.what in (hook_events.STARTED, hook_events.COMPACTING, hook_events.COMPACTED):
             session.clear()
         if event.what == hook_events.SUMMED_UP:

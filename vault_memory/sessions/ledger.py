@@ -1,7 +1,7 @@
 """Remembers of each transcript its stamp, where its reading ended and its derived file, and which of them have grown.
 
 One file a tool, replaced whole. What is in it can be made again from the transcripts and the derived files: one that
-is lost or damaged is no loss. Nor is a mark: a sync looks at every transcript anyway, at those that are marked first.
+is lost or damaged is no loss.
 """
 
 import contextlib
@@ -120,36 +120,17 @@ def save(file: Path, known: Mapping[str, TranscriptState]) -> None:
     safe_files.replace_durably(file, json.dumps({"version": VERSION, "transcripts": known}).encode())
 
 
-# --- marks of hooks --------------------------------------------------------------------------------------------------
-
-MAX_MARKS_BYTES = 1 << 20
-"""Of marks that nobody takes: then the older half of them goes."""
+# --- what hooks say ---------------------------------------------------------------------------------------------------
 
 
-def mark(path: str, environ: Mapping[str, str]) -> None:
-    """Note that a transcript has grown. It never raises OSError, and takes no lock."""
+def mark(environ: Mapping[str, str]) -> None:
+    """Note that a transcript has grown, for a daemon to read on at once. It never raises OSError."""
+    file = marks_file(environ)
     with contextlib.suppress(OSError):
-        safe_files.append(marks_file(environ), json.dumps(path).encode("ascii"), MAX_MARKS_BYTES)
+        safe_files.make_private(file.parent)
+        file.touch(0o600)
 
 
 def marks_file(environ: Mapping[str, str]) -> Path:
-    """Where the marks are, if there are any."""
+    """The file that is there where a transcript has grown since the last sync."""
     return Path(user_folder("data", environ)) / "session-marks"
-
-
-def take_marks(environ: Mapping[str, str]) -> list[str]:
-    """The transcripts marked since the last time, each once, newest first; the marks are gone then."""
-    taken = Path(f"{marks_file(environ)}.{os.urandom(4).hex()}")
-    try:
-        os.replace(marks_file(environ), taken)
-        lines = taken.read_bytes().splitlines()
-        taken.unlink()
-    except OSError:
-        return []
-    paths: dict[str, None] = {}
-    for line in reversed(lines):
-        with contextlib.suppress(ValueError):
-            found = json.loads(line)
-            if isinstance(found, str):
-                paths[found] = None
-    return list(paths)

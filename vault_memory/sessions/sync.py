@@ -2,7 +2,7 @@
 
 How a sync goes, and why in this order:
 1. One at a time: whoever finds another at work leaves it to that one.
-2. Each tool's folder is listed, what hooks have marked first. A transcript with the stamp known is not even opened.
+2. Each tool's folder is listed, the newest first. A transcript with the stamp known is not even opened.
 3. What was appended is read in pieces and appended to the derived file as it comes by; only then is it remembered.
    A sync that was killed between the two has written more than is known: that is cut off, and written again.
    Only where the head changes is it remembered first that all is to be read: what is there then fits no mark.
@@ -87,9 +87,9 @@ def sync_transcripts(
         for made in (home, home / ledger.STATE):
             make_private(made)
         with locations.writer_lock(home / ledger.STATE / "sweep", 0):
-            marked = [os.path.realpath(path) for path in ledger.take_marks(environ)]
+            ledger.marks_file(environ).unlink(missing_ok=True)  # before a look: what grows meanwhile marks anew
             for tool in config.sessions_tools:
-                _ToolSync(tool, config, environ, report).run(marked, progress, deadline)
+                _ToolSync(tool, config, environ, report).run(progress, deadline)
             if not report.pending:
                 (home / ledger.STATE / ledger.SYNCED).touch(0o600)
     except BusyError:
@@ -148,8 +148,8 @@ class _ToolSync:
         self._saved = time.monotonic()
         self._is_changed = False
 
-    def run(self, marked: Sequence[str], progress: Progress | None, deadline: float) -> None:
-        """Read what is new, until `deadline`: first what hooks have marked, the newest mark before the others."""
+    def run(self, progress: Progress | None, deadline: float) -> None:
+        """Read what is new, until `deadline`."""
         make_private(self._home / self._tool)
         for part in (self._home / self._tool).glob(".*.part"):  # of a sync that was killed
             part.unlink(missing_ok=True)
@@ -161,16 +161,14 @@ class _ToolSync:
             known = f", but {len(self._known)} are known: they stay" if self._known else ""
             self._report.problems.append(f"{self._root} holds no transcripts of {self._tool}{known}")
         else:
-            self._take_all(found, marked, progress, deadline)
+            self._take_all(found, progress, deadline)
         self._report.transcripts += len(self._known)
         self._report.skipped += sum(each.skipped for each in self._known.values())
         self._report.gone += sum(each.is_gone for each in self._known.values())
         self._report.unfinished += sum(each.is_unfinished for each in self._known.values())
 
-    def _take_all(self, found: Listing, marked: Sequence[str], progress: Progress | None, deadline: float) -> None:
-        sources, place = found.sources, {path: number for number, path in enumerate(marked)}
-        if place:
-            sources = sorted(sources, key=lambda source: place.get(os.path.realpath(source.file), len(place)))
+    def _take_all(self, found: Listing, progress: Progress | None, deadline: float) -> None:
+        sources = found.sources
         try:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:

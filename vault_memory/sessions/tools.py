@@ -62,7 +62,7 @@ class Reading:
 
 @dataclass
 class Listing:
-    """What a tool's folder holds; `unreadable` names what could not be looked at: absence there proves nothing."""
+    """What a tool's folder holds, the newest first; absence proves nothing in what is `unreadable`."""
 
     sources: "list[Transcript]" = field(default_factory=list)
     is_gone: bool = False
@@ -254,6 +254,7 @@ def _list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], 
             for entry in _entries(root, folder, listing)
             if level in ("*", entry.name) and entry.is_dir()
         ]
+    found: list[JsonlFile] = []
     for folder in below:
         for entry in _entries(root, folder, listing):
             name = entry.name
@@ -265,7 +266,9 @@ def _list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], 
                 continue
             if stat.S_ISREG(status.st_mode):
                 session, size, time_ns = name.removesuffix(".jsonl"), status.st_size, status.st_mtime_ns
-                listing.sources.append(JsonlFile(folder + name, session, entry.path, size, time_ns, parse))
+                found.append(JsonlFile(folder + name, session, entry.path, size, time_ns, parse))
+    found.sort(key=lambda file: file.time_ns, reverse=True)
+    listing.sources += found
     return listing
 
 
