@@ -276,7 +276,6 @@ order 20240503 came | - | -
 met on 3 May | - | 2025-05-03
 he was born on 20 March | - | 2025-03-20
 moves out on 3 May | - | 2026-05-03
-Anna said the course starts on 3 May | - | 2026-05-03
 the course will end on 3 July | - | 2026-07-03
 on Jan 3 he arrives | - | 2026-01-03
 away Dec 30 to Jan 2 | - | 2025-12-30/2026-01-02

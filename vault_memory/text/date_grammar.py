@@ -15,6 +15,7 @@ from vault_memory.text.spans import (
     QUARTERS,
     SEASONS,
     UNITS,
+    WEEKDAY_NAMES,
     WEEKDAYS,
     Span,
     day_of,
@@ -191,8 +192,8 @@ class DateExpression(NamedTuple):
     """What a reader saw up to token `stop`: one expression, or the two ends of a range.
 
     `sort` is how sure it is: "fixed" is a date whatever stands around it, "relative" is clear once the day it
-    was said is known, "vague" is clear only in a question; the others (month, year, season, day, dayfirst,
-    number, weekday, abbreviation, ordinal) need the right words around them.
+    was said is known, "vague" is clear only in a question, "number" only where a date must stand; the others
+    (month, year, season, day, weekday, ordinal) need the right words around them.
     """
 
     first: CalendarPart | Span
@@ -290,8 +291,10 @@ def _day_first(tokens: Tokens, at: int, anchor: date, day: int) -> DateExpressio
     word = tokens[month_at].word
     if word in MONTHS:
         year, stop = _year_at(tokens, month_at + 1)
-        sure = ordinal or year is not None or not (dotted or word in VERBS)
-        return DateExpression(CalendarPart(year, MONTHS[word], 1, day), stop, "fixed" if sure else "dayfirst")
+        if dotted and year is None:  # "option 5. May I …"
+            return None
+        sure = ordinal or year is not None or word not in VERBS
+        return DateExpression(CalendarPart(year, MONTHS[word], 1, day), stop, "fixed" if sure else "day")
     if _joins(tokens[at + 1], tokens[at - 1].word) and (end := day_number(tokens[at + 2])) and end > day:
         # A month must follow at once: without that, "1-2-3-4-…" would nest as deep as it is long.
         month_at = at + 3 + (tokens[at + 3].word == "of")
@@ -341,7 +344,7 @@ def _weekday(tokens: Tokens, at: int, anchor: date) -> DateExpression:
     if dated and dated.sort == "fixed" and (isinstance(dated.first, Span) or dated.first.day):
         return dated
     day = plus(anchor, -((anchor.weekday() - WEEKDAYS[word]) % 7))
-    return DateExpression(Span(day, day), at + 1, "weekday" if len(word) > 5 else "abbreviation")
+    return DateExpression(Span(day, day), at + 1, "weekday")
 
 
 def _named(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
@@ -446,7 +449,7 @@ _READERS: dict[str, _Reader] = {
     **dict.fromkeys(_COUNTS, _ago),
     **dict.fromkeys(MONTHS, _month),
     **dict.fromkeys(QUARTERS, _quarter),
-    **dict.fromkeys(WEEKDAYS, _weekday),
+    **{name.lower(): _weekday for name in WEEKDAY_NAMES},
     **dict.fromkeys(DAYS_AWAY, _named),
     **dict.fromkeys(_TURNS, _turn),
     "day": _before_yesterday,

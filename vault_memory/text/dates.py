@@ -66,8 +66,8 @@ _SURELY_AHEAD = (
 _DAY_OR_MONTH = "|".join(name[:3].lower() for name in (*WEEKDAY_NAMES, *MONTH_NAMES))
 _AHEAD = (
     r"\b(?:plan|plans|planned|planning|due|schedules?|scheduled|deadlines?|appointments?|agenda|next|coming up|happens?"
-    r"|takes? place|expires?|arrives?|departs?|leaves|starts|begins|ends|booked|must|should|need to|needs to"
-    r"|have to|has to|to be done|am i free|are we free|do (?:i|we) have)\b"
+    r"|takes? place|expires?|arrives?|departs?|leaves|starts|begins|ends|booked|expected|supposed|must|should"
+    r"|need to|needs to|have to|has to|to be done|am i free|are we free|do (?:i|we) have)\b"
     rf"|(?:\b(?:is|are)|['’]s) on(?=\s*(?:$|[?.!,0-9]|(?:in|on|at|this|next|for|{_DAY_OR_MONTH})))"
     r"|\b(?:is|are|am)\b[^.?!]{0,40}\b(?:coming|arriving|visiting|leaving|meeting|travelling|flying|starting|happening)\b"
 )
@@ -76,15 +76,6 @@ _PAST_WORDS = frozenset(
     chose did drank drove fell felt flew forgot fought found gave grew happened heard held kept knew lay led left lost
     made met paid ran rang said sang sat saw sent slept sold spent spoke stood swam swore taught thought threw told took
     understood went woke won wore wrote yesterday""".split()  # noqa: SIM905 - long
-)
-_NOT_PAST = frozenset(
-    """bed bleed booked breed exceed feed indeed invited need planned proceed red scheduled seed shed speed succeed
-    supposed expected weed wed""".split()  # noqa: SIM905 - long
-)
-# What is said, agreed or moved on one day may well be of another.
-_ANNOUNCES = frozenset(
-    """agreed announced arranged asked confirmed decided delayed feared had heard hoped learned learnt moved offered
-    ordered postponed promised proposed rescheduled said set suggested thought told wanted was were wrote""".split()  # noqa: SIM905
 )
 _NEAR_WORDS = 5
 
@@ -262,7 +253,7 @@ def _moved(found: DateExpression, today: date, mode: str) -> DateExpression:
     first = found.first
     if mode != AHEAD or not isinstance(first, Span) or found.second is not None or first.start >= today:
         return found
-    if found.sort in ("weekday", "abbreviation"):
+    if found.sort == "weekday":
         first = Span(plus(first.start, 7), plus(first.end, 7))
     elif found.sort == "ordinal":
         months = (shift(unit_of(today, "month").start, "month", count) for count in range(1, 3))
@@ -310,7 +301,7 @@ def _skip_back(tokens: Tokens, at: int) -> int:
 
 
 def _tied(found: DateExpression) -> bool:
-    if found.sort in ("relative", "vague", "weekday", "abbreviation", "ordinal"):
+    if found.sort in ("relative", "vague", "weekday", "ordinal"):
         return False
     ends = [found.first] if found.second is None else [found.first, found.second]
     return any(isinstance(end, Span) or end.year is not None for end in ends)
@@ -338,16 +329,12 @@ def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today:
             clear = word in ("summer", "autumn", "winter")
             return ends and clear and led in ("in", "during", "throughout")
         case "day":
-            return ends or led != ""
-        case "dayfirst":
-            return (led not in ("", "of")) or (at == 0 and tokens[found.stop].kind == "end")
+            return led != "" or (ends and tokens[found.stop].kind != "word")  # "at 10 March Street"
         # The others only a question may use.
         case "weekday":
             return not is_fact and (led != "" or (ends and not tokens[at - 1].capital))
-        case "abbreviation":
-            return not is_fact and ends and led != "" and tokens[at].capital
         case "number":
-            return not is_fact and (led != "" or (at == 0 and tokens[1].kind == "end"))
+            return False
         case "ordinal":
             return not is_fact and ends and led != "" and tokens[at - 1].word == "the"
     return not is_fact  # vague
@@ -394,7 +381,7 @@ def fact_tense(words: Sequence[str]) -> str:
             return AHEAD
         if word == "born":
             return PAST
-        if word in _ANNOUNCES or word in ("to", ".", ";", ":"):
+        if word in ("to", ".", ";", ":"):
             return NEAR
         if _is_past(word):
             return PAST
@@ -402,5 +389,5 @@ def fact_tense(words: Sequence[str]) -> str:
 
 
 def _is_past(word: str) -> bool:
-    word = word.replace("’", "'")
-    return word in _PAST_WORDS or (len(word) > 3 and word.endswith("ed") and word not in _NOT_PAST)
+    is_regular = len(word) > 4 and word.endswith("ed") and not (word.endswith("eed") or re.match(_AHEAD, word))
+    return is_regular or word.replace("’", "'") in _PAST_WORDS
