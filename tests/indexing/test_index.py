@@ -416,6 +416,15 @@ def test_a_damaged_index_is_said_or_built_anew_by_every_command(tmp_path: Path, 
         assert said.code == 0 or "Run `memory index" in said.out + said.err, (page, said)
 
 
+@pytest.mark.parametrize("command", [*COMMANDS, ["index"], ["index", "--rebuild"]], ids=" ".join)
+def test_a_folder_in_the_place_of_the_index_is_said_by_every_command(tmp_path: Path, command: list[str]) -> None:
+    memory(fill(tmp_path, NOTES)).index_file.path.mkdir(parents=True)
+    said = call("--vault", str(tmp_path), *command)
+    assert said.code
+    assert "cannot be used: it is a folder.\n" in said.out + said.err
+    assert "Move that folder away, then run `memory index`." in said.out + said.err
+
+
 @pytest.mark.parametrize("saves", [1, 99])
 def test_a_note_saved_during_a_check_is_no_fault_of_the_index(tmp_path: Path, saves: int) -> None:
     mine, left = memory(fill(tmp_path, {**NOTES, "z.md": "Last.\n"})), list(range(saves))

@@ -125,11 +125,10 @@ def mapped_errors(index: Path) -> Iterator[None]:
         raise IndexDamagedError(str(error), "Run `memory index --rebuild`.") from error
     except apsw.Error as error:
         why = CANNOT_WRITE if isinstance(error, apsw.ReadOnlyError) else str(error)
-        raise IndexUnusableError(
-            f"The index {index} cannot be used: {why}.",
-            "Check free space and permissions there; the index is derived and may be deleted.",
-            why,
-        ) from error
+        step = "Check free space and permissions there; the index is derived and may be deleted."
+        if index.is_dir():
+            why, step = "it is a folder", "Move that folder away, then run `memory index`."
+        raise IndexUnusableError(f"The index {index} cannot be used: {why}.", step, why) from error
 
 
 def size(index: Path) -> int:
