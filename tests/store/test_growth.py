@@ -1,8 +1,10 @@
-"""Questions to the index take about twice the steps for twice as many rows."""
+"""What questions to the index take, in steps and in memory, as it grows."""
 
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
+import apsw
 import pytest
 from vaults import fill, memory, opened
 
@@ -31,3 +33,15 @@ def test_what_was_told_of_facts(tmp_path: Path, text: str) -> None:
         return steps
 
     assert taken(800) < 3 * taken(400)
+
+
+def test_a_temporary_copy_of_a_large_index_is_not_held_in_memory(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path, {"a.md": "One line.\n"}))
+    of.index()
+    with opened(of) as store:
+        with store.writing():
+            store.connection.execute("INSERT INTO meta VALUES('large', randomblob(8 << 20))")
+        with closing(store.temporary_copy()) as copy:
+            assert copy.one("SELECT length(value) FROM meta WHERE key = 'large'") == 8 << 20
+            used, _ = copy.connection.status(apsw.SQLITE_DBSTATUS_CACHE_USED)
+        assert used < 4 << 20

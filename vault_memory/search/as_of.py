@@ -1,6 +1,6 @@
 """A vault as it was at the end of a day: what has changed since is read as git, else our own history, had it then.
 
-The index is copied into memory, and there the changed notes are indexed as they were: a question is asked of the copy
+The index is copied to a temporary file, and there the changed notes are indexed as they were: a question is asked of the copy
 and cited from those texts. Of what neither git nor the journal knows the answer says so.
 """
 
@@ -78,8 +78,8 @@ class PastVault(Vault):
         return super().read(path) if text is None else text
 
     def index(self, embedder: StaticEmbedder) -> Store:
-        """The index of the notes as they were, in memory. What was forgotten since stays forgotten."""
-        store = self._present.in_memory()
+        """The index of the notes as they were, a copy. What was forgotten since stays forgotten."""
+        store = self._present.temporary_copy()
         changed = {path: text for path, text in self._texts.items() if text is None or not self._has_grown(path, text)}
         Indexer(self, store, embedder).replace(changed, set(journal.forgotten(self._present)))
         return store

@@ -232,9 +232,12 @@ class Store(IndexConnection):
         """A new and empty index for bulk loading, open."""
         return cls(schema.create(path))
 
-    def in_memory(self) -> "Store":
-        """A copy of this index, as it is seen now, that nobody else sees."""
-        copied = apsw.Connection(":memory:")
+    def temporary_copy(self) -> "Store":
+        """A copy of this index, as it is seen now, that nobody else sees and that goes when it is closed.
+
+        It lies in the system's temporary folder, without a name, but for what fits into SQLite's cache.
+        """
+        copied = apsw.Connection("")
         with copied.backup("main", self.connection, "main") as backup:
             backup.step(-1)
         return Store(copied)
