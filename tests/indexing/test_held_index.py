@@ -1,7 +1,6 @@
 """What an engine that stays keeps between questions: never stale after the index has changed, and bounded."""
 
 import contextlib
-import json
 import random
 import time
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import rows
-from vault_memory.store.caches import MOST_ROWS, RowCache
 
 ROUNDS = pytest.mark.parametrize(
     ("seed", "rounds"), [(0, 8), *(pytest.param(seed, 40, marks=pytest.mark.slow) for seed in range(3))]
@@ -124,20 +122,3 @@ def test_changes_by_its_own_connection_are_noticed_too(root: Path) -> None:
         put(root, "bank/entities/Chen.md", "---\naliases: [Doctor]\n---\n# Chen\n\nChen keeps bees.\n")
         answer = ask(warm, "what of the Doctor?")
         assert (answer.notes, answer.understood.entities) == (13, ("Chen",))
-
-
-def test_no_more_is_kept_than_there_is_room_for() -> None:
-    read: list[int] = []
-
-    def odd(ids: str) -> list[tuple[int, str]]:
-        read.extend(json.loads(ids))
-        return [(i, f"row {i}") for i in json.loads(ids) if i % 2]
-
-    cache = RowCache(odd)
-    for start in (*range(1, 3 * MOST_ROWS, MOST_ROWS // 4), 1):
-        asked = range(start, start + MOST_ROWS // 4)
-        for _ in range(2):
-            assert cache.get(asked) == {i: f"row {i}" for i in asked if i % 2}
-        assert read == list(asked)
-        assert len(cache._rows) <= MOST_ROWS
-        read.clear()

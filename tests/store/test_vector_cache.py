@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from vault_memory.store import embedding_rows
-from vault_memory.store.caches import LEAST_HELD, QUESTIONS_TO_EARN, VectorCache
 from vault_memory.store.embedding_rows import Space
+from vault_memory.store.vector_cache import LEAST_HELD, QUESTIONS_TO_EARN, VectorCache
 from vault_memory.store.vectors import bit_code, cosine
 from vault_memory.store.view import ALL, Store
 

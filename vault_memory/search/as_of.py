@@ -1,7 +1,7 @@
 """A vault as it was at the end of a day: what has changed since is read as git, else our own history, had it then.
 
-The index is copied to a temporary file, and there the changed notes are indexed as they were: a question is asked of the copy
-and cited from those texts. Of what neither git nor the journal knows the answer says so.
+The index is copied to a temporary file, and there the changed notes are indexed as they were: a question is asked of
+the copy and cited from those texts. Of what neither git nor the journal knows the answer says so.
 """
 
 import time

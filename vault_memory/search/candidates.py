@@ -21,7 +21,6 @@ from vault_memory.search.decay import importance_of
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
 from vault_memory.store import note_queries
-from vault_memory.store.caches import TermCache
 from vault_memory.store.embedding_rows import Space, all_spaces, load_vector_functions
 from vault_memory.store.search_queries import (
     SCATTER,
@@ -166,7 +165,6 @@ class Finder:
     def __init__(self, view: View, embedder: StaticEmbedder, remote: "RemoteEmbedder | None" = None) -> None:
         self.store, self._embedder, self._remote = view, embedder, remote
         self.search, self.lexicon = Search(view), Lexicon(view)
-        self._postings = TermCache(view)
         self._state: State | None = None
         self._configured: ConfiguredSpace | None = None
 
@@ -176,9 +174,7 @@ class Finder:
         if state != self._state:
             self._state, self.totals = state, self.store.totals()
             self.names = Names(self.store, with_notes=True)
-            self.search.reset()
             self.lexicon.reset()
-            self._postings.clear()
 
     def find(self, query: Query) -> Candidates:
         """Find candidates for a question by every lane its mode allows, and what scoring must know of them."""
@@ -265,7 +261,7 @@ class Finder:
             return dict.fromkeys(self.search.substring(query.text.strip(), pool), 1.0) if is_mute else {}
         limit = pool
         while True:  # the same line of every day must not be all that is looked at
-            found = self._best(terms, limit)
+            found = dict(self.search.lexical(_searched(terms), limit))
             kept, crowd = self._thinned(found, query.wants_earliest)
             if len(found) < limit or len(kept) >= pool or limit >= pool + crowd:
                 break
@@ -285,14 +281,6 @@ class Finder:
         dropped = {i for ids in alike.values() for i in ids[MOST_ALIKE:]}
         crowd = sum(repeats[ids[0]] for ids in alike.values() if len(ids) > MOST_ALIKE)
         return {i: score for i, score in found.items() if i not in dropped}, crowd
-
-    def _best(self, terms: Mapping[str, TermCounts], pool: int) -> dict[int, float]:
-        phrases = _searched(terms)
-        stems = [self.lexicon.stems(phrase.strip('"')) for phrase in phrases]
-        found = None
-        if not (self.search.is_filtered or any(len(s) != 1 for s in stems) or any("*" in p for p in phrases)):
-            found = self._postings.best([stem for (stem,) in stems], pool)
-        return dict(self.search.lexical(phrases, pool) if found is None else self.search.in_order(found, pool))
 
     def _beyond(self, terms: Mapping[str, TermCounts], hits: Mapping[str, Mapping[int, int]]) -> int:
         """How many passages that hold a searched word are no candidates: counted, or at least so many."""

@@ -420,7 +420,7 @@ def passages_about(
 
 def _dated_passages(rows: Iterable[tuple[Any, ...]]) -> list[DatedPassage]:
     return [
-        (path, day, header, by, Candidate(*place, KINDS[kind], tokens, section, text))  # type: ignore[call-arg]
+        (path, day, header, by, Candidate._make((*place, KINDS[kind], tokens, section, text)))
         for path, day, header, by, *place, kind, tokens, section, text in rows
     ]
 

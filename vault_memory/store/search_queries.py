@@ -16,8 +16,8 @@ import apsw
 
 from vault_memory.markdown.entities import slug
 from vault_memory.markdown.note import ASIDE
-from vault_memory.store.caches import RowCache, VectorCache
 from vault_memory.store.embedding_rows import Space
+from vault_memory.store.vector_cache import VectorCache
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View, text_hash
 from vault_memory.text import terms
@@ -98,8 +98,7 @@ SELECT p.id FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOI
 ORDER BY n.path, p.id
 """
 _PASSAGES = """
-SELECT p.id, n.path, p.embedding_id, p.id, note_id, start_line, end_line, from_char, to_char, kind, p.tokens,
-  section, text
+SELECT p.id, note_id, start_line, end_line, from_char, to_char, kind, p.tokens, section, text
 FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
 """
 _NOTES = """
@@ -142,15 +141,6 @@ class Search:
         self.is_filtered = view.is_narrowed
         """Whether anything is left out."""
         self._vectors = VectorCache(view)
-        self._passages = RowCache(self._read_passages)
-        self._notes: RowCache[NoteInfo] = RowCache(
-            lambda ids: ((row[0], NoteInfo._make(row)) for row in view.rows(_NOTES, ids))
-        )
-
-    def reset(self) -> None:
-        """Let go of the rows at hand: the index has changed."""
-        self._passages.clear()
-        self._notes.clear()
 
     # --- filters -----------------------------------------------------------------------------------------------------
 
@@ -307,11 +297,8 @@ class Search:
 
     def cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these passages that has a vector in a space to a query vector of the same space."""
-        if space.is_builtin:
-            embeddings = {i: row[1] for i, row in self._passages.get(ids).items()}
-        else:
-            sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
-            embeddings = dict(self._view.rows(sql, json.dumps(list(ids))))
+        sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
+        embeddings = dict(self._view.rows(sql, json.dumps(list(ids))))
         sql = (
             "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
             " CROSS JOIN embedding e ON e.id = j.value"
@@ -407,11 +394,9 @@ class Search:
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
         """The passages with these ids that filters allow, by path and line."""
-        if self.is_filtered:
-            sql = "SELECT j.value FROM json_each(?) j" + self._where("j.value", "WHERE")
-            ids = [row[0] for row in self._view.rows(sql, json.dumps(list(ids)))]
-        rows = sorted(self._passages.get(ids).values(), key=lambda row: (row[0], row[2].id))
-        return {passage.id: passage for _, _, passage in rows}
+        sql = _PASSAGES + self._where("+p.id", "WHERE") + " ORDER BY n.path, p.id"
+        rows = self._view.rows(sql, json.dumps(list(ids)))
+        return {row[0]: Candidate._make((*row[:6], KINDS[row[6]], *row[7:])) for row in rows}
 
     def repeats(self, passages: Iterable[Candidate]) -> dict[int, int]:
         """In how many notes the very words of each of these stand, for those that stand in many."""
@@ -420,15 +405,9 @@ class Search:
         held = dict(self._view.rows(sql, json.dumps([*set(hashes.values())])))
         return {i: held[key] for i, key in hashes.items() if key in held}
 
-    def _read_passages(self, ids: str) -> Iterator[tuple[int, tuple[str, int, Candidate]]]:
-        """Passages by id, with the path of the note and the builtin embedding of each."""
-        for i, path, embedding, *columns in self._view.rows(_PASSAGES, ids):
-            columns[6] = KINDS[columns[6]]
-            yield i, (intern(path), embedding, Candidate._make(columns))
-
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         """The notes with these ids."""
-        return self._notes.get(ids)
+        return {row[0]: NoteInfo._make(row) for row in self._view.rows(_NOTES, json.dumps(list(ids)))}
 
 
 def with_ties(ranked: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
