@@ -4,7 +4,6 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
@@ -41,8 +40,9 @@ def server() -> Iterator[ModelServer]:
 @contextlib.contextmanager
 def background(root: Path, **settings: object) -> Iterator[Background]:
     config = Config(vault=root, **settings)  # type: ignore[arg-type]
-    with ThreadPoolExecutor(1) as slow:
-        yield Background(root, LiveSettings(config), slow)
+    mine = Background(root, LiveSettings(config))
+    yield mine
+    mine.wait()
 
 
 def test_what_a_server_says_of_a_text_is_not_in_the_log(

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.daemon.watch import BURST_SECONDS, FEW_PATHS, LATEST_SECONDS, LONE_SAVE_SECONDS, Batch, ChangeQueue
+from vault_memory.daemon.watch import (
+    BURST_SECONDS,
+    EVERYTHING,
+    FEW_PATHS,
+    LATEST_SECONDS,
+    LONE_SAVE_SECONDS,
+    Batch,
+    ChangeQueue,
+)
 
 
 class Clock:
@@ -42,7 +50,7 @@ def test_a_lone_save_is_due_shortly_after_its_last_event(pending: ChangeQueue, c
     clock.now += LONE_SAVE_SECONDS * 0.9
     assert taken(pending) is None
     clock.now += LONE_SAVE_SECONDS * 0.2
-    assert taken(pending) == Batch({"a.md": 100.0})
+    assert taken(pending) == {"a.md": 100.0}
 
 
 def test_a_burst_is_one_batch_once_it_takes_breath(pending: ChangeQueue, clock: Clock) -> None:
@@ -53,14 +61,14 @@ def test_a_burst_is_one_batch_once_it_takes_breath(pending: ChangeQueue, clock: 
     assert taken(pending) is None
     clock.now += BURST_SECONDS
     batch = taken(pending)
-    assert batch is not None and len(batch.paths) == FEW_PATHS * 3
+    assert batch is not None and len(batch) == FEW_PATHS * 3
 
 
 def test_everything_is_due_at_once_with_all_that_waits(pending: ChangeQueue, clock: Clock) -> None:
     pending.add(["a.md"])
     pending.add_everything()
     assert pending.count == 2
-    assert taken(pending) == Batch({"a.md": 100.0}, everything=True)
+    assert taken(pending) == {"a.md": 100.0, EVERYTHING: 100.0}
     assert pending.count == 2  # in hand
 
 
@@ -91,16 +99,16 @@ def test_what_failed_counts_until_it_is_looked_at_again_and_holds_up_nothing_els
     assert (pending.count, pending.oldest_seconds, pending.failed) == (1, 1.0, {"bad.md"})
     pending.add(["good.md"])
     clock.now += LONE_SAVE_SECONDS
-    assert taken(pending) == Batch({"good.md": 101.0})
-    pending.done(Batch({"good.md": 101.0}))
+    assert taken(pending) == {"good.md": 101.0}
+    pending.done({"good.md": 101.0})
     assert (taken(pending), pending.failed) == (None, {"bad.md"})
     pending.add(["bad.md"])
     clock.now += LONE_SAVE_SECONDS
     batch = taken(pending)
-    assert batch is not None and [*batch.paths] == ["bad.md"]
+    assert batch is not None and [*batch] == ["bad.md"]
     pending.done(batch, ["bad.md"])
     assert pending.oldest_seconds == clock.now - 100.0  # since it failed first
-    pending.done(Batch({}, everything=True))
+    pending.done({EVERYTHING: clock.now})
     assert (pending.count, pending.failed) == (0, frozenset())
 
 
@@ -110,7 +118,7 @@ def test_whoever_settles_has_a_few_looked_at_now() -> None:
 
     def work() -> None:
         while batch := pending.wait(10.0):
-            done.extend(batch.paths)
+            done.extend(batch)
             pending.done(batch)
 
     worker = threading.Thread(target=work)
@@ -145,10 +153,10 @@ def test_nothing_is_lost_and_nothing_is_late(events: list[tuple[str, float]]) ->
         clock.now += pause
         batch = taken(pending)
         if batch:
-            assert all(added.pop(name) == first for name, first in batch.paths.items())
+            assert all(added.pop(name) == first for name, first in batch.items())
             pending.done(batch)
         assert all(clock.now - first < LATEST_SECONDS for first in added.values())
         assert pending.count == len(added)
     clock.now += LATEST_SECONDS
     batch = taken(pending)
-    assert (batch.paths if batch else {}) == added
+    assert (batch or {}) == added

@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -155,8 +154,9 @@ def test_the_log_of_the_night_names_the_first_page_skipped(root: Path, caplog: p
     caplog.set_level(logging.INFO, "vault_memory")
 
     RunLog(root).note_night(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
-    with ThreadPoolExecutor(1) as slow:
-        Background(root, LiveSettings(Config(vault=root, reflect_at="00:00")), slow).index_was_updated(changed=False)
+    background = Background(root, LiveSettings(Config(vault=root, reflect_at="00:00")))
+    background.index_was_updated(changed=False)
+    background.wait()
     assert f"1 skipped, the first: {NORA}:" in caplog.text
     document, _ = told(root)
     assert document is not None and (document["ok"], document["skipped"]) == (True, 1)

@@ -19,7 +19,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, tzinfo
 from datetime import time as clock
 from pathlib import Path
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.config import Config
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.daemon.watch import Batch, ChangeQueue, Trouble, Watcher
+from vault_memory.daemon.watch import EVERYTHING, Batch, ChangeQueue, Trouble, Watcher
 from vault_memory.errors import BusyError, VaultMemoryError, error_from
 from vault_memory.federation import Federation
 from vault_memory.indexing.index_file import IndexFile
@@ -126,12 +125,12 @@ class IndexWorker(threading.Thread):
             if self._stopping.is_set():
                 break
             self.last_sign = time.monotonic()
-            self._turn(batch or Batch({}, everything=True))
+            self._turn(batch or {EVERYTHING: self.last_sign})
         self._watcher.stop()
 
     def _turn(self, batch: Batch) -> None:
-        everything = batch.everything or not self.knows_everything()
-        failed = frozenset(batch.paths)
+        everything = EVERYTHING in batch or not self.knows_everything()
+        failed = frozenset(batch) - {EVERYTHING}
         try:
             if everything:
                 before = self._watcher.trouble
@@ -156,7 +155,7 @@ class IndexWorker(threading.Thread):
         finally:
             self.progress = (0, 0)
             self.looked.set()
-        self._changes.done(batch._replace(everything=everything), failed)
+        self._changes.done({**batch, EVERYTHING: self.last_sign} if everything else batch, failed)
         has_failed = self.trouble or self._changes.failed
         self._retry_seconds = min(2 * self._retry_seconds or RETRY_SECONDS[0], RETRY_SECONDS[1]) if has_failed else 0.0
 
@@ -166,7 +165,7 @@ class IndexWorker(threading.Thread):
             self.index_file = self._open(config)
         index = self.index_file
         links = index.links
-        report = index.update(batch and list(batch.paths), self._progressed)
+        report = index.update(batch and list(batch), self._progressed)
         if index.links != links:  # what they lead to may have changed before anybody knew that they do
             self._changes.add(index.links)
         seconds = time.monotonic() - started
@@ -218,15 +217,14 @@ class IndexWorker(threading.Thread):
 
 
 class Background:
-    """The work beside answering, begun after each run of the index worker; reflect runs in the thread `slow`."""
+    """The work beside answering, begun after each run of the index worker, each in a thread of its own."""
 
-    def __init__(self, root: Path, settings: LiveSettings, slow: ThreadPoolExecutor) -> None:
-        self._settings, self._slow = settings, slow
+    def __init__(self, root: Path, settings: LiveSettings) -> None:
+        self._settings = settings
         self._nightly = Nightly(RunLog(root), self._reflect)
         self._begun: dict[str, tuple[float, threading.Thread]] = {}
         self._last_saved: datetime | None = None
         self._is_stopping = False
-        self._is_looking = False
         self._reflecting: subprocess.Popen[bytes] | None = None
 
     def stop(self) -> None:
@@ -234,6 +232,11 @@ class Background:
         self._is_stopping = True
         if self._reflecting:
             self._reflecting.terminate()
+
+    def wait(self) -> None:
+        """Wait until a reflect has ended."""
+        if "reflect" in self._begun:
+            self._begun["reflect"][1].join()
 
     def index_was_updated(self, changed: bool) -> None:
         """What follows a run of the index worker, in its thread; `changed` is whether a note had changed."""
@@ -244,11 +247,11 @@ class Background:
             self._begin("backfill", self._embed, at_once=changed)
         if config.sessions_tools:
             self._begin("sessions", self._read_sessions, at_once=ledger.marks_file(os.environ).exists())
-        if not (self._is_looking or self._is_stopping):
-            self._is_looking = True
-            self._slow.submit(self._run_nightly)
+        if config.reflect_at:  # a timer would stand still in a sleeping computer
+            at = clock.fromisoformat(config.reflect_at)
+            self._begin("reflect", lambda: self._nightly.run_if_due(at, datetime.now(UTC), self._last_saved))
 
-    def _begin(self, name: str, work: Callable[[], None], at_once: bool) -> None:
+    def _begin(self, name: str, work: Callable[[], object], at_once: bool = False) -> None:
         """Begin work that is not under way, every few minutes unless there is cause to (`at_once`).
 
         Its thread ends with the process: a server may hang.
@@ -257,6 +260,8 @@ class Background:
             began, thread = self._begun[name]
             if thread.is_alive() or not (at_once or time.monotonic() - began >= RECONCILE_SECONDS):
                 return
+        if self._is_stopping:
+            return
 
         def run() -> None:
             try:
@@ -268,17 +273,6 @@ class Background:
         thread = threading.Thread(target=run, name=name, daemon=True)
         self._begun[name] = time.monotonic(), thread
         thread.start()
-
-    def _run_nightly(self) -> None:
-        """Reflect if that is due. It is looked at every few minutes: a timer stands still in a sleeping computer."""
-        try:
-            at = self._settings.current().reflect_at
-            if at and not self._is_stopping:
-                self._nightly.run_if_due(clock.fromisoformat(at), datetime.now(UTC), self._last_saved)
-        except Exception as error:  # the edge of a thread: reflect is tried at its next time
-            log.error("reflect failed: %s", error if isinstance(error, VaultMemoryError) else type(error).__name__)
-        finally:
-            self._is_looking = False
 
     def _reflect(self) -> None:
         """Have the pages written that the facts make, in a process of its own.

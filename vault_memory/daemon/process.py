@@ -72,7 +72,7 @@ class Daemon:
         self._has_all_events = False  # whether all that happened before the question in hand was told of
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
-        self._background = Background(self._root, self._settings, self._slow)
+        self._background = Background(self._root, self._settings)
         self._worker = IndexWorker(
             self._settings, self._changes, self._watcher, self._answering, self._index_was_updated
         )
@@ -123,6 +123,7 @@ class Daemon:
             self._answers.shutdown()
             # The lock is held, and `stopped` not said, until what was asked for and a nightly reflect have ended, too.
             await asyncio.to_thread(self._slow.shutdown, cancel_futures=True)
+            await asyncio.to_thread(self._background.wait)
 
     async def _warm_up(self) -> None:
         """Once the vault was looked at: load what the first question would wait for."""

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,11 +71,11 @@ _OVERFLOW = "overflow"
 """watchdog tells no handler that the kernel's queue of events was full: it only logs a line with this word."""
 
 
-class Batch(NamedTuple):
-    """What is to be looked at in one go: relative paths with the time of their first event, or everything."""
+EVERYTHING = ""
+"""The vault's own folder, whose change means all that lies in it."""
 
-    paths: dict[str, float]
-    everything: bool = False
+Batch = Mapping[str, float]
+"""What is to be looked at in one go: relative paths, each with the time of its first event."""
 
 
 class _WaitingPath(NamedTuple):
@@ -91,13 +91,10 @@ class ChangeQueue:
         self._changed = threading.Condition()
         self._paths: dict[str, _WaitingPath] = {}
         self._latest = 0.0
-        self._everything: float | None = None
-        self._in_hand = Batch({})
-        self._failed: dict[str, float] = {}
+        self._in_hand: Batch = {}
+        self._failed: Batch = {}
         self._hurry = False
         self._stopped = False
-
-    # --- in ------------------------------------------------------------------------------------------------------
 
     def add(self, paths: Iterable[str]) -> None:
         """Note an event at each of these paths."""
@@ -110,10 +107,7 @@ class ChangeQueue:
 
     def add_everything(self) -> None:
         """Note that anything may have changed: the next batch is everything, at once."""
-        with self._changed:
-            if self._everything is None:
-                self._everything = self._clock()
-            self._changed.notify_all()
+        self.add([EVERYTHING])
 
     def stop(self) -> None:
         """Let whoever waits for a batch go."""
@@ -121,32 +115,35 @@ class ChangeQueue:
             self._stopped = True
             self._changed.notify_all()
 
-    # --- out -----------------------------------------------------------------------------------------------------
-
     def wait(self, seconds: float) -> Batch | None:
         """The next batch that is due, pending until `done`; None after so many seconds, or when stopped."""
         until = self._clock() + seconds
         with self._changed:
             while not self._stopped:
                 now = self._clock()
-                batch = self._due(now)
-                if batch:
-                    self._in_hand = batch
-                    return batch
-                following = min(map(self._due_at, self._paths.values()), default=until)
+                all_are_due = EVERYTHING in self._paths
+                due = [path for path, waiting in self._paths.items() if all_are_due or now >= self._due_at(waiting)]
+                if due:
+                    self._in_hand = {path: self._paths.pop(path).first for path in due}
+                    return self._in_hand
                 if now >= until:
                     return None
+                following = min(map(self._due_at, self._paths.values()), default=until)
                 self._changed.wait(max(min(following, until) - now, 0.0))
             return None
+
+    def _due_at(self, waiting: _WaitingPath) -> float:
+        if self._hurry:
+            return waiting.first
+        quiet = waiting.last + LONE_SAVE_SECONDS if len(self._paths) <= FEW_PATHS else self._latest + BURST_SECONDS
+        return min(quiet, waiting.first + LATEST_SECONDS)
 
     def done(self, batch: Batch, failed: Iterable[str] = ()) -> None:
         """Say that a batch has been dealt with; what `failed` counts as waiting, and the next look may succeed."""
         with self._changed:
-            self._in_hand = Batch({})
-            since = batch.paths | self._failed
-            others = (
-                {} if batch.everything else {path: self._failed[path] for path in self._failed.keys() - batch.paths}
-            )
+            self._in_hand = {}
+            since = {**batch, **self._failed}
+            others = {} if EVERYTHING in batch else {p: at for p, at in self._failed.items() if p not in batch}
             self._failed = others | {path: since.get(path, self._clock()) for path in failed}
             self._changed.notify_all()
 
@@ -157,25 +154,22 @@ class ChangeQueue:
         """
         until = self._clock() + seconds
         with self._changed:
-            wanted = self._paths.keys() | self._in_hand.paths.keys()
-            while 0 < len(wanted) <= FEW_PATHS and self._everything is None and not self._stopped:
+            wanted = (self._paths.keys() | self._in_hand.keys()) - {EVERYTHING}
+            while 0 < len(wanted) <= FEW_PATHS and EVERYTHING not in self._paths and not self._stopped:
                 left = until - self._clock()
                 if left <= 0:
                     break
                 self._hurry = True
                 self._changed.notify_all()
                 self._changed.wait(left)
-                wanted &= self._paths.keys() | self._in_hand.paths.keys()
+                wanted &= self._paths.keys() | self._in_hand.keys()
             self._hurry = False
-
-    # --- asked ---------------------------------------------------------------------------------------------------
 
     @property
     def count(self) -> int:
         """How many paths wait, are in hand or failed; everything counts as one."""
         with self._changed:
-            everything = self._everything is not None or self._in_hand.everything
-            return len(self._paths.keys() | self._in_hand.paths.keys() | self._failed.keys()) + everything
+            return len(self._paths.keys() | self._in_hand.keys() | self._failed.keys())
 
     @property
     def failed(self) -> frozenset[str]:
@@ -188,28 +182,8 @@ class ChangeQueue:
         """How long the oldest of them has been waiting; None when nothing waits."""
         with self._changed:
             begun = [waiting.first for waiting in self._paths.values()]
-            begun += [*self._in_hand.paths.values(), *self._failed.values()] + (
-                [self._everything] if self._everything is not None else []
-            )
+            begun += [*self._in_hand.values(), *self._failed.values()]
             return max(self._clock() - min(begun), 0.0) if begun else None
-
-    # --- under the lock --------------------------------------------------------------------------------------------
-
-    def _due(self, now: float) -> Batch | None:
-        if self._everything is not None:
-            batch = Batch({path: waiting.first for path, waiting in self._paths.items()}, everything=True)
-            self._paths, self._everything = {}, None
-            return batch
-        due = {path: waiting.first for path, waiting in self._paths.items() if now >= self._due_at(waiting)}
-        for path in due:
-            del self._paths[path]
-        return Batch(due) if due else None
-
-    def _due_at(self, waiting: _WaitingPath) -> float:
-        if self._hurry:
-            return waiting.first
-        quiet = waiting.last + LONE_SAVE_SECONDS if len(self._paths) <= FEW_PATHS else self._latest + BURST_SECONDS
-        return min(quiet, waiting.first + LATEST_SECONDS)
 
 
 # --- what the system tells -------------------------------------------------------------------------------------------
@@ -253,15 +227,13 @@ class Watcher(FileSystemEventHandler):
             self._marked.notify_all()
         self._stop_mounts = locations.watch_mounts(self._root, self._mounts_changed)
         self._identity = locations.identity(self._root)
-        before, observer = set(threading.enumerate()), None
+        before, observer = set(threading.enumerate()), Observer()
         try:
-            observer = Observer()
             observer.schedule(self, str(self._root), recursive=True, event_filter=EVENTS)
             observer.start()
         except OSError as error:
-            if observer is not None:
-                with contextlib.suppress(RuntimeError):
-                    observer.stop()
+            with contextlib.suppress(RuntimeError):  # it had not begun
+                observer.stop()
             limits = {errno.ENOSPC: WATCHES, errno.EMFILE: INSTANCES}
             fix = _raise(limits[error.errno]) if error.errno in limits else "Check that its drive is mounted."
             self.trouble = Trouble(f"the vault cannot be watched: {error.strerror or error}", fix)
@@ -307,15 +279,11 @@ class Watcher(FileSystemEventHandler):
 
     def _mark(self) -> bool:
         """Make the event; to be called with the lock."""
+        ours = self._root / MARK
+        folder = ours if ours.is_dir() and not ours.is_symlink() else self._root
         try:
-            ours = self._root / MARK
-            folder = ours if stat.S_ISDIR(os.lstat(ours).st_mode) else self._root
-        except OSError:
-            folder = self._root
-        try:
-            mode = stat.S_IMODE(os.stat(folder).st_mode)
             self._mark_is_out = True
-            os.chmod(folder, mode)
+            os.chmod(folder, stat.S_IMODE(os.stat(folder).st_mode))
         except OSError:
             self._mark_is_out = False
         return self._mark_is_out
@@ -402,8 +370,7 @@ class _OverflowHandler(logging.Handler):
 
 def _raise(limit: str) -> str:
     name, least = Path(limit).name, {WATCHES: 524_288, INSTANCES: 1024}[limit]
-    value = max(4 * (_read_number(limit) or 0), least)
-    file = f"/etc/sysctl.d/60-{name.replace('_', '-')}.conf"
+    value, file = max(4 * (_read_number(limit) or 0), least), f"/etc/sysctl.d/60-{name.replace('_', '-')}.conf"
     return f"Raise the limit: echo fs.inotify.{name}={value} | sudo tee {file} && sudo sysctl --system"
 
 
