@@ -72,16 +72,18 @@ def connect(path: StrPath, wait_seconds: float = 0.2) -> "Client":
             connection = socket.create_connection(("127.0.0.1", int(port)), wait_seconds)
             connection.sendall(token.encode("ascii") + b"\n")
             return Client(path, connection)
-        with contextlib.ExitStack() as stack:
-            connection = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
             connection.settimeout(wait_seconds)
             # A Unix socket's backlog that is full, and a file left by a daemon that was killed, are told at once.
             connection.connect(os.fspath(path))
             # Another could have put a socket in the file's place since `is_own` looked.
             if not is_same_user(connection):
                 raise PermissionError(os.fspath(path))
-            stack.pop_all()
-            return Client(path, connection)
+        except OSError:
+            connection.close()
+            raise
+        return Client(path, connection)
     except (OSError, ValueError) as error:
         raise _not_running(path) from error
 
@@ -130,20 +132,19 @@ class Client:
         Raises LostError when it goes away, or `wait_seconds` pass, after the request went out; else the error it
         answered, of the class and exit code it has in the daemon.
         """
-        health, health_id = self._message("health", {})
-        request, number = self._message(method, params or {})
-        if len(request) > LONGEST_REQUEST_BYTES:
-            raise _not_running(self._path)
         try:
+            health, request = self._line("health", {}), self._line(method, params or {})
+            if len(request) > LONGEST_REQUEST_BYTES:
+                raise ValueError("too long")
             # The request goes out when `health` is answered: a daemon that is stopped now would do it on waking,
             # though this process has done it by then, and a fact would be kept twice.
             self._send(health, ALIVE_SECONDS)
-            self._answer(health_id, ALIVE_SECONDS)
+            self._answer(self._last_id - 1)
             self._send(request, wait_seconds)
-        except (OSError, LostError) as error:
+        except (OSError, ValueError, LostError) as error:
             self.close()
             raise _not_running(self._path) from error  # an unfinished line is never done
-        answer = self._answer(number, wait_seconds)
+        answer = self._answer(self._last_id)
         if answer.get("error") is None:
             return answer.get("result")
         code, sentence, data = answer["error"]["code"], answer["error"]["message"], answer["error"]["data"]
@@ -162,35 +163,31 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _message(self, method: str, params: Mapping[str, Any]) -> tuple[bytes, int]:
+    def _line(self, method: str, params: Mapping[str, Any]) -> bytes:
+        """One request; raises ValueError for what JSON or UTF-8 cannot hold."""
         import json
 
         self._last_id += 1
         message = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
-        try:
-            text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-            return text.encode("utf-8") + b"\n", self._last_id
-        except ValueError as error:
-            raise _not_running(self._path) from error
+        return json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8") + b"\n"
 
     def _send(self, line: bytes, wait_seconds: float) -> None:
+        """Send a line, and give its answer so long."""
         self._socket.settimeout(wait_seconds)
         self._socket.sendall(line)
 
-    def _answer(self, number: int, wait_seconds: float) -> Mapping[str, Any]:
+    def _answer(self, number: int) -> Mapping[str, Any]:
         import json
 
         try:
-            self._socket.settimeout(wait_seconds)
-            line = self._lines.readline()
-            answer = json.loads(line)
+            answer = json.loads(self._lines.readline())
             if isinstance(answer, dict) and answer.get("id") == number:
                 return answer
-            why = "what it answered is no answer to what it was asked"
-        except OSError as error:
-            why = "it did not answer in time" if isinstance(error, TimeoutError) else "the connection ended"
-        except (ValueError, RecursionError):
-            why = "its answer is not JSON" if line.endswith(b"\n") else "the connection ended"
+            why = "what it said is no answer to what it was asked"
+        except TimeoutError:
+            why = "it did not answer in time"
+        except (OSError, ValueError, RecursionError):
+            why = "the connection ended, or what it said is not JSON"
         self.close()  # what may still come would be taken for the answer to another call
         raise LostError(f"The daemon's answer was lost: {why}.", "`memory status` tells whether it runs; try again.")
 
@@ -231,18 +228,17 @@ def socket_path(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
     return named if fits else os.path.join("/tmp", _TEMPORARY, short)
 
 
-def owner_file(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
+def owner_file(root: StrPath) -> str:
     """The file in which a vault's daemon says who it is and where it is reached; beside it lies its lock."""
-    data = user_folder("data", os.environ if environ is None else environ)
-    return os.path.join(data, "daemons", f"{vault_id(root)}.json")
+    return os.path.join(user_folder("data", os.environ), "daemons", f"{vault_id(root)}.json")
 
 
-def owner(root: StrPath, environ: Mapping[str, str] | None = None) -> dict[str, Any] | None:
+def owner(root: StrPath) -> dict[str, Any] | None:
     """What that file says: `pid`, `since`, `socket`; None where there is none."""
     import json
 
     try:
-        with open(owner_file(root, environ), encoding="utf-8") as file:
+        with open(owner_file(root), encoding="utf-8") as file:
             document = json.load(file)
     except (OSError, ValueError):
         return None
@@ -260,17 +256,12 @@ def prepare(path: StrPath) -> None:
         os.makedirs(os.path.dirname(folder), exist_ok=True)
         if not os.path.lexists(folder):
             os.mkdir(folder, 0o700)
-        info, why = os.lstat(folder), ""
-        if not stat.S_ISDIR(info.st_mode):
-            why = "is not a folder, or a link to one"
-        elif info.st_uid != _UID:
-            why = "belongs to another user"
-        elif os.path.basename(folder) == _TEMPORARY and not _is_private(info, 0o077):
-            why = "is open to other users"
-        if why:
-            raise RefusedError(f"{folder}, where the daemon's socket goes, {why}.", "Remove it, and run again.")
-        if stat.S_IMODE(info.st_mode) != 0o700:
-            os.chmod(folder, 0o700)
+        info = os.lstat(folder)
+        is_open = os.path.basename(folder) == _TEMPORARY and not _is_private(info, 0o077)
+        if is_open or not stat.S_ISDIR(info.st_mode) or info.st_uid != _UID:
+            what = f"{folder}, where the daemon's socket goes, is no folder of yours alone."
+            raise RefusedError(what, "Remove it, and run again.")
+        os.chmod(folder, 0o700)
     except OSError as error:
         what = f"The folder {folder} for the daemon's socket cannot be made: {error.strerror or error}."
         raise VaultMemoryError(what, "Set XDG_RUNTIME_DIR to a folder of your own.") from error
@@ -306,13 +297,12 @@ def is_same_user(peer: "socket.socket") -> bool:
     import socket
     import struct
 
-    try:
-        if hasattr(socket, "SO_PEERCRED"):
-            data = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-            return bool(struct.unpack("=iII", data)[1] == _UID)
-        if hasattr(socket, "LOCAL_PEERCRED"):
-            data = peer.getsockopt(0, socket.LOCAL_PEERCRED, 76)
-            return bool(struct.unpack("=II", data[:8])[1] == _UID)
-    except (OSError, struct.error):
-        return False  # a system that could tell and does not: nobody we know
+    ways = ((socket.SOL_SOCKET, "SO_PEERCRED", 12, "=iII"), (0, "LOCAL_PEERCRED", 76, "=II"))
+    for level, option, size, form in ways:
+        if hasattr(socket, option):
+            try:
+                data = peer.getsockopt(level, getattr(socket, option), size)
+                return bool(struct.unpack_from(form, data)[1] == _UID)
+            except (OSError, struct.error):
+                return False  # a system that could tell and does not: nobody we know
     return True
