@@ -146,10 +146,11 @@ class IndexFile:
         """Under the writer lock; `rebuild` says why the index is to be built anew in any case."""
         from vault_memory.store import embedding_rows
 
-        if why := rebuild or self.unusable():
+        opened, why = (None, rebuild) if rebuild else self.open()
+        if opened is None:
             return self._rebuild(self.vault.walk(), why, progress)
         try:
-            with Store.opened(self.path) as store:
+            with schema.mapped_errors(self.path), closing(opened) as store:
                 store.map_nothing()
                 walk = self.vault.walk() if paths is None else self.vault.walk_paths(paths)
                 missed = store.notes(walk.covered).keys() - walk.files.keys() if paths is not None else ()
