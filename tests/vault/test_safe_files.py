@@ -109,10 +109,11 @@ def test_what_a_killed_writer_had_taken_out_is_kept_in_the_history(tmp_path: Pat
     of.write("note.md", BEFORE, None)
     left.write_bytes(THEIRS)
     left.with_name("empty.part").write_bytes(b"")
+    left.with_name("kept.txt").write_bytes(b"not ours")
     os.utime(left, (0, 0))  # as the user's note had it
     of.write("note.md", OURS, BEFORE)
     assert [file.read_bytes() for file in tmp_path.glob(".memory/history/*-save/[0-9a-f]*")] == [THEIRS]
-    assert not list(tmp_path.glob(".memory/tmp/*"))
+    assert [file.name for file in tmp_path.glob(".memory/tmp/*")] == ["kept.txt"]
 
 
 def test_what_a_save_wrote_over_meanwhile_is_kept_in_the_history(tmp_path: Path) -> None:

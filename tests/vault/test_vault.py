@@ -129,15 +129,6 @@ def test_a_filter_as_people_write_them_is_used(tmp_path: Path, expression: str, 
     assert (sorted(set(names) - set(walk.files)), walk.skipped) == (out, [])
 
 
-def test_a_write_sweeps_away_what_killed_writers_have_left(tmp_path: Path) -> None:
-    fill(tmp_path, {"a.md": "a"})
-    put(tmp_path, ".memory/tmp/00.part", "old", age_seconds=7200)
-    put(tmp_path, ".memory/tmp/kept.txt", "old, but not ours", age_seconds=7200)
-    put(tmp_path, ".memory/tmp/01.part", "of a writer at work", age_seconds=60)
-    vault(tmp_path).write("a.md", b"b", b"a")
-    assert sorted(path.name for path in (tmp_path / ".memory/tmp").iterdir()) == ["01.part", "kept.txt"]
-
-
 @pytest.mark.parametrize("target", [".obsidian/plugin.json", ".memory/config.toml", "Private/diary.md", "a/.deep/b.md"])
 def test_a_link_leads_to_nothing_that_is_left_out(tmp_path: Path, target: str) -> None:
     fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["Private/"]}', target: "secret", "a/c.md": ""})
@@ -207,7 +198,7 @@ def test_links_are_followed_only_to_notes_inside_that_are_not_seen_already(tmp_p
     (root / "loop.md").symlink_to("loop.md")
     (root / "sub/cycle").symlink_to("..")
     walk = vault(root).walk()
-    assert sorted(walk.files) == ["note.md", "sub/x.md", "text.md"]
+    assert sorted(walk.notes) == ["note.md", "sub/x.md", "text.md"]
 
     def told(words: str) -> set[str]:
         return {path for path, reason in skipped(walk).items() if words in reason}

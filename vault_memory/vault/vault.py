@@ -300,14 +300,14 @@ class Vault:
             )
         locations.make_folder(folder)
         part = folder / f"{os.urandom(8).hex()}.part"
-        try:
-            with safe_files.one_writer(folder) as is_alone:
-                # A writer that was killed left these, maybe with a save of the user's that it had taken out.
-                for left in folder.glob("*.part") if is_alone else ():
-                    self._clear(f"{locations.MEMORY_FOLDER}/tmp/{left.name}", left, (b"",))
+        with safe_files.one_writer(folder) as is_alone:
+            # A writer that was killed left these, maybe with a save of the user's that it had taken out.
+            for left in folder.glob("*.part") if is_alone else ():
+                self._clear(f"{locations.MEMORY_FOLDER}/tmp/{left.name}", left, (b"",))
+            try:
                 yield part
-        finally:
-            self._clear(path, part, ours)
+            finally:
+                self._clear(path, part, ours)
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
         try:
