@@ -139,12 +139,6 @@ def test_what_is_stored_for_all_is_found_in_a_private_place(tmp_path: Path, priv
     assert note.read_text().count("scope:") == (private == "folders")
 
 
-def test_a_note_with_a_line_for_another_is_not_said_to_be_found(tmp_path: Path) -> None:
-    caller = moss(fill(tmp_path / "Notes", {"a.md": "x\n"}))
-    told = store(caller, {"title": "Keys", "content": "Two keys.\n\n- W(scope=agent:adder) one is under the mat"})
-    assert "found" not in told and "You do not see line 10 of it" in told
-
-
 def test_of_two_that_store_the_same_at_once_one_writes(tmp_path: Path) -> None:
     caller = moss(root := fill(tmp_path / "Notes", {"a.md": "x\n"}))
     for given in ({"content": "The kettle is red"}, {"content": "Buy oak.", "title": "Boat"}):

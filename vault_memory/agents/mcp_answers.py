@@ -211,9 +211,8 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
     done = memory.retain_once(bullet, seen_by)
     if isinstance(done, str):
         return _report_known(caller, done)
-    warning = done.warning or _warn_of_unseen(caller, done.path, (done.line, done.line))
-    text = _confirm("Stored", f"{done.path}#L{done.line}\n{done.bullet}", warning)
-    caller.tell(stored=True, source=inline(f"{done.path}#L{done.line}"))
+    text = _confirm("Stored", f"{done.source}\n{done.bullet}", done.warning)
+    caller.tell(stored=True, source=inline(done.source))
     return text
 
 
@@ -227,7 +226,7 @@ def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> s
     done = caller.vault.memory().create_note(filing, _scopes_beside(scope))
     if isinstance(done, str):
         return _report_known(caller, done)
-    text = _confirm("Stored as a note", done.path, done.warning or _warn_of_unseen(caller, done.path, None))
+    text = _confirm("Stored as a note", done.path, done.warning)
     caller.tell(stored=True, source=inline(done.path))
     return text
 
@@ -279,17 +278,6 @@ def _find_origin(text: str, agent: str) -> str:
     return provenance.stored_origin(text, f"agent:{agent or 'unknown'}")
 
 
-def _warn_of_unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
-    """What is to be said where an agent does not see what it wrote, all of a note or some lines; "" where it does."""
-    from vault_memory.markdown.scopes import line_access
-
-    memory, (first, last) = caller.vault.memory(), lines or (1, None)
-    note = parse(path, memory.vault.read(path))
-    access = line_access(note, memory.config.folder_scopes)[first - 1 : last]
-    hidden = [number for number, own in enumerate(access, first) if own.scope not in caller.scopes]
-    return f"You do not see line {hidden[0]} of it: its scope is none of yours." if hidden else ""
-
-
 def _confirm(what: str, where: str, warning: str) -> str:
     """That a text was stored and where: the path is framed, for the vault's own settings may name its folder."""
     state = f"{what}. {inline(warning)}" if warning else f"{what}; it can be found now."
@@ -305,12 +293,12 @@ def status(caller: Caller, given: Arguments) -> str:
 
 def edit(caller: Caller, given: Arguments) -> str:
     """Edit a core file, and say how it is undone."""
-    from vault_memory.context import core_notes
+    from vault_memory.context import note_pieces
     from vault_memory.write.edit import EditRequest
 
     if not caller.vault.config().mcp_edit:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
-    allowed = list(core_notes.core_names(caller.vault.memory().vault))
+    allowed = list(note_pieces.core_names(caller.vault.memory().vault))
     file = inside(given["file"]) if "file" in given else allowed[0]
     if file not in allowed:
         # The settings that name them may come with the vault: they are no words of ours.
@@ -479,11 +467,11 @@ def _mark_origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[st
 
 def core(caller: Caller) -> str:
     """The core files, one after the other."""
-    from vault_memory.context import core_notes
+    from vault_memory.context import note_pieces
 
     vault = caller.vault.memory().vault
     paths: dict[str, None] = {}
-    for name in core_notes.core_names(vault):
+    for name in note_pieces.core_names(vault):
         with suppress(RefusedError):  # one that leads out is no reason to serve none
             paths |= dict.fromkeys(filter(None, [vault.locate(name)]))
     excerpts = [_read(caller, path) for path in paths]

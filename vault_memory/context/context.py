@@ -11,8 +11,15 @@ from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from vault_memory.config import Config
-from vault_memory.context import core_notes
-from vault_memory.context.current_pieces import ProjectNotes, best_facts, pieces_about, recent_pieces, summary_pages
+from vault_memory.context import note_pieces
+from vault_memory.context.note_pieces import (
+    CoreNote,
+    ProjectNotes,
+    best_facts,
+    pieces_about,
+    recent_pieces,
+    summary_pages,
+)
 from vault_memory.context.prompt_sheet import (
     MORE_TOKENS,
     SECTION_TOKENS,
@@ -36,7 +43,6 @@ from vault_memory.store.view import FACTS, PAGE, Candidate, Filters
 from vault_memory.text.spans import Span
 
 if TYPE_CHECKING:
-    from vault_memory.context.core_notes import CoreNote
     from vault_memory.indexing.indexer import Progress
     from vault_memory.store.view import Store
 
@@ -282,8 +288,8 @@ class _BundleMaker:
     # --- core memory and summaries -----------------------------------------------------------------------------------
 
     def _take_core(self) -> None:
-        options, names = self._options, core_notes.core_names(self._vault)
-        cores, degraded = core_notes.read_notes(self._vault, self._opened, names, options.scopes)
+        options, names = self._options, note_pieces.core_names(self._vault)
+        cores, degraded = note_pieces.read_notes(self._vault, self._opened, names, options.scopes)
         self._degraded += degraded
         share = PROMPT_CORE_SHARE if options.prompts else RECENT_CORE_SHARE if options.recent_days else 1.0
         least = min(options.budget, LEAST_PROMPT_TOKENS) if options.prompts else 0
@@ -303,7 +309,7 @@ class _BundleMaker:
         room = min(int(self._options.budget * SUMMARY_SHARE), self._sheet.left // 2)
         reserved = self._sheet.left - room
         paths = summary_pages(self._store.view(self._options.scopes), self._today)
-        pages, degraded = core_notes.read_notes(self._vault, self._store, paths, self._options.scopes)
+        pages, degraded = note_pieces.read_notes(self._vault, self._store, paths, self._options.scopes)
         self._degraded += degraded
         for page in pages:
             before = {said(text) for text in self._texts} - {()}
@@ -311,7 +317,7 @@ class _BundleMaker:
             taken = self._take_from_top("summaries", page, reserved)
             self._leave_out({"over_budget": len(page.pieces) - taken})
 
-    def _take_from_top(self, section: str, note: "CoreNote", reserved: int) -> int:
+    def _take_from_top(self, section: str, note: CoreNote, reserved: int) -> int:
         """Take a note's pieces from its beginning, and say how many lines are left out at its end; how many it took."""
         taken = 0
         for number, piece in enumerate(note.pieces):
@@ -336,7 +342,7 @@ class _BundleMaker:
         """Take the beginning of a project's page, then the facts about it that are worth most."""
         room = min(int(self._options.budget * PROJECT_SHARE), self._sheet.left)
         reserved = self._sheet.left - room
-        pages, degraded = core_notes.read_notes(self._vault, self._store, about.pages, self._options.scopes)
+        pages, degraded = note_pieces.read_notes(self._vault, self._store, about.pages, self._options.scopes)
         self._degraded += degraded
         for page in pages:
             pieces = [piece for piece in page.pieces if piece.key not in self._options.without]

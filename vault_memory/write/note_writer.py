@@ -23,7 +23,7 @@ from vault_memory.store.view import ALL, Store, View
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import RestoredNote, UndoHistory
 from vault_memory.vault.vault import content_hash
-from vault_memory.write import edit, forget, known_facts, new_note, retain
+from vault_memory.write import edit, forget, new_note, retain
 from vault_memory.write.edit import EditRequest, EditResult
 from vault_memory.write.forget import ForgetResult, Removal
 from vault_memory.write.new_note import NewNote, StoredNote
@@ -45,12 +45,12 @@ class NoteWriter:
     def retain_once(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> RetainResult | str:
         """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
         with self._alone():
-            same = self._find(lambda view: known_facts.find_same(view, bullet, today), scopes)
+            same = self._find(lambda view: retain.find_same(view, bullet, today), scopes)
             return same or self._retain(bullet, today)
 
     def find_alike(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> str | None:
         """Where a fact in these scopes stands that says nearly the same, and its text."""
-        return self._find(lambda view: known_facts.find_alike(view, bullet, today), scopes)
+        return self._find(lambda view: retain.find_alike(view, bullet, today), scopes)
 
     def create_once(self, filing: NewNote, now: datetime, scopes: tuple[str, ...]) -> StoredNote | str:
         """Make a note and make it searchable, or say which one in these scopes holds the same text.
@@ -77,7 +77,7 @@ class NoteWriter:
     def retain(self, bullet: Bullet, day: date) -> RetainResult:
         """Append a fact to a day's note and make it searchable."""
         with self._alone():
-            same = self._asked(lambda store: known_facts.find_same(store.view(ALL), bullet, day), None)
+            same = self._asked(lambda store: retain.find_same(store.view(ALL), bullet, day), None)
             done = self._retain(bullet, day)
             again = (
                 f"{same} says the same: `memory forget {shlex.quote(done.source)}` takes this one out." if same else ""

@@ -1,4 +1,4 @@
-"""Appends a fact to a day's note, as one Retain bullet.
+"""Appends a fact to a day's note, as one Retain bullet, and finds what the notes say already of it.
 
 The edit is composed on the note's own text (byte order mark, line ends and final newline stay as they are), read back
 with the parser before anything is written, and written under the guest rules (rewrite.py).
@@ -10,15 +10,32 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.markdown import entities, facts, provenance
 from vault_memory.markdown.note import BLANK
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import note_scope
+from vault_memory.search.names import Names
+from vault_memory.search.successors import superseded
+from vault_memory.store import journal, note_queries
+from vault_memory.store.note_queries import KnownFact
+from vault_memory.store.rows import wording_hash
+from vault_memory.store.vectors import cosine
+from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text import daily_notes, dates
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, is_scope, normal_scope
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter, current, utf8
+
+MIN_LIKENESS = 0.6
+"""The least cosine (builtin vectors) of two facts that may say the same. Of 125 logged facts 2 were so near to an
+earlier one that also had their kind, names and numbers: one took its place, one repeated it."""
+
+MAX_COMPARED = 1000
+"""The newest facts that a fact is compared with."""
+
+_WORD = re.compile(r"\d+|[^\W\d_]+")
 
 
 @dataclass(frozen=True)
@@ -197,3 +214,74 @@ def parse_day(given: str | date | None) -> date:
     if text and (found is None or found.start != found.end):
         raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
     return found.start if found else today
+
+
+# --- what is known already -------------------------------------------------------------------------------------------
+
+
+def find_same(store: View, bullet: Bullet, today: date) -> str | None:
+    """The citation of a fact that says the same in the same words, of all whom this one is about, and still counts.
+
+    What was done is done again on another day. What was forgotten or superseded counts no more, nor does what came
+    from outside where the new one did not.
+    """
+    wanted = _fact(bullet)
+    found = [
+        known
+        for known in note_queries.same_words(store, wording_hash(wanted.narrative))
+        if wanted.kind != "B" or (known.day == today.isoformat() and KINDS[known.kind] == "experience")
+    ]
+    same = _still_true(store, wanted, found, today)
+    return same[0].source if same else None
+
+
+def find_alike(store: View, bullet: Bullet, today: date) -> str | None:
+    """The citation and text of the fact that says nearly, but not just, the same: of one kind, with every number and
+    name of this one, and else as `find_same` has it. What was done is never alike."""
+    wanted = _fact(bullet)
+    if wanted.kind == "B" or find_same(store, bullet, today):
+        return None
+    names = [slug for name in wanted.entities for slug in Names(store).slugs(name)]
+    kind = KINDS.index(facts.KINDS[wanted.kind])
+    newest = note_queries.newest_facts(store, kind, names, MAX_COMPARED)
+    known = [each for each in newest if _values(wanted.narrative) <= set(_WORD.findall(each.narrative.casefold()))]
+    own, *others = builtin().embed([wanted.narrative, *(each.narrative for each in known)])
+    near = {each: cosine(own, other) for each, other in zip(known, others, strict=True)}
+    alike = sorted((each for each in near if near[each] >= MIN_LIKENESS), key=lambda each: -near[each])
+    best = _still_true(store, wanted, alike, today)
+    return f"{best[0].source}\n{best[0].narrative}" if best else None
+
+
+def _fact(bullet: Bullet) -> facts.RetainFact:
+    (wanted,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
+    return wanted
+
+
+def _values(text: str) -> set[str]:
+    """Its numbers, and its words with a capital but for the first: with another of these it says something else."""
+    words = _WORD.findall(text)
+    return {word.casefold() for word in words if word[0].isdigit()} | {
+        word.casefold() for word in words[1:] if word[0].isupper() and len(word) > 1
+    }
+
+
+def _still_true(store: View, wanted: facts.RetainFact, known: Iterable[KnownFact], today: date) -> list[KnownFact]:
+    """Those that still count, in the same order, and are about all whom the wanted one is about."""
+    trusted = provenance.is_trusted(wanted.by or provenance.PERSON)
+    known = [
+        each
+        for each in known
+        if (provenance.is_trusted(each.by) or not trusted)
+        and not ((last := journal.last_word(store, each.key)) and last.stands)
+    ]
+    if not known:
+        return []
+    names = Names(store)
+    about = set(map(names.canonical, wanted.entities))
+    after = superseded(store, names, [each.id for each in known], today, Filters())
+
+    return [
+        each
+        for each in known
+        if each.id not in after and about <= set(map(names.canonical, note_queries.mentioned_in(store, each.id)))
+    ]
