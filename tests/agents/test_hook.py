@@ -18,7 +18,7 @@ from hooks import asked, begun, context, hooked, hooked_here, hosted, logged, re
 from vaults import fill, put
 
 from vault_memory.agents import hook, hook_events
-from vault_memory.agents.hook import SHOWN_TURNS, ShownSession
+from vault_memory.agents.hook import BESIDE, CLEARED, SHOWN_TURNS, TURN, ShownSession
 from vault_memory.config import Config
 from vault_memory.daemon import client
 from vault_memory.memory import Memory
@@ -148,26 +148,26 @@ def test_after_a_compaction_the_summaries_come_again(tmp_path: Path, data: Path)
 
 def test_what_stands_in_a_system_prompt_outlasts_a_compaction(data: Path) -> None:
     session, core, passage = ShownSession("a", "s", os.environ), "a" * 16, "b" * 16
-    session.clear()
-    session.add_beside([core])
-    session.add_turn([passage])
+    session.note(CLEARED)
+    session.note(BESIDE, [core])
+    session.note(TURN, [passage])
     for _ in range(2):
         session.clear_turns()
         assert session.recent_keys() == {core}
-    session.clear()
+    session.note(CLEARED)
     assert session.recent_keys() == frozenset()
 
 
 def test_a_session_without_an_id_remembers_nothing(data: Path) -> None:
     session = ShownSession("a", "", os.environ)
-    session.add_turn(["0" * 16])
+    session.note(TURN, ["0" * 16])
     assert session.recent_keys() == frozenset() and not data.exists()
 
 
 def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
     session = ShownSession("a", "s", os.environ)
-    session.add_turn([], f"{'x' * 380} AKIAQYLPMN5HFIQR7XYA is the key")
-    session.add_beside([], "my password is hunter2, keep it in mind")
+    session.note(TURN, [], f"{'x' * 380} AKIAQYLPMN5HFIQR7XYA is the key")
+    session.note(BESIDE, [], "my password is hunter2, keep it in mind")
     assert session.file and b"AKIA" not in session.file.read_bytes() and b"hunter2" not in session.file.read_bytes()
     assert session.prompts()[0] == "my password is [redacted: password], keep it in mind"
 
@@ -175,7 +175,7 @@ def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
 def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     session = ShownSession("a", "s", os.environ)
     for number in range(3000):
-        session.add_turn([f"{number:016x}"], "long " * 100)
+        session.note(TURN, [f"{number:016x}"], "long " * 100)
     assert session.file and session.file.stat().st_size < hook.MAX_SESSION_BYTES + 1000
     assert session.recent_keys() == {f"{number:016x}" for number in range(3000 - SHOWN_TURNS, 3000)}
     assert stat.S_IMODE(session.file.stat().st_mode) == 0o600
@@ -252,7 +252,7 @@ def test_a_first_session_has_core_memory_before_there_is_an_index(
     [
         (b"{", "Its input is no JSON object."),
         (b"", "It had no input."),
-        (b'{"prompt": "yes"}', "The prompt names nothing to look for."),
+        (b'{"prompt": "/compact"}', "The prompt names nothing to look for."),
         (b'{"prompt": "xyzzy?"}', "Nothing to hand over from 4 notes"),
     ],
 )

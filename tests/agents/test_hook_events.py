@@ -1,4 +1,4 @@
-"""What of a prompt is looked for: what a person asked, neither a nod nor what was pasted around it."""
+"""What of a prompt is looked for: what a person asked, and not what was pasted around it."""
 
 import pytest
 from hypothesis import given
@@ -12,11 +12,10 @@ ROOF = "what did the roof of the castle cost?"
 
 @pytest.mark.parametrize(
     "prompt",
-    ["", "  ", "yes", "Yes, continue.", "ok go ahead!", "y", "1", "2.", "👍", "/compact", "/model opus", "/mcp__a:b c",
-     "ja, mach weiter", "sí", "继续", "はい", "...", "lgtm, thanks", f"{OPENING}\nPeter\n{CLOSING}", "[Image #1]",
-     "[Pasted text #2 +48 lines] thanks", "@src/app/main.tsx ok", '@"my notes/a b.md"', "@lib/", "@a.py#L3-9 go on"],
+    ["", "  ", "y", "1", "2.", "👍", "/compact", "/model opus", "/mcp__a:b c", "...", f"{OPENING}\nPeter\n{CLOSING}",
+     "[Image #1]", "[Pasted text #2 +48 lines]", "@src/app/main.tsx", '@"my notes/a b.md"', "@lib/", "@a.py#L3-9"],
 )  # fmt: skip
-def test_a_nod_asks_for_nothing(prompt: str) -> None:
+def test_what_has_no_words_asks_for_nothing(prompt: str) -> None:
     assert hook_events.find_questions(prompt) == ()
 
 
@@ -46,11 +45,8 @@ def test_what_stands_for_an_image_a_text_or_a_file_is_not_looked_for(prompt: str
 @pytest.mark.parametrize("lines", [1, 90])
 def test_what_stands_in_a_fence_is_looked_for_last(mark: str, lines: int) -> None:
     code = "cost = roof()\n" * lines
-    # Nothing else names what it asks about.
-    assert "roof()" in hook_events.find_questions(f"why does this fail?\n{mark}\n{code}{mark}")[0]
     typed, whole = hook_events.find_questions(f"why?\n{mark}py\n{code}{mark}\n{ROOF}")
     assert typed == f"why?\n\n{ROOF}" and "roof()" in whole
-    assert "roof()" in hook_events.find_questions(f"ok:\n{mark}\n{code}{mark}")[0]
     assert "roof()" in hook_events.find_questions(f"{ROOF}\n{mark}\n{code}")[-1], "it is not closed"
 
 
@@ -78,8 +74,6 @@ def test_the_questions_of_a_long_prompt_are_looked_for_first(question: str) -> N
 def test_without_a_question_it_is_the_first_and_the_last_line() -> None:
     order = "tell me what the roof of the castle cost"
     assert hook_events.find_questions(f"{order}\n{PASTED}") == (order, LAST, f"{order}\n{PASTED}")
-    assert hook_events.find_questions(f"thanks, ok\n{PASTED}") == (LAST, f"thanks, ok\n{PASTED}"), "a nod names nothing"
-    assert hook_events.find_questions(f"why does this fail?\n{PASTED}")[0] == LAST
 
 
 @pytest.mark.parametrize("line", ["really, why?", "x = a ? b c : d", '{"a": "b c d?"}'])

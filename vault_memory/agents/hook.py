@@ -45,6 +45,8 @@ SHOWN_TURNS = 8
 MAX_PROMPTS, LONGEST_PROMPT = 3, 400
 """What was asked last is kept, the ends of it, until the session ends: after a compaction it is looked for again."""
 
+TURN, BESIDE, ANSWERED, CLEARED = "turn", "beside", "answered", "clear"
+
 Params = dict[str, Any]
 Document = dict[str, Any]
 
@@ -76,7 +78,7 @@ class ShownSession:
         seen = 0
         for line in self._newest_first():
             found |= line["keys"]
-            seen += line["what"] == "turn"
+            seen += line["what"] == TURN
             if seen == turns:
                 break
         return frozenset(found)
@@ -85,27 +87,27 @@ class ShownSession:
         found = dict.fromkeys(line["prompt"] for line in self._newest_first(past_clear=True) if line["prompt"])
         return list(found)[:MAX_PROMPTS]
 
-    def add_turn(self, keys: Iterable[str], prompt: str = "") -> None:
-        """Note a turn, what was shown in it, and what was asked."""
-        self._append("turn", keys, prompt)
+    def note(self, what: str, keys: Iterable[str] = (), prompt: str = "") -> None:
+        """Note passages by their keys, and what was asked.
 
-    def add_beside(self, keys: Iterable[str], prompt: str = "") -> None:
-        """Note what was shown outside a turn, or what is to be kept in mind."""
-        self._append("beside", keys, prompt)
+        `what` they were shown in or by: a TURN, the system prompt or the like (BESIDE), an answer of memory's tools
+        (ANSWERED); CLEARED forgets which were shown, for the conversation no longer holds them.
+        """
+        if self.file is None:
+            return
+        if prompt:
+            from vault_memory.sessions.redact import redacted  # its patterns take some milliseconds to compile
 
-    def add_answered(self, keys: Iterable[str]) -> None:
-        """Note what memory's tools have answered."""
-        self._append("answered", keys)
-
-    def clear(self) -> None:
-        """Forget what was shown, which the conversation no longer holds; what was asked stays."""
-        self._append("clear")
+            prompt = hook_events.shorten(redacted(prompt), LONGEST_PROMPT)
+        line = {"what": what, "keys": list(keys), "prompt": prompt}
+        with contextlib.suppress(OSError):
+            safe_files.append(self.file, json.dumps(line).encode("ascii"), MAX_SESSION_BYTES)
 
     def clear_turns(self) -> None:
         """Forget what was shown in turns; what was shown beside them stands in the system prompt."""
-        keys = [key for line in self._newest_first() if line["what"] == "beside" for key in line["keys"]]
-        self.clear()
-        self.add_beside(keys)
+        keys = [key for line in self._newest_first() if line["what"] == BESIDE for key in line["keys"]]
+        self.note(CLEARED)
+        self.note(BESIDE, keys)
 
     def delete(self) -> None:
         """The session is over."""
@@ -134,20 +136,9 @@ class ShownSession:
                 keys = set(filter(_KEY.fullmatch, line["keys"]))
             except (ValueError, KeyError, TypeError, RecursionError):
                 continue  # cut off, or damaged
-            if what == "clear" and not past_clear:
+            if what == CLEARED and not past_clear:
                 return
             yield {"what": what, "keys": keys, "prompt": prompt}
-
-    def _append(self, what: str, keys: Iterable[str] = (), prompt: str = "") -> None:
-        if self.file is None:
-            return
-        if prompt:
-            from vault_memory.sessions.redact import redacted  # its patterns take some milliseconds to compile
-
-            prompt = hook_events.shorten(redacted(prompt), LONGEST_PROMPT)
-        line = {"what": what, "keys": list(keys), "prompt": prompt}
-        with contextlib.suppress(OSError):
-            safe_files.append(self.file, json.dumps(line).encode("ascii"), MAX_SESSION_BYTES)
 
 
 def run(call: Call) -> NoReturn:
@@ -223,9 +214,9 @@ class HookRun:
         self.output = agent.answer(self.call.event, document["text"]).encode("ascii")
         if event.what == hook_events.ASKED:
             # What the notes have nothing to do with would after a compaction stand in the way of what they do.
-            session.add_turn(keys, document["about"])
+            session.note(TURN, keys, document["about"])
         elif event.what != hook_events.SUMMED_UP:
-            session.add_beside(keys)
+            session.note(BESIDE, keys)
 
     def _update_session(self, event: HookEvent, session: ShownSession) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not occur in it any more."""
@@ -234,13 +225,13 @@ class HookRun:
         if event.what in _MARKED and event.session:
             mark(self.environ)
         if event.what in (hook_events.STARTED, hook_events.COMPACTING, hook_events.COMPACTED):
-            session.clear()
+            session.note(CLEARED)
         if event.what == hook_events.SUMMED_UP:
             session.clear_turns()
         if event.what == hook_events.COMPACTING and event.prompt:
-            session.add_beside((), event.prompt)
+            session.note(BESIDE, (), event.prompt)
         if event.answers:
-            session.add_answered(_keys(event.answers))
+            session.note(ANSWERED, _keys(event.answers))
         if event.what == hook_events.STARTED:
             session.sweep()
         if event.what == hook_events.GONE:
@@ -312,7 +303,7 @@ def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
         return []
     questions = hook_events.find_questions(event.prompt)
     if not questions:
-        session.add_turn(())
+        session.note(TURN)
         return []
     shown = session.recent_keys() | _keys(_transcript_answers(event.transcript))
     return [_context_params([prompt], shown) for prompt in questions]

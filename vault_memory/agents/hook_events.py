@@ -41,31 +41,6 @@ _NUMBERED = re.compile(r"^[Lm]\d{1,9} (.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
 _ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 
-_IDLE = frozenset(
-    word
-    for line in (
-        "y yes yep yeah yup ok okay k kk sure fine good great nice perfect right correct exactly agreed thanks thank",
-        "thx no nope nah n continue proceed go ahead on keep going next again retry repeat more done stop wait please",
-        "do it that this now you so then and the a let s lets us just looks look lgtm cool awesome sounds all of",
-        "course",
-        "ja jo jep nein nö gut genau danke bitte weiter mach mal nochmal los passt alles klar und das es",
-        "oui non si merci continuez vas d accord bien parfait encore la le suivant",
-        "sí gracias continúa continua sigue vale bueno perfecto otra vez adelante dale",
-        "sim não obrigado obrigada claro isso mais sì grazie va bene avanti ancora",
-        "да нет хорошо спасибо дальше продолжай ещё ок ладно",
-        "是 是的 好 好的 对 不 不是 继续 谢谢 可以 行 はい いいえ 続けて ありがとう お願いします",
-        "네 아니요 계속 감사합니다",
-        "why how what whats which where does did is isn isnt are was be can could would should i you me my we of in to",
-        "for here there these those below above about happen happens happened happening fail fails failed failing fix",
-        "fixed error errors mean means explain wrong help debug log trace output code bug problem issue work works",
-        "working broken check see think solve",
-        "warum wieso wie was ist geht nicht hier bedeutet heißt fehler erkläre hilf",
-    )
-    for word in line.split()
-)
-"""Words of nods ("yes, go on") and of questions about what is pasted ("why does this fail?"): they name nothing to look
-for. Without them 39 more of 312 prompts that no note has to do with are told something."""
-
 
 class HookEvent(NamedTuple):
     """What happened in which session; `prompt` is what its user asked, or what is to be looked for."""
@@ -176,7 +151,7 @@ def find_questions(prompt: str) -> tuple[str, ...]:
     """What of a prompt is worth looking for, each where nothing is known of what stands before it.
 
     Of a long prompt its questions, its first and its last line, and all of it: what is pasted would outweigh them. Of a
-    short one what stands in no fence, and all of it. Empty for a nod ("yes, go on"), a slash command and the like.
+    short one what stands in no fence, and all of it. Empty for a slash command, a digit and the like.
     """
     if "vault-memory" in prompt.casefold():  # an earlier answer of ours may be pasted into it
         from vault_memory.text.frame import stripped  # its patterns take longer to compile than most hooks to answer
@@ -200,7 +175,8 @@ def _is_question(line: str) -> bool:
 
 
 def _names_something(words: str) -> bool:
-    named = [word for word in _WORD.findall(words.casefold()) if word not in _IDLE and not word.isdigit()]
+    """Whether there is a word of two letters, or of one that is not ASCII (`鍋`); numbers name nothing."""
+    named = (word for word in _WORD.findall(words) if not word.isdigit())
     return any(len(word) > 1 or not word.isascii() for word in named)
 
 
