@@ -29,9 +29,6 @@ from vault_memory.sessions.transcript import Message
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
-COUNT_SECONDS = 0.25
-"""How long after its deadline a sync counts what it leaves; what it cannot look at by then counts as well."""
-
 SAVE_SECONDS = 5.0
 """How much work a sync that is killed may lose."""
 
@@ -104,21 +101,18 @@ def sync_transcripts(
 
 def count_behind(config: Config, environ: Mapping[str, str]) -> int:
     """How many transcripts have changed since they were read, without reading any."""
-    home, until = ledger.folder(environ), time.monotonic() + COUNT_SECONDS
-    found = 0
+    home, found = ledger.folder(environ), 0
     for tool in config.sessions_tools:
         with contextlib.suppress(OSError):
             sources = tools.list_transcripts(tool, tools.tool_folder(tool, config, environ)).sources
-            found += _count_behind(sources, ledger.load(ledger.state_file(home, tool)), home, until)
+            found += _count_behind(sources, ledger.load(ledger.state_file(home, tool)), home)
     return found
 
 
-def _count_behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState], home: Path, until: float) -> int:
-    """How many transcripts are others than those that were read, as far as there is time to look."""
+def _count_behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState], home: Path) -> int:
+    """How many transcripts are others than those that were read."""
     count = 0
-    for done, source in enumerate(sources):
-        if time.monotonic() > until:
-            return count + len(sources) - done
+    for source in sources:
         with contextlib.suppress(OSError):
             count += not _is_read(source, known.get(source.key), home)
     return count
@@ -172,8 +166,7 @@ class _ToolSync:
         try:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:
-                    until = time.monotonic() + COUNT_SECONDS
-                    self._report.pending += _count_behind(sources[done:], self._known, self._home, until)
+                    self._report.pending += _count_behind(sources[done:], self._known, self._home)
                     break
                 self._take(source, deadline)
                 if progress:
