@@ -123,7 +123,7 @@ def _is_long_key(value: str, match: re.Match[str]) -> bool:
     """With no name: behind a short prefix, or in no format of digests."""
     value, before = value.strip("._-+/"), match.string[max(0, match.start() - 40) : match.start()]
     is_file = re.search(r"\.[a-z][a-z0-9]{1,4}$", value)
-    is_other = is_file or match.string[match.end() :][:1] == "(" or value.startswith("0x")
+    is_other = is_file or match.string.startswith("(", match.end()) or value.startswith("0x")
     if is_other or _DIGEST.match(value) or _UUID.fullmatch(value) or _BEFORE_NO_KEY.search(before):
         return False
     if prefix := _PREFIX.match(value):
@@ -143,7 +143,7 @@ def _is_typed(value: str, match: re.Match[str]) -> bool:
 def _is_named(value: str, match: re.Match[str]) -> bool:
     """Beside a name in settings, code or markup."""
     by, name, is_quoted, is_password = match["by"], match["name"], match["quote"], match["password"]
-    if len(set(value)) < 4 or match.string[match.end() :][:1] == "(":
+    if len(set(value)) < 4 or match.string.startswith("(", match.end()):
         return False
     if name is None:
         before = match.string[max(0, match.start() - 48) : match.start()]
@@ -170,7 +170,7 @@ def _is_said(value: str, match: re.Match[str]) -> bool:
     if match["quote"]:
         return True
     if ":" in match["by"] and value.isalpha():
-        is_end = re.match(r"[.!]{0,3}[ \t]{0,8}(?:[\r\n]|\Z)|[.!]{1,3}\s", match.string[match.end() :][:12])
+        is_end = re.match(r"[.!]{0,3}[ \t]{0,8}(?:[\r\n]|\Z)|[.!]{1,3}\s", match.string[match.end() : match.end() + 12])
         word = value.casefold()
         return bool(is_end) and len(word) > 3 and word not in STOP_WORDS | _STATES and not word.endswith("ed")
     return len(value) > 5 and _has_both(value) and not (_DIGEST.match(value) or re.match(r"\d+-[a-z]|base64", value))
@@ -181,7 +181,7 @@ def _is_phrase(value: str, match: re.Match[str]) -> bool:
     words = re.findall(r"[^\W\d_]+", value.casefold())
     needed = sum(word in STOP_WORDS for word in words)
     if len(words) < 12:
-        return not needed and not words[0].endswith("ed")  # `rotated yesterday`
+        return not needed and not words[0].endswith("ed")  # "rotated yesterday …"
     return not len(words) % 3 and needed <= len(words) // 6 and all(3 <= len(word) <= 8 for word in words)
 
 

