@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import IndexUnusableError
-from vault_memory.markdown.entities import slug
 from vault_memory.markdown.note import ASIDE
 from vault_memory.search.decay import importance_of
 from vault_memory.search.names import Names
@@ -52,16 +51,14 @@ SEEDS = 30
 RESCORE = 20
 """Bit codes kept for each semantic result wanted before int8 decides: of the exact ten best, .97 or more are found."""
 
-TITLED, NAMED, SAYS_ALL, FILE = 0.8, 3.0, 7.9, 8.0
-"""A title that matches this well, against the best, has its note looked into even where its lines lack the words; one
-that is all of the question, among the best NAMESAKES, that says all of its words and nothing else, or whose file it
-names counts so much."""
+TITLED, NAMED, FILE, NAMESAKES = 0.8, 7.9, 8.0, 20
+"""A title that matches this well, against the best, has its note looked into even where its lines lack the words
+(+.065 reciprocal rank of titles asked for); one of the best NAMESAKES that says all words of the question counts NAMED,
+less for what else it says (+.05), one whose file is named FILE."""
 
-NAMESAKES, MAX_TITLE_WORDS = 20, 12
-
-OPENING, PAGE, ABOUT_ONLY = 3, 2.4, 4.0
-"""So many passages open an entity's page, and are this much more about it than a fact that mentions it; and how much
-more it counts to be about an entity when that is all the question asks."""
+OPENING, PAGE = 3, 2.4
+"""So many passages open an entity's page, and are this much more about it than a fact that mentions it: .02 of the
+titles' reciprocal rank."""
 
 MOST_ALIKE = 5
 """So many are looked at of the passages of many notes that say the same in the same words."""
@@ -202,7 +199,7 @@ class Finder:
         only_time = is_listing or (query.window is not None and (not query.phrases or (is_unmet and bool(temporal))))
         space, vector = self._embedded(query.text, degraded) if mode != "lexical" and not only_time else (None, b"")
         pool = max(SEMANTIC_POOL, query.request.wanted)
-        about, naming = self._about(query, entities, terms)
+        about, naming = self._about(entities, terms)
         lexical = self._lexical(query, terms) if with_words else {}
         if query.words and with_words and not lexical:
             is_filtered = any(query.request.filters._replace(scopes=()))  # what scopes hide is not seen
@@ -317,19 +314,13 @@ class Finder:
         found = self.search.titles(query.phrases, OTHER_POOL) if query.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found}
-        whole = slug(query.text)
-        notes = self.search.notes(list(titles)[:NAMESAKES]).values()
-        named = [n.id for n in notes if whole in map(slug, (n.title, n.path.rpartition("/")[2].removesuffix(".md")))]
+        named = self.search.titled(query.telling, NAMESAKES) if query.telling else ()
+        for note in self.search.notes([note for note, _ in named]).values():
+            words = len({*self.lexicon.stems(note.title)} - self.lexicon.idle)
+            share = min(len(query.telling) / max(words, 1), 1.0)
+            titles[note.id] = max(titles.get(note.id, 0.0), NAMED * share)
         files = self.search.files(query.files) if query.files else ()
-        return titles | self._saying_all(query) | dict.fromkeys(named, NAMED) | dict.fromkeys(files, FILE)
-
-    def _saying_all(self, query: Query) -> dict[int, float]:
-        """The notes whose titles say all words of a question: the more, the less else the title says."""
-        if not 1 < len(query.telling) <= MAX_TITLE_WORDS:
-            return {}
-        found = self.search.notes([note for note, _ in self.search.titled(query.telling, NAMESAKES)])
-        words = {i: len(set(self.lexicon.stems(n.title)) - self.lexicon.idle) for i, n in found.items()}
-        return {i: SAYS_ALL * min(len(query.telling) / max(count, 1), 1.0) for i, count in words.items()}
+        return titles | dict.fromkeys(files, FILE)
 
     # --- meaning and entities ----------------------------------------------------------------------------------------
 
@@ -364,20 +355,17 @@ class Finder:
             return space, f"sqlite-vec cannot be loaded ({error}); searched by words only"
         return space, ""
 
-    def _about(
-        self, query: Query, entities: Sequence[str], terms: Collection[str]
-    ) -> tuple[dict[int, float], frozenset[str]]:
+    def _about(self, entities: Sequence[str], terms: Collection[str]) -> tuple[dict[int, float], frozenset[str]]:
         """Passages on the pages of these entities and facts that mention them; which of the terms only name them."""
         if not entities:
             return {}, frozenset()
         slugs = [slug for name in entities for slug in self.names.slugs(name)]
         forms = [*entities, *(form for slug in entities for form in self.names.forms(slug))]
         named = {word for form in forms for word in form.casefold().replace("-", " ").split()}
-        weight = ABOUT_ONLY if named.issuperset(query.words) else 1.0  # "tell me about The Castle"
         on_pages = self.search.on_pages(slugs, OTHER_POOL // 4)
-        about = dict.fromkeys((*on_pages, *self.search.mentioning(slugs, OTHER_POOL)), weight)
+        about = dict.fromkeys((*on_pages, *self.search.mentioning(slugs, OTHER_POOL)), 1.0)
         naming = frozenset(phrase for phrase in terms if phrase.strip('"*').casefold() in named)
-        return about | dict.fromkeys(on_pages[:OPENING], PAGE * weight), naming
+        return about | dict.fromkeys(on_pages[:OPENING], PAGE), naming
 
     # --- what the lanes found ----------------------------------------------------------------------------------------
 

@@ -44,9 +44,6 @@ BELOW = 0.4
 UNTOLD = 0.8
 """How much less a word counts in what stands in all notes word for word."""
 
-NAMED_ONLY = 0.4
-"""The least that being about an entity of the question counts, for what has none of its other words."""
-
 K1, B = 2.0, 0.6
 """BM25 constants: in notes a term's count matters for longer than in passages, and length for less."""
 
@@ -249,7 +246,7 @@ class Scorer:
             "speaker": self._speaks(),
             "time": [tells_time(p.text) for p in passages] if query.asks_when else (),
             "date": _column(found.days, ids),
-            "entity": self._about(ids),
+            "entity": _column(found.about, ids),
             "title": title,
             "titled": [self._short * score for score in title],
             "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
@@ -308,22 +305,6 @@ class Scorer:
             "question": [quoted or s.ends_asking for s, quoted in zip(shapes, quotes, strict=True)],
             "aside": [p.section == ASIDE or s.only_points or (q and s.is_code) for p, q, s in rows],
         }
-
-    def _about(self, ids: Sequence[int]) -> Sequence[float]:
-        """How much each is about an entity of the question: in full where it also has the question's other words.
-
-        Who asks what Anna broke does not want all that is known of Anna.
-        """
-        others = {term: rarity for term, rarity in self._found.rarity.items() if term not in self._found.naming}
-        about = _column(self._found.about, ids)
-        if not others or not about:
-            return about
-        covered = self._covered(others)
-        most = max(covered.values(), default=0.0) or 1.0
-        return [
-            value * (NAMED_ONLY + (1 - NAMED_ONLY) * covered.get(i, 0.0) / most)
-            for i, value in zip(ids, about, strict=True)
-        ]
 
     def _own(self, values: Sequence[float]) -> Sequence[float]:
         """Each value less what its note decides, and in a short note less how far it stays behind the best there.
