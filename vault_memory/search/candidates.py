@@ -256,28 +256,24 @@ class Finder:
             # Of nothing but punctuation the only way is to read.
             is_mute = not (query.phrases or query.window) and query.text.strip()
             return dict.fromkeys(self.search.substring(query.text.strip(), pool), 1.0) if is_mute else {}
-        limit = pool
-        while True:  # the same line of every day must not be all that is looked at
+        limit, wanted = 0, pool
+        while limit < wanted:  # the same line of every day must not be all that is looked at
+            limit = wanted
             found = dict(self.search.lexical(_searched(terms), limit))
-            kept, crowd = self._thinned(found, query.wants_earliest)
-            if len(found) < limit or len(kept) >= pool or limit >= pool + crowd:
-                break
-            limit = pool + crowd
-        return dict(list(kept.items())[:pool])
+            dropped, crowd = self._crowding(found, query.wants_earliest)
+            wanted = pool + crowd
+        return dict([pair for pair in found.items() if pair[0] not in dropped][:pool])
 
-    def _thinned(self, found: Mapping[int, float], oldest: bool) -> tuple[dict[int, float], int]:
-        """What was found with the newest (or oldest) few alone of those with the same words; of how many notes."""
+    def _crowding(self, found: Collection[int], oldest: bool) -> tuple[Collection[int], int]:
+        """All but the newest (or oldest) few of those with the same words; in how many notes these words stand."""
         passages = self.search.passages(found)
         repeats = self.search.repeats(passages.values())
-        if len(repeats) <= MOST_ALIKE:
-            return dict(found), 0
         notes = self.search.notes({passages[i].note_id for i in repeats})
         alike: dict[str, list[int]] = defaultdict(list)
         for i in sorted(repeats, key=lambda i: notes[passages[i].note_id].day or "", reverse=not oldest):
             alike[passages[i].text].append(i)
-        dropped = {i for ids in alike.values() for i in ids[MOST_ALIKE:]}
-        crowd = sum(repeats[ids[0]] for ids in alike.values() if len(ids) > MOST_ALIKE)
-        return {i: score for i, score in found.items() if i not in dropped}, crowd
+        crowds = [ids for ids in alike.values() if len(ids) > MOST_ALIKE]
+        return {i for ids in crowds for i in ids[MOST_ALIKE:]}, sum(repeats[ids[0]] for ids in crowds)
 
     def _beyond(self, terms: Mapping[str, TermCounts], hits: Mapping[str, Mapping[int, int]]) -> int:
         """How many passages that hold a searched word are no candidates: counted, or at least so many."""
@@ -314,7 +310,7 @@ class Finder:
         found = self.search.titles(query.phrases, OTHER_POOL) if query.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found}
-        named = self.search.titled(query.telling, NAMESAKES) if query.telling else ()
+        named = self.search.titled(query.telling, NAMESAKES) if query.words and query.telling else ()
         for note in self.search.notes([note for note, _ in named]).values():
             words = len({*self.lexicon.stems(note.title)} - self.lexicon.idle)
             share = min(len(query.telling) / max(words, 1), 1.0)
@@ -372,28 +368,21 @@ class Finder:
     def _passages(self, found: Candidates) -> dict[int, Candidate]:
         """The passages found and, for each lane's best, those around them: an answer often stands beside what matched.
 
-        A heading alone answers nothing, unless its words were asked for; what stands below it comes with it. Where only
-        a time is asked for, what stands beside a line of that time was found itself, or is counted as beyond the pool.
+        A heading alone answers nothing, unless its words were asked for; what stands below it comes with it.
         """
+        if found.only_time:  # what stands beside was found itself, or is counted as beyond the pool
+            passages = self.search.passages({*found.about, *found.temporal})
+            return {i: passage for i, passage in passages.items() if passage.section >= 0}
         titled = self.search.opening([note for note, score in found.title.items() if score >= TITLED], SEMANTIC_POOL)
-        lanes: tuple[Sequence[int], ...] = (
-            list(found.lexical), found.semantic, list(found.about), found.temporal, titled,
-        )  # fmt: skip
-        reach = range(1 - len(REACH), len(REACH))
+        lanes = (list(found.lexical), found.semantic, list(found.about), found.temporal, titled)
         ids = set().union(*lanes)
         best = {i for lane in lanes for i in lane[:SEEDS]}
+        reach = range(1 - len(REACH), len(REACH))
         loaded = self.search.passages({i + distance for i in best for distance in reach} | ids)
-        kept: set[int] = set()
-        for i, here in loaded.items():
-            if i not in ids or (here.section < 0 and i not in found.lexical):
-                continue
-            kept.add(i)
-            for distance in reach if i in best else ():
-                near = loaded.get(i + distance)
-                if near and near.note_id == here.note_id and near.section == abs(here.section):
-                    kept.add(near.id)
-        if found.only_time:
-            kept &= {*found.about, *found.temporal}
+        found_ids = [i for i in loaded if i in ids and (loaded[i].section >= 0 or i in found.lexical)]
+        around = {(i + distance, loaded[i].note_id, abs(loaded[i].section))
+                  for i in found_ids if i in best for distance in reach}  # fmt: skip
+        kept = {*found_ids, *(i for i, p in loaded.items() if (i, p.note_id, p.section) in around)}
         return {i: passage for i, passage in loaded.items() if i in kept}
 
     def _with_features(self, found: Candidates) -> Candidates:
