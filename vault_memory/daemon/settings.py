@@ -21,12 +21,6 @@ log = logging.getLogger(__name__)
 SAVE_SECONDS = 0.05
 """How long files of settings must have stood as they are."""
 
-MAX_READS = 20
-"""So often files that keep changing are read; then they are taken as they are."""
-
-_Stamp = tuple[int, int]
-"""When a file was last changed (ns) and its bytes."""
-
 _OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
 
 
@@ -62,22 +56,18 @@ class LiveSettings:
             return self._read()
 
     def _read(self) -> Config:
-        for _ in range(MAX_READS):
-            self._stamps = self._file_stamps()
-            self._pause()
-            try:
-                found, self.trouble = load(str(self._current.vault)), ""
-            except VaultMemoryError as error:
-                found, self.trouble = self._current, f"{str(error).rstrip('.')}. {error.next_step}"
-            if self._file_stamps() == self._stamps:
-                break
-        if self.trouble:
+        self._stamps = self._file_stamps()  # before: what changes meanwhile is read the next time
+        self._pause()
+        try:
+            self._current = load(str(self._current.vault))
+        except VaultMemoryError as error:
+            self.trouble = f"{str(error).rstrip('.')}. {error.next_step}"
             log.warning("the settings stay as they were: %s", self.trouble)
         else:
+            self.trouble = ""
             log.info("the settings were read again")
-            self._current = found
             self._changed()
-        return found
+        return self._current
 
     def are_those_of(self, environ: Mapping[str, str]) -> bool:
         """Whether a process with these variables (its `relevant_environment`) would answer the same."""
@@ -95,8 +85,9 @@ class LiveSettings:
         except VaultMemoryError:
             return False  # that process is to say so itself
 
-    def _file_stamps(self) -> list[_Stamp | None]:
-        stamps: list[_Stamp | None] = []
+    def _file_stamps(self) -> list[tuple[int, int] | None]:
+        """When each file was last changed (ns), and its bytes."""
+        stamps: list[tuple[int, int] | None] = []
         for file in self._files:
             try:
                 status = os.stat(file)
