@@ -9,8 +9,6 @@ import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.errors import UsageError
-from vault_memory.health import doctor as doctors
-from vault_memory.health.doctor import lint as find_problems
 from vault_memory.rendering.common import clean, dump, seen_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
 
@@ -70,13 +68,13 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
 def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Check for common problems and say how to fix them."""
     from vault_memory.daemon import client
-    from vault_memory.health import agents
+    from vault_memory.health import doctor as doctors
 
     memory = shared.memory(with_problems=not (fix or forget))
     if forget:
         checks = [doctors.forget(memory, forget)]
     else:
-        checks = [*doctors.doctor(memory, fix), *agents.checks(memory.config, Path.cwd(), os.environ)]
+        checks = [*doctors.doctor(memory, fix), *doctors.agent_checks(memory.config, Path.cwd(), os.environ)]
         checks += doctors.daemon_checks(client.ask(memory.config.vault, "health", {}))
     shared.say(dump(doctor_document(checks)) if shared.json else doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
@@ -85,6 +83,8 @@ def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
 @command("memory lint", short_help="List formatting problems in the notes.")
 def lint(shared: Shared) -> None:
     """List formatting problems as `path:line: what is wrong`; exits with 1 if there are any."""
+    from vault_memory.health.doctor import lint as find_problems
+
     memory = shared.memory()
     with Bar(shared) as bar:
         problems = find_problems(memory, bar)
