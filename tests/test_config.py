@@ -81,20 +81,11 @@ def test_the_users_file_names_the_vault_with_or_without_other_settings_of_vaults
     assert (config.vault, config.ignore) == (Path("/notes").absolute(), ("old/",) if "old" in text else ())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "recall = [",
-        "[recall]\nk = 1\nk = 2",
-        "vault = 3",
-        'vault = ""',
-        "recall = 3",
-        "[recall.k]\nx = 1",
-        '[recall]\nk = "8"',
-        "[recall]\nk = 8.0",
-        f'[vault]\nignore = ["{"[" * 16_000}"]',  # fnmatch looks for the end of each bracket
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "recall = [", "[recall]\nk = 1\nk = 2", "vault = 3", 'vault = ""', "recall = 3", "[recall.k]\nx = 1",
+    '[recall]\nk = "8"', "[recall]\nk = 8.0",
+    f'[vault]\nignore = ["{"[" * 16_000}"]',  # fnmatch looks for the end of each bracket
+])  # fmt: skip
 def test_a_bad_user_file_is_a_usage_error(home: Home, text: str) -> None:
     with pytest.raises(UsageError, match="config"):
         home.load(user=text)

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
-from vaults import fill, memory
+import pytest
+from vaults import fill, memory, snapshot
 
 from vault_memory.daemon import methods
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import UsageError, VaultMemoryError
 
 ODD = [
     {},
@@ -26,6 +27,12 @@ ODD = [
     [None],
     {"a": 1},
 ]
+BAD: list[tuple[str, dict[str, object]]] = [
+    ("recall", {}), ("recall", {"query": "x", "colour": "red"}), ("recall", {"query": "x", "no_journal": "yes"}),
+    ("get", {}), ("get", {"path": "a.md", "lines": "x"}), ("status", {"x": 1}), ("index", {"paths": [7]}),
+    ("retain", {"text": " "}), ("retain", {"text": "x", "kind": "Q"}), ("retain", {"text": "x", "confidence": 7}),
+    ("retain", {"text": "x", "date": "someday"}), ("retain", {"text": "x", "scope": "private"}),
+]  # fmt: skip
 GOOD = {
     "recall": {"query": "tea"}, "get": {"path": "a.md"}, "entity": {"name": "Peter"}, "context": {"prompt": "tea"},
     "read": {"name": "entities"}, "write": {"name": "forget", "arguments": {"planned": "{}"}},
@@ -42,6 +49,16 @@ def test_odd_parameters_are_errors_with_a_sentence(tmp_path: Path) -> None:
                     methods.call(name, of, {**GOOD.get(name, {}), parameter: value})
                 except VaultMemoryError as error:
                     assert str(error).endswith(".")
+
+
+def test_bad_parameters_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path, {"a.md": "tea\n"}))
+    of.index()
+    before = snapshot(tmp_path)
+    for name, params in BAD:
+        with pytest.raises(UsageError):
+            methods.call(name, of, params)
+    assert snapshot(tmp_path) == before
 
 
 def test_the_text_of_an_answer_is_sent_once(tmp_path: Path) -> None:
