@@ -147,8 +147,8 @@ class Config:
     `problems` says what cannot be used, where somebody wants the settings all the same.
     """
 
-    vault: Path = _own(_PATH, MISSING)  # noqa: RUF009 - a field
-    index_path: Path | None = _own(_PATH)  # noqa: RUF009 - a field
+    vault: Path = _own(_PATH, MISSING)
+    index_path: Path | None = _own(_PATH)
     daily_folder: str | None = _setting(_TEXT, key="vault.daily_folder")
     daily_format: str | None = _setting(_TEXT, key="vault.daily_format")
     ignore: tuple[str, ...] = _setting(_GLOBS, (), key="vault.ignore")
@@ -187,9 +187,9 @@ class Config:
     hooks_seconds: float = _own(_number(0.1, 60), 2.0)
     hooks_budget: int = _own(_number(1, 1_000_000), 2000)
     sessions_tools: tuple[str, ...] = _own(_tools, ())
-    sessions_claude_code: Path | None = _own(_PATH)  # noqa: RUF009 - a field
-    sessions_opencode: Path | None = _own(_PATH)  # noqa: RUF009 - a field
-    sessions_openclaw: Path | None = _own(_PATH)  # noqa: RUF009 - a field
+    sessions_claude_code: Path | None = _own(_PATH)
+    sessions_opencode: Path | None = _own(_PATH)
+    sessions_openclaw: Path | None = _own(_PATH)
     roots: tuple[tuple[Path, str], ...] = _own(_roots, (), key="roots.vaults")
     roots_under: tuple[Path, ...] = _own(_PATHS, ())
     folder_scopes: Folders = ()

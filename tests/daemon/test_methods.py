@@ -10,23 +10,8 @@ from vault_memory.daemon import methods
 from vault_memory.errors import UsageError, VaultMemoryError
 
 ODD = [
-    {},
-    [],
-    False,
-    0,
-    -1,
-    2**63,
-    -(2**70),
-    1e308,
-    float("nan"),
-    "",
-    "x" * 5000,
-    "\ud800",
-    "\0",
-    [[]],
-    [None],
-    {"a": 1},
-]
+    {}, [], False, 0, -1, 2**63, -(2**70), 1e308, float("nan"), "", "x" * 5000, "\ud800", "\0", [[]], [None], {"a": 1},
+]  # fmt: skip
 BAD: list[tuple[str, dict[str, object]]] = [
     ("recall", {}), ("recall", {"query": "x", "colour": "red"}), ("recall", {"query": "x", "no_journal": "yes"}),
     ("get", {}), ("get", {"path": "a.md", "lines": "x"}), ("status", {"x": 1}), ("index", {"paths": [7]}),

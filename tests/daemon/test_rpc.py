@@ -16,7 +16,6 @@ import pytest
 from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
 from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
-from vault_memory.daemon.rpc import Server
 from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
@@ -200,28 +199,6 @@ def test_a_server_stays_reachable_and_keeps_its_connections(server: Served) -> N
         server.path = moved
         assert lives(server)
         assert raw.ask(request("health"))["result"] == {"ok": True}
-
-
-@pytest.mark.parametrize("rounds", [0, 5])
-def test_a_server_that_closes_while_it_listens_anew_is_closed(path: Path, rounds: int) -> None:
-    """The last logout takes the runtime folder away, and a moment later the session's processes are stopped."""
-
-    async def handle(method: str, params: dict[str, Any]) -> Any:
-        return {}
-
-    async def both() -> None:
-        server = Server(handle)
-        await server.start(path)
-        path.unlink()
-        staying = asyncio.create_task(server.stay(path))
-        for _ in range(rounds):
-            await asyncio.sleep(0)
-        await server.close()
-        await staying
-        assert server._server is None
-
-    asyncio.run(both())
-    assert not path.exists()
 
 
 def test_what_a_killed_server_left_is_taken_away(path: Path) -> None:

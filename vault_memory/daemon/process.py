@@ -116,6 +116,7 @@ class Daemon:
             self._background.stop()
             for task in beside:
                 task.cancel()
+            await asyncio.wait(beside)
             await self._server.close()
             if not await asyncio.to_thread(self._worker.stop, STOP_SECONDS):
                 log.warning("the index worker did not end in %d s", STOP_SECONDS)
@@ -134,21 +135,21 @@ class Daemon:
 
     async def _stay_reachable(self) -> None:
         """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
-        unreached = ""
+        why = ""
         while True:
             await self._updated.wait()
             self._updated.clear()
-            path = Path(client.socket_path(self._root))
+            path, before = Path(client.socket_path(self._root)), why
             try:
+                why = ""
                 if await self._server.stay(path):
                     log.info("listening anew at %s", path)
                     self.socket = path
                     _write_owner(self._root, path)
-                unreached = ""
             except (VaultMemoryError, OSError) as error:
-                if str(error) != unreached:  # it is tried after each run of the index worker
-                    log.warning("nobody reaches this process: %s %s", error, getattr(error, "next_step", ""))
-                unreached = str(error)
+                why = str(error)
+                if why != before:  # it is tried after each run of the index worker
+                    log.warning("nobody reaches this process: %s", why)
 
     async def _handle(self, name: str, params: dict[str, Any]) -> Any:  # noqa: ANN401
         if name == "health":

@@ -53,7 +53,6 @@ class Server:
         self._server: asyncio.Server | None = None
         self._made: tuple[Path, int, int] | None = None
         self._token = b""
-        self._moving = asyncio.Lock()
         self.is_closing = False
 
     async def start(self, path: Path) -> None:
@@ -88,23 +87,19 @@ class Server:
     async def stay(self, path: Path) -> bool:
         """Listen anew where the file it made is gone, or its address is `path` by now; whether it was so.
 
-        Connections stay as they are. Raises as `start` does, and does nothing once it closes.
+        Connections stay as they are. Raises as `start` does; to be ended before `close`.
         """
-        async with self._moving:
-            if self.is_closing or (self._made and self._made[0] == path and os.path.lexists(path)):
-                return False
-            # The old one first: Python 3.13 removes its file by name and number, and the new file may have both.
-            await self._stop_listening()
-            if self.is_closing:
-                return False
-            await self.start(path)
-            return True
+        if self._made and self._made[0] == path and os.path.lexists(path):
+            return False
+        # The old one first: Python 3.13 removes its file by name and number, and the new file may have both.
+        await self._stop_listening()
+        await self.start(path)
+        return True
 
     async def close(self) -> None:
         """Stop listening, let the requests in hand be answered for a bounded time, and remove the file it made."""
         self.is_closing = True
-        async with self._moving:
-            await self._stop_listening()
+        await self._stop_listening()
         # A handler may close the server that waits for it.
         tasks = {task for task in self._connections if task is not asyncio.current_task()}
         for task in tasks:
