@@ -36,7 +36,7 @@ def home(tmp_path: Path) -> Home:
 def test_without_settings_everything_has_a_default(home: Home) -> None:
     config = home.load()
     assert config == Config(vault=home.vault)
-    assert (config.chunk_tokens, config.chunk_overlap, config.recall_k, config.recall_budget) == (400, 80, 8, 2000)
+    assert (config.recall_k, config.recall_budget) == (8, 2000)
     assert config.sources == () and config.ignored == ()
 
 
@@ -257,10 +257,10 @@ def test_what_is_no_time_of_day_is_refused(home: Home, text: str) -> None:
 
 def test_several_mistakes_have_a_line_each(home: Home) -> None:
     with pytest.raises(UsageError) as error:
-        home.load(user='colour = "red"\n[recall]\nk = 0\n', vault="[chunk]\ntokens = 20\n", MEMORY_PRESET="x")
+        home.load(user='colour = "red"\n[recall]\nk = 0\n', vault="[recall]\nbudget = 0\n", MEMORY_PRESET="x")
     assert str(error.value).splitlines() == [
         "4 settings cannot be used.",
-        f"{home.vault_file}: `chunk.tokens` must be a whole number from 50 to 8000",
+        f"{home.vault_file}: `recall.budget` must be a whole number from 1 to 1000000",
         f"{home.user_file}: `colour` is not a setting",
         f"{home.user_file}: `recall.k` must be a whole number from 1 to 1000",
         "$MEMORY_PRESET must be one of tuned, weighted, classic, rrf",
@@ -272,7 +272,6 @@ def test_several_mistakes_have_a_line_each(home: Home) -> None:
     [
         ("[recal]\nk = 3\n", "`recal.k` is not a setting: did you mean `recall.k`?"),
         ("kk = 3\n", "`kk` is not a setting"),
-        ("[chunk]\ntokns = 60\n", "`chunk.tokns` is not a setting: did you mean `chunk.tokens`?"),
     ],
 )
 def test_a_key_that_is_no_setting_is_said_to_be_none(home: Home, text: str, said: str) -> None:
@@ -290,10 +289,10 @@ def test_doctor_tells_a_key_that_is_no_setting_from_one_that_is_not_allowed(home
 
 
 def test_doctor_looks_at_all_else_where_settings_cannot_be_used(home: Home) -> None:
-    home.user_file.write_text('[chunk]\ntokens = 1\n[embedding]\nprovider = "openai"\n', "utf-8")
+    home.user_file.write_text('[recall]\nk = 0\n[embedding]\nprovider = "openai"\n', "utf-8")
     home.vault_file.write_text("broken", "utf-8")
     config = load(None, home.environ, home.vault, with_problems=True)
-    assert (config.chunk_tokens, config.embedding_provider, len(config.problems)) == (400, "builtin", 4)
+    assert (config.recall_k, config.embedding_provider, len(config.problems)) == (8, "builtin", 4)
     checks = doctor(Federation(config))
     assert [c.level for c in checks if c.name == "settings"] == ["error"] * 4
     assert {"vault", "index", "embedder", "tokens"} <= {check.name for check in checks}

@@ -217,7 +217,7 @@ def assert_rows_hang_together(of: Memory) -> None:
             store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
         for table, key, owner in (
             ("fact", "passage_id", "passage"), ("inferred", "passage_id", "passage"),
-            ("mention", "passage_id", "passage"), ("chunk", "note_id", "note"),
+            ("mention", "passage_id", "passage"),
             ("alias", "note_id", "note"), ("link", "note_id", "note"), ("tag", "note_id", "note"),
             ("problem", "note_id", "note"),
             ("passage", "note_id", "note"), ("passage", "embedding_id", "embedding"),

@@ -152,8 +152,6 @@ class Config:
     daily_folder: str | None = _setting(_TEXT, key="vault.daily_folder")
     daily_format: str | None = _setting(_TEXT, key="vault.daily_format")
     ignore: tuple[str, ...] = _setting(_GLOBS, (), key="vault.ignore")
-    chunk_tokens: int = _setting(_number(50, 8000), 400)
-    chunk_overlap: int = _setting(_number(0, 4000), 80)
     recall_k: int = _setting(_number(1, 1000), 8)
     recall_budget: int = _setting(_number(1, 1_000_000), 2000)
     recall_preset: str = _setting(_one_of(*PRESETS), "tuned")
@@ -319,7 +317,7 @@ class _Reader:
     unknown: list[str] = field(default_factory=list)
 
     def read(self, path: Path) -> dict[str, Any]:
-        """A file's settings under flat keys: `{"chunk": {"tokens": 400}}` becomes `{"chunk.tokens": 400}`."""
+        """A file's settings under flat keys: `{"recall": {"k": 8}}` becomes `{"recall.k": 8}`."""
         try:
             data = startup.read_regular(path)
             import tomllib  # lazy: most people have no such file

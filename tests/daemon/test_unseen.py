@@ -110,7 +110,7 @@ def test_an_unmounted_drive_has_lost_no_note(root: Path, drive: Drive, look: lis
 
 
 def test_only_a_rebuild_that_is_asked_for_forgets_an_unmounted_drive(root: Path, drive: Drive) -> None:
-    memory(root, chunk_tokens=200).index()
+    memory(root, daily_format="DD.MM.YYYY").index()
     drive.unmount()
     refused = run(root, "index")  # other settings: it would have to be built anew
     assert (refused.returncode, "nothing was deleted" in refused.stderr) == (6, True)

@@ -338,10 +338,7 @@ def test_a_note_of_any_bytes_is_indexed(tmp_path: Path, data: bytes) -> None:
 # --- when the index cannot be used as it is --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"chunk_tokens": 200}, {"chunk_overlap": 10}, {"daily_folder": "Journal"}, {"daily_format": "DD.MM.YYYY"}],
-)
+@pytest.mark.parametrize("settings", [{"daily_folder": "Journal"}, {"daily_format": "DD.MM.YYYY"}])
 def test_other_settings_make_another_index(tmp_path: Path, settings: dict[str, object]) -> None:
     memory(fill(tmp_path, NOTES)).index()
     other = memory(tmp_path, **settings)

@@ -18,7 +18,6 @@ import pytest
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexDamagedError
 from vault_memory.indexing.prepare import prepare
-from vault_memory.markdown.passages import chunks
 from vault_memory.store import embedding_rows, journal, note_queries, rows
 from vault_memory.store.digest import damage, digest
 from vault_memory.store.search_queries import Lexicon, Search
@@ -71,7 +70,6 @@ def put(store: Store, path: str, text: str) -> int:
     with store.writing():
         space = embedding_rows.make_space(store, builtin().id, builtin().dimensions)
         note_id, written = rows.put_note(store, ready.head, ready.rows, builtin().embed_contexts, space)
-        rows.put_chunks(store, note_id, chunks(ready.sizes, ready.headings, 400, 80))
         rows.put_problems(store, note_id, ready.problems)
         Lexicon(store.view(ALL)).refresh(store)
         store.grow()

@@ -50,7 +50,7 @@ def test_a_vault_seen_once_is_remembered_whoever_looked(tmp_path: Path, first: s
 def test_a_rebuild_of_any_cause_forgets_no_folder_that_cannot_be_read(tmp_path: Path, arguments: list[str]) -> None:
     first = obeying_permissions()
     root = fill(tmp_path / "vault", NOTES)
-    memory(root, chunk_tokens=200).index()
+    memory(root, daily_format="DD.MM.YYYY").index()
     os.chmod(root / "sub", 0)
     try:
         ended = run(root, *arguments, first=first)
@@ -65,7 +65,7 @@ def test_a_rebuild_of_any_cause_forgets_no_folder_that_cannot_be_read(tmp_path: 
 @pytest.mark.parametrize("index", ["of another version", "damaged", "deleted"])
 def test_a_rebuild_of_any_cause_keeps_to_the_loss_cap(tmp_path: Path, index: str) -> None:
     root = fill(tmp_path / "vault", NOTES | {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)})
-    mine = memory(root, chunk_tokens=200 if index == "of another version" else 400)
+    mine = memory(root, daily_format="DD.MM.YYYY" if index == "of another version" else None)
     mine.index()
     (root / "many").rename(tmp_path / "unmounted")
     if index == "damaged":

@@ -260,9 +260,8 @@ class IndexFile:
         """What an index's rows depend on besides the notes, folders' scopes too: equal when it can be used (law 9)."""
         config, daily = self.config, self.vault.daily
         versions = ";".join(f"{name}={number}" for name, number in schema.VERSIONS.items())
-        chunks = f"{config.chunk_tokens}/{config.chunk_overlap} of cl100k_base"
         scopes = f";scopes={sorted(config.folder_scopes)}" if config.folder_scopes else ""
-        return f"{versions};chunks={chunks};embedder={self.embedder.id};daily={daily.folder}|{daily.format}{scopes}"
+        return f"{versions};tokens=cl100k_base;embedder={self.embedder.id};daily={daily.folder}|{daily.format}{scopes}"
 
     def indexer(self, store: Store) -> "Indexer":
         from vault_memory.indexing.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it

@@ -235,14 +235,10 @@ class Indexer:
 
     def _put(self, prepared: "PreparedNote", report: Report) -> None:
         """Store one note and all that comes of it."""
-        from vault_memory.markdown import passages
-
-        embed, config = self._embedder.embed_contexts, self._vault.config
+        embed = self._embedder.embed_contexts
         note_id, written = rows.put_note(self._store, prepared.head, prepared.rows, embed, self._space, prepared.vector)
         if self._has_other_spaces:
             embedding_rows.place_note(self._store, note_id)
-        chunks = passages.chunks(prepared.sizes, prepared.headings, config.chunk_tokens, config.chunk_overlap)
-        rows.put_chunks(self._store, note_id, chunks)
         rows.put_problems(self._store, note_id, prepared.problems)
         report.problems.extend(prepared.problems)
         report.passages += written["passages"]

@@ -23,13 +23,13 @@ from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import BUILTIN_ID, builtin
 from vault_memory.markdown import claims, conversation, entities, provenance, scopes
 from vault_memory.markdown import facts as retain
-from vault_memory.markdown import passages as chunk
 from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.facts import is_decided
 from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import links, tags
 from vault_memory.markdown.note import Note, Problem, note_header
 from vault_memory.markdown.parse import parse
+from vault_memory.markdown.passages import Passage, passages, with_context
 from vault_memory.store.journal import passage_key
 from vault_memory.store.rows import (
     FactColumns,
@@ -48,16 +48,13 @@ from vault_memory.vault.walk import File
 
 
 class PreparedNote(NamedTuple):
-    """One note ready to be stored; the lists are complete when `rows` has been read to its end.
+    """One note ready to be stored; `problems` are complete when `rows` has been read to its end.
 
-    `sizes` and `headings` say of each passage its tokens and whether it is a heading, for cutting chunks. `vector`
-    is where the note points as a whole, when whoever made the passages' vectors summed them too.
+    `vector` is where the note points as a whole, when whoever made the passages' vectors summed them too.
     """
 
     head: NoteHead
     rows: Iterable[PassageRow]
-    sizes: list[int]
-    headings: list[bool]
     problems: list[Problem]
     vector: bytes | None = None
 
@@ -95,27 +92,24 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()
         links=list(links(note)) if is_note else (),
         tags=list(tags(note)) if is_note else (),
     )
-    ready = PreparedNote(head, (), [], [], problems if is_note else [])
+    ready = PreparedNote(head, (), problems if is_note else [])
     return ready._replace(rows=_rows(note, ready, day, is_log=named is not None))
 
 
 def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> Iterator[PassageRow]:
-    """The note's passages, one after the other; what is found on the way is added to the lists of `ready`."""
+    """The note's passages, one after the other; what is amiss is added to `ready.problems`."""
     scope_of, origin_of = scopes.by_line(note), scopes.origins_by_line(note)
 
-    def own_scope(passage: chunk.Passage) -> str | None:
+    def own_scope(passage: Passage) -> str | None:
         said = passage.fact.scope if passage.fact else None
         return said or scopes.passage_scope(scope_of, passage.start_line, passage.end_line)
 
     facts = retain.facts(note, day, ready.problems)
     first = next(facts, None)
     told = _utterances(note, day, ready.problems) if day and is_log and first is None else {}
-    passages = chunk.passages(note, chain([first], facts) if first else ())
-    for passage, section, context in chunk.with_context(passages, *([own_scope] if scope_of else [])):
+    cut = passages(note, chain([first], facts) if first else ())
+    for passage, section, context in with_context(cut, *([own_scope] if scope_of else [])):
         fact, start, end = passage.fact, passage.start_line, passage.end_line
-        count = tokens.count(passage.text)
-        ready.sizes.append(count)
-        ready.headings.append(passage.is_heading)
         by = (fact.by if fact else None) or scopes.passage_origin(origin_of, start, end)
         yield PassageRow(
             start_line=start,
@@ -125,7 +119,7 @@ def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> It
             kind=passage.kind,
             text=passage.text,
             terms=terms.index_text(context[0][0]),
-            tokens=count,
+            tokens=tokens.count(passage.text),
             scope=own_scope(passage),
             origin=provenance.line_origin(by, ready.head.origin),
             section=section,
@@ -162,7 +156,7 @@ def _claims(fact: retain.RetainFact, day: date | None) -> list[tuple[str, str, s
     return [*said, ("", *claims.replaces(fact.supersedes)[:4], None)] if fact.supersedes else said
 
 
-def _fact_columns(fact: retain.RetainFact, passage: chunk.Passage) -> FactColumns:
+def _fact_columns(fact: retain.RetainFact, passage: Passage) -> FactColumns:
     return FactColumns(
         confidence=fact.confidence,
         importance=fact.importance,

@@ -2,7 +2,7 @@
 
     - <KIND>[(key=value, …)] [@Entity …]: <narrative, self-contained text> [^block-id]
 
-Pure. A bullet that looks meant as a fact but is malformed is never dropped: it stays plain text (the chunker indexes
+Pure. A bullet that looks meant as a fact but is malformed is never dropped: it stays plain text (the index holds
 every line) and is reported. DESIGN.md §4 is the reference.
 """
 

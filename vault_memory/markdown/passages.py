@@ -1,11 +1,11 @@
-"""Cuts a note into passages (what is ranked) and chunks (token-bounded runs of passages). Pure.
+"""Cuts a note into passages, which are what is ranked. Pure.
 
 A passage is a fact, a list item, a heading, a paragraph or a window of lines of one, or a run of sentences of a line
 too long to hand over whole.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from vault_memory.markdown.attachments import is_note_path
@@ -43,14 +43,6 @@ class Passage(NamedTuple):
     def body(self) -> str:
         """The text without list, heading or quote mark, and without a fact's kind and keys."""
         return terms.body(self.text, self.fact is not None)
-
-
-class Chunk(NamedTuple):
-    """A run of passages by their 0-based position in the note, both ends included, and their tokens together."""
-
-    first: int
-    last: int
-    tokens: int
 
 
 def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
@@ -113,26 +105,6 @@ def with_context(
             if not is_alone and sections[near] == sections[at] and scope(every[near]) == scope(passage):
                 context.append((bodies[near], CONTEXT_WEIGHTS[abs(near - at)]))
         yield passage, -sections[at] if passage.is_heading else sections[at], tuple(context)
-
-
-def chunks(tokens: Sequence[int], headings: Sequence[bool], target: int, overlap: int) -> Iterator[Chunk]:
-    """Cut a note's passages into runs of at most `target` tokens that share about `overlap` with the one before.
-
-    A heading starts a new one without overlap once the open one holds a quarter of `target`.
-    """
-    first, total = 0, 0
-    for position, count in enumerate(tokens):
-        at_heading = headings[position] and total >= target // 4
-        if position > first and (at_heading or total + count > target):
-            yield Chunk(first, position - 1, total)
-            room, total = 0 if at_heading else min(overlap, target - count), 0
-            first = position
-            while first > 0 and total + tokens[first - 1] <= room:
-                first -= 1
-                total += tokens[first]
-        total += count
-    if len(tokens) > first:
-        yield Chunk(first, len(tokens) - 1, total)
 
 
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")

@@ -27,7 +27,6 @@ _QUERIES = (
     " ORDER BY n.path, p.id, c.slot, c.value, c.how",
     "SELECT n.path, p.id - n.first, i.line, i.kind, i.text, i.speaker, i.occurred_from, i.occurred_to FROM note n"
     " JOIN passage p ON p.note_id = n.id JOIN inferred i ON i.passage_id = p.id ORDER BY n.path, p.id, i.line",
-    "SELECT n.path, c.first, c.last, c.tokens FROM note n JOIN chunk c ON c.note_id = n.id ORDER BY n.path, c.first",
     "SELECT n.path, a.slug, a.name, a.own FROM note n JOIN alias a ON a.note_id = n.id ORDER BY n.path, a.slug",
     "SELECT n.path, l.line, l.target, l.anchor FROM note n JOIN link l ON l.note_id = n.id"
     " ORDER BY n.path, l.line, l.target, l.anchor",

@@ -22,7 +22,6 @@ from vault_memory.text import terms
 if TYPE_CHECKING:
     from vault_memory.markdown.links import Link, NoteTag
     from vault_memory.markdown.note import Problem
-    from vault_memory.markdown.passages import Chunk
 
 _SLICE = 512
 """Passages written at a time: bounds memory for a note of any size, and is enough for a bulk embedding call."""
@@ -133,11 +132,6 @@ def put_note(
     return note_id, written
 
 
-def put_chunks(store: Store, note_id: int, chunks: "Iterable[Chunk]") -> None:
-    """Store the chunks of a note; positions count from its first passage."""
-    store.connection.executemany("INSERT INTO chunk VALUES(?, ?, ?, ?)", ((note_id, *chunk) for chunk in chunks))
-
-
 def put_problems(store: Store, note_id: int, problems: "Iterable[Problem]") -> None:
     """Store the findings about a note."""
     rows = ((note_id, p.line, p.level, p.message) for p in problems)
@@ -225,7 +219,7 @@ def _delete_rows(store: Store, note_id: int) -> set[int]:
     for table in ("mention", "fact", "claim", "inferred"):
         store.connection.execute(f"DELETE FROM {table} WHERE passage_id BETWEEN ? AND ?", span)
     store.connection.execute("DELETE FROM passage WHERE id BETWEEN ? AND ?", span)
-    for table in ("chunk", "alias", "link", "tag", "problem"):
+    for table in ("alias", "link", "tag", "problem"):
         store.connection.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
     store.connection.execute("DELETE FROM note WHERE id = ?", (note_id,))
     return used

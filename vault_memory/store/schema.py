@@ -10,10 +10,10 @@ import apsw
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError
 from vault_memory.vault.safe_files import close_folder, close_to_others
 
-VERSIONS = {"schema": 16, "notes": 20, "chunks": 7, "terms": 5, "relevance": 1}
+VERSIONS = {"schema": 17, "notes": 20, "passages": 7, "terms": 5, "relevance": 1}
 """What makes an index of notes. Raise a number whenever the same notes would give another: every index is then rebuilt.
 
-`schema` is the tables below, `notes` what `markdown/` and `text/` read out of a note, `chunks` how
+`schema` is the tables below, `notes` what `markdown/` and `text/` read out of a note, `passages` how
 markdown/passages.py cuts it, `terms` text/terms.py, `relevance` what search/relevance_gate.py keeps in `meta`.
 """
 
@@ -38,8 +38,6 @@ CREATE TABLE passage(
 CREATE INDEX passage_embedding ON passage(embedding_id);
 CREATE INDEX passage_scope ON passage(scope) WHERE scope IS NOT NULL;
 CREATE INDEX passage_origin ON passage(origin) WHERE origin IS NOT NULL;
-CREATE TABLE chunk(note_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL,
-  PRIMARY KEY(note_id, first)) WITHOUT ROWID;
 CREATE TABLE fact(
   passage_id INTEGER PRIMARY KEY, confidence REAL, importance REAL, occurred_from TEXT, occurred_to TEXT,
   block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL, key INTEGER NOT NULL, decided INTEGER NOT NULL,

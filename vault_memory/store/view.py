@@ -79,7 +79,7 @@ note AS NOT MATERIALIZED (SELECT id, path, size, mtime_ns, ctime_ns, hash, day, 
 ) + "".join(
     f"{table} AS NOT MATERIALIZED (SELECT * FROM main.{table} t WHERE EXISTS (SELECT 1 FROM main.note n"
     f" WHERE n.id = t.note_id AND n.scope {_OPEN} AND n.path NOT {_OUTDATED})),\n"
-    for table in ("alias", "link", "tag", "problem", "note_vector", "chunk")
+    for table in ("alias", "link", "tag", "problem", "note_vector")
 ) + """
 name AS NOT MATERIALIZED (SELECT * FROM main.name t WHERE EXISTS (SELECT 1 FROM mention m WHERE m.name_id = t.id)),
 frequent AS (SELECT * FROM main.frequent WHERE 0),

@@ -1,4 +1,4 @@
-"""Passages, the pieces of long lines, chunks within their bound, and the texts around a passage."""
+"""Passages, the pieces of long lines, and the texts around a passage."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vault_memory.markdown.facts import facts
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.passages import LONG_LINE_CHARS, Passage, chunks, passages, pieces, with_context
+from vault_memory.markdown.passages import LONG_LINE_CHARS, Passage, passages, pieces, with_context
 
 
 def cut(text: str, path: str = "notes/x.md") -> list[Passage]:
@@ -178,47 +178,6 @@ def test_each_piece_of_a_long_fact_knows_which_part_of_it_it_is() -> None:
     assert {passage.kind for passage in found[1:]} == {"world"}
     assert found[-2].text == "  and back"
     assert len([p for p in found if p.start_line == 2]) > 2
-
-
-# --- chunks -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("tokens", "headings", "found"),
-    [
-        ([], "", []),
-        ([40, 40, 40], "...", [(0, 1), (2, 2)]),
-        ([50, 30, 20, 50], "....", [(0, 2), (2, 3)]),
-        ([50, 30, 15, 5, 50], ".....", [(0, 3), (2, 4)]),
-        ([200, 10], "..", [(0, 0), (1, 1)]),
-        ([10, 200, 10], "...", [(0, 0), (1, 1), (2, 2)]),
-        ([20, 5, 30], ".#.", [(0, 2)]),
-        ([90, 20, 5], "..#", [(0, 0), (1, 2)]),
-    ],
-)
-def test_chunks_of_a_hundred_tokens_with_twenty_shared(
-    tokens: list[int], headings: str, found: list[tuple[int, int]]
-) -> None:
-    cuts = list(chunks(tokens, [mark == "#" for mark in headings], 100, 20))
-    assert [(chunk.first, chunk.last) for chunk in cuts] == found
-    assert [chunk.tokens for chunk in cuts] == [sum(tokens[a : b + 1]) for a, b in found]
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 150), st.booleans()), max_size=60), st.integers(50, 120), st.integers(0, 130))
-def test_chunks_cover_everything_within_their_bound(rows: list[tuple[int, bool]], target: int, overlap: int) -> None:
-    tokens, headings = [count for count, _ in rows], [mark for _, mark in rows]
-    found = list(chunks(tokens, headings, target, overlap))
-    assert {n for chunk in found for n in range(chunk.first, chunk.last + 1)} == set(range(len(rows)))
-    for chunk in found:
-        assert chunk.tokens == sum(tokens[chunk.first : chunk.last + 1])
-        assert chunk.tokens <= target or chunk.first == chunk.last
-    for one, two in itertools.pairwise(found):
-        assert one.first < two.first <= one.last + 1 <= two.last
-        shared = sum(tokens[two.first : one.last + 1])
-        assert shared <= overlap
-        if headings[one.last + 1] and one.tokens >= target // 4:
-            assert two.first == one.last + 1
 
 
 # --- context ------------------------------------------------------------------------------------------------
