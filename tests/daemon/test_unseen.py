@@ -122,6 +122,7 @@ def test_only_a_rebuild_that_is_asked_for_forgets_an_unmounted_drive(root: Path,
 def test_a_daemon_waits_for_a_drive_to_come_back(root: Path, drive: Drive) -> None:
     daemon = Running(root, start(root, "watch")).ready().settled()
     drive.unmount()
+    assert found(daemon, "otter")[0] is False
     until(lambda: has_waited(daemon, 1.5))
     put(root, "b.md", "A dipper.\n")
     until(lambda: found(daemon, "dipper")[2] == ["b.md"])

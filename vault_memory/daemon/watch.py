@@ -206,7 +206,7 @@ class Watcher(FileSystemEventHandler):
         self._root, self._changes, self._links = root, changes, links
         self._observer: BaseObserver | None = None
         self._identity: tuple[int, int] | None = None
-        self._stop_mounts: Callable[[], None] | None = None
+        self._mounts: list[locations.Mount] = []
         self._lost_folder = False
         self._threads: set[threading.Thread] = set()
         self._marked = threading.Condition()
@@ -225,7 +225,7 @@ class Watcher(FileSystemEventHandler):
         with self._marked:  # a mark that is under way to who watched before comes no more
             self._starts, self._mark_is_out = self._starts + 1, False
             self._marked.notify_all()
-        self._stop_mounts = locations.watch_mounts(self._root, self._mounts_changed)
+        self._mounts = locations.mounts_below(self._root)
         self._identity = locations.identity(self._root)
         before, observer = set(threading.enumerate()), Observer()
         try:
@@ -245,17 +245,18 @@ class Watcher(FileSystemEventHandler):
     def stop(self) -> None:
         """Watch no longer."""
         logging.getLogger("watchdog").removeHandler(self._overflows)
-        stop, self._stop_mounts = self._stop_mounts, None
-        if stop:
-            stop()
         if self._observer is not None:
             observer, self._observer = self._observer, None
             observer.stop()
             observer.join()
 
     def is_stale(self) -> bool:
-        """Whether something else is watched than what is there, such as another folder at the vault's path."""
-        return self._lost_folder or self._identity is None or locations.identity(self._root) != self._identity
+        """Whether something else is watched than what is there, such as another folder at the vault's path.
+
+        Watches go silently with a drive, and do not come back with it.
+        """
+        is_another = self._identity is None or locations.identity(self._root) != self._identity
+        return self._lost_folder or is_another or locations.mounts_below(self._root) != self._mounts
 
     def wait_for_events(self, seconds: float) -> bool:
         """Whether all that happened before this call has been told of; waits for that, at most so long.
@@ -328,11 +329,6 @@ class Watcher(FileSystemEventHandler):
             was_out, self._mark_is_out = self._mark_is_out, False
             self._marked.notify_all()
         return was_out
-
-    def _mounts_changed(self) -> None:
-        """Watches go silently with what was mounted, and do not come back with it."""
-        self._lost_folder = True
-        self._changes.add_everything()
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Note the paths of an event of watchdog's, in its thread."""

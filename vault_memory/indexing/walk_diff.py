@@ -140,7 +140,7 @@ def mark_missing_drives(store: Store, vault: Vault, walk: Walk) -> None:
 
 def remember_drives(store: Store, vault: Vault, walk: Walk) -> None:
     """Keep which drives are mounted, and which are missing, after a look at everything; inside no transaction."""
-    mounted = filter(is_encodable, locations.mounted_below(vault.root))  # no note below another name is indexed
+    mounted = filter(is_encodable, _mounted(vault))  # no note below another name is indexed
     now = json.dumps(sorted({*mounted, *_missing(store, vault, walk)}))
     if now != (store.meta(MOUNTS) or "[]"):
         with store.writing():
@@ -150,10 +150,14 @@ def remember_drives(store: Store, vault: Vault, walk: Walk) -> None:
 def _missing(store: Store, vault: Vault, walk: Walk) -> list[str]:
     """What is mounted no more and known to hold notes that a walk should have seen and did not."""
     remembered: list[str] = json.loads(str(store.meta(MOUNTS) or "[]"))
-    mounted = locations.mounted_below(vault.root) if remembered else set()
+    mounted = _mounted(vault) if remembered else set()
     return [
         folder
         for folder in remembered
         if folder not in mounted
         and any(walk.has_looked_at(path) and path not in walk.files for path in note_paths(store.view(ALL), folder))
     ]
+
+
+def _mounted(vault: Vault) -> set[str]:
+    return {mount.folder.relative_to(vault.root).as_posix() for mount in locations.mounts_below(vault.root)}

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -193,49 +193,15 @@ class Mount(NamedTuple):
     number: int = 0
 
 
-def watch_mounts(root: Path, tell: Callable[[], None]) -> Callable[[], None]:
-    """Call `tell`, from a thread, when a mount around a folder comes or goes (Linux); returns what ends that."""
-    if not _MOUNTS.exists():
-        return lambda: None
-    import threading  # lazy, as is select: every command asks what kind of file system it is on
-
-    stopped, stop = os.pipe()
-    threading.Thread(
-        target=_watch_table, args=(root, tell, stopped, _mounts_around(root)), name="mounts", daemon=True
-    ).start()
-    return lambda: os.close(stop)
-
-
-def _watch_table(root: Path, tell: Callable[[], None], stopped: int, known: list[Mount]) -> None:
-    import select
-
-    with open(_MOUNTS, "rb") as table:
-        poll = select.poll()
-        poll.register(table, select.POLLERR | select.POLLPRI)  # what the kernel raises when the table has changed
-        poll.register(stopped, select.POLLIN)
-        while True:  # a look first: something may have changed before the table was opened
-            before, known = known, _mounts_around(root)
-            if known != before:
-                tell()
-            if stopped in dict(poll.poll()):
-                break
-    os.close(stopped)
-
-
 def silent_mounts(root: Path, table: Path = _MOUNTS) -> list[Mount]:
     """The file systems at and below a folder that do not tell of every change, by the kernel's table of mounts."""
     below = [mount for mount in _mounts(table) if root in mount.folder.parents]
     return [mount for mount in (Mount(root, _kind_of(root, table)), *below) if mount.kind.startswith(_SILENT_KINDS)]
 
 
-def mounted_below(root: Path) -> set[str]:
-    """The folders inside a folder, relative to it, at which something is mounted; not what only waits to mount it."""
-    inside = (mount.folder for mount in _mounts() if root in mount.folder.parents and mount.kind != "autofs")
-    return {folder.relative_to(root).as_posix() for folder in inside}
-
-
-def _mounts_around(root: Path) -> list[Mount]:
-    return [m for m in _mounts() if m.folder.is_relative_to(root) or root.is_relative_to(m.folder)]
+def mounts_below(root: Path) -> list[Mount]:
+    """What is mounted inside a folder; not what only waits to be."""
+    return [mount for mount in _mounts() if root in mount.folder.parents and mount.kind != "autofs"]
 
 
 def _kind_of(folder: Path, table: Path = _MOUNTS) -> str:
