@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.markdown.denial import sentence
+from vault_memory.markdown.fact_text import sentence
 from vault_memory.markdown.supersede import ANY, CHANGES, COUNTRIES, ENDS, PLANNED, SAID, STATES, Claim
 from vault_memory.text import dates
 from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES

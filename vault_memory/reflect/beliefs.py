@@ -15,9 +15,8 @@ from functools import cached_property
 from itertools import islice
 
 from vault_memory.errors import RemoteError
-from vault_memory.markdown.denial import Sentence, sentence
 from vault_memory.markdown.entities import link_name
-from vault_memory.markdown.fact_text import EvidenceSource, sources, without_evidence
+from vault_memory.markdown.fact_text import EvidenceSource, Sentence, sentence, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import fact_name

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from vault_memory.markdown.claims import claims
-from vault_memory.markdown.denial import sentence
-from vault_memory.markdown.fact_text import without_evidence
+from vault_memory.markdown.fact_text import sentence, without_evidence
 from vault_memory.markdown.supersede import supersedes
 
 SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
