@@ -232,7 +232,11 @@ class _ToolSync:
         if before and not reading.is_anew:
             writer = _TextWriter(self._home, before, self._scope, self._tool)
         else:
-            path = before.path if before and before.path else self._free_name(source.name)
+            path = (
+                before.path
+                if before and before.path
+                else self._free_name(source.key.rpartition("/")[2].removesuffix(".jsonl"))
+            )
             writer = _TextWriter(self._home, TranscriptState(path=path), self._scope, self._tool)
         is_chosen = False
         with writer:

@@ -172,39 +172,28 @@ def read_lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int]]:
 
 @dataclass(frozen=True)
 class JsonlFile:
-    """One transcript; `key` is its path below the tool's folder, `size` and `time_ns` as that was listed."""
+    """One transcript; `key` is its path below the tool's folder, `stamp` changes whenever the transcript does."""
 
     key: str
-    name: str
     file: str
-    size: int
-    time_ns: int
+    stamp: str
     parse: Parse
     title: str = ""
 
-    @property
-    def stamp(self) -> str:
-        """What changes whenever the transcript does; found without reading it."""
-        return f"{self.size}.{self.time_ns}"
-
     def read(self, mark: str) -> Reading:
         """Read on from where a reading with that mark ended, all of it where the file is another; raises OSError."""
-        handle = open(self.file, "rb")  # noqa: SIM115 - closed when the last record was given
-        offset = 0
-        try:
-            number, _, fingerprint = mark.partition(" ")
-            if number.isdigit() and os.fstat(handle.fileno()).st_size >= int(number):
-                offset = int(number) if _fingerprint(handle, int(number)) == fingerprint else 0
-        except OSError:
-            handle.close()
-            raise
+        number, _, fingerprint = mark.partition(" ")
+        end = int(number) if number.isdigit() else 0
+        with open(self.file, "rb") as handle:
+            is_longer = os.fstat(handle.fileno()).st_size >= end
+            offset = end if is_longer and _fingerprint(handle, end) == fingerprint else 0
         reading = Reading(iter(()), offset == 0, mark)
-        reading.records = self._records(handle, offset, reading)
+        reading.records = self._records(offset, reading)
         return reading
 
-    def _records(self, handle: BinaryIO, offset: int, reading: Reading) -> Iterator[Record]:
+    def _records(self, offset: int, reading: Reading) -> Iterator[Record]:
         end = offset
-        with handle:
+        with open(self.file, "rb") as handle:
             handle.seek(offset)
             for line, size in read_lines(handle):
                 if time.monotonic() > reading.deadline:
@@ -254,7 +243,7 @@ def _list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], 
             for entry in _entries(root, folder, listing)
             if level in ("*", entry.name) and entry.is_dir()
         ]
-    found: list[JsonlFile] = []
+    found: list[tuple[int, JsonlFile]] = []
     for folder in below:
         for entry in _entries(root, folder, listing):
             name = entry.name
@@ -265,10 +254,10 @@ def _list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], 
             except OSError:  # gone since it was listed, or a link to nothing
                 continue
             if stat.S_ISREG(status.st_mode):
-                session, size, time_ns = name.removesuffix(".jsonl"), status.st_size, status.st_mtime_ns
-                found.append(JsonlFile(folder + name, session, entry.path, size, time_ns, parse))
-    found.sort(key=lambda file: file.time_ns, reverse=True)
-    listing.sources += found
+                stamp = f"{status.st_size}.{status.st_mtime_ns}"
+                found.append((status.st_mtime_ns, JsonlFile(folder + name, entry.path, stamp, parse)))
+    found.sort(key=lambda file: -file[0])
+    listing.sources += (source for _, source in found)
     return listing
 
 
@@ -319,10 +308,6 @@ class DatabaseSession:
     title: str
     folder: str
     file: str
-
-    @property
-    def name(self) -> str:
-        return self.key
 
     @cached_property
     def listed(self) -> list[tuple[Any, ...]]:
