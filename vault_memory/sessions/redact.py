@@ -151,7 +151,7 @@ def _is_named(value: str, match: re.Match[str]) -> bool:
         return not (is_hex or _BEFORE_NO_KEY.search(before)) and _is_key(value, match)
     if re.fullmatch(f"(?i)[a-z_]*(?:{_PASS}|{_SECRET_NAMES})[a-z_]*", value) or ("(" in by and not is_password):
         return False  # get_secret("db-1") names it
-    if "," in by or "==" in by:  # ("DB_PASSWORD", "…"), but not ("password", "login")
+    if "," in by or "==" in by or by.isspace():  # ("DB_PASSWORD", "…"), but not ("password", "login")
         return bool(is_quoted) and " " not in value and _has_both(value)
     if is_quoted and " " in value:
         return is_password is not None
@@ -197,12 +197,11 @@ _OPTIONS = {
     "curl|https?": r"(?:-[ua] ?|--user[ =]|--auth[ =])[\"']?[^\s:\"'-][^\s:\"']{0,64}:",
     "(?:mysql|mariadb)(?:dump|admin)?|7z|rar": "-p",
     "sshpass|mongo[a-z]{0,8}|twine|(?:docker|podman|oc|az|cf|helm) login": "-p[ =]?",
-    "[a-z]{4,8}-cli|ldap[a-z]{3,8}|ssh-keygen|zip|sqlcmd|bcp|mosquitto_[ps]ub": "-[aNPw] ?",
+    "[a-z]{4,8}-cli|ldap[a-z]{3,8}|ssh-keygen|zip|sqlcmd|bcp|mosquitto_[ps]ub": "(?:-[aNPw] ?|--pass )",
     "security": "-w ",
     "smbclient": r"\S{1,99}%",
     "openssl": "-pass(?:in|out)? pass:",
     "htpasswd": r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4} \S{1,99} \S{1,64} ",
-    "nmcli": "password ",
     "ConvertTo-SecureString": "",
 }
 """What stands before a password in a command."""
@@ -216,15 +215,12 @@ _PLACES = (
     Rule("signature", "sig Sig",
          r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<secret>[\w%+/=-]{20,1024})"),
     Rule("password", "curl http mysql mariadb 7z rar sshpass mongo twine login -cli zip sqlcmd bcp mosquitto_ ldap "
-         "security smbclient ssh-keygen openssl htpasswd nmcli SecureString",
+         "security smbclient ssh-keygen openssl htpasswd SecureString",
          rf"\b(?:{_ANY_OPTION}){_TYPED}", _is_typed),
     Rule("password", "echo",
          r"\becho (?:-n )?[\"']?(?:[^\s:\"'|]{1,64}:)?(?P<secret>[^\s\"'`|]{4,256})[\"']? ?"
          r"\|[^\n|;&]{0,200}?(?:\bsudo -\w{0,4}S|\bchpasswd|-stdin|\bbase64\b)", _is_typed),
     Rule("password", "machine", r"\bmachine\s+\S{1,99}\s+login\s+\S{1,99}\s+password\s+(?P<secret>\S{1,256})"),
-    Rule("password", "requirepass masterauth authtoken PASS PW TOKEN SECRET KEY .pass .pw",
-         r"\b(?:requirepass|masterauth|add-authtoken|[A-Z][A-Z0-9_]{0,40}_(?:PASS(?:WORD|WD|PHRASE)?|PWD?|TOKEN|SECRET|KEY)"
-         r"|\w{1,40}\.(?:password|passwd|pass|pwd))[ \t]{1,4}(?![=:])" + _TYPED, _is_typed),
     Rule("password", "identified password",
          r"(?i)(?:\bidentified\b[^\n;'\"]{0,60}?\bby|\b(?:user|role|login|with|for)\b[^\n;'\"]{0,80}?\bpassword)"
          r"\s{0,4}=?\s{0,4}(?:N|PASSWORD\()?(?P<q>['\"])(?P<secret>(?:(?!(?P=q))[^\n]){3,256})(?P=q)"),
@@ -266,7 +262,7 @@ _NAMED = (
 _GIVES = (
     r"(?P<by>[\"'`*\\\])]{0,4}[ \t]{0,4}"
     r"(?:=>|:=|->|==?|:[ \t]?[|>]-?\r?\n|:(?:[ \t]?[&\w<>\[\].|?]{1,30}[ \t]?=)?)[ \t]{0,16}"
-    r"|[\"']?>|[\"']?[\s,>]{1,40}[<\"']?value[\"']?\s?[=:>]\s{0,4}|</key>\s{0,40}<string>"
+    r"|[\"']?>|[\"']?[\s,>]{1,40}[<\"']?value[\"']?\s?[=:>]\s{0,4}|</key>\s{0,40}<string>|[ \t]{1,4}(?=[\"'])"
     r"|\((?=[\"'])|[\"']\s{0,4},\s{0,4}(?=[\"'])|[\"'\])]{0,3}\s?(?:\|\||\?\?|or)\s?(?=[\"']))(?:[NbrfuL@$](?=[\"']))?"
 )
 """What stands between a name and its value: in settings, JSON, YAML, XML, a property list, a call, a default."""
@@ -286,8 +282,8 @@ _IS = (
 """In a sentence: what a secret may be said to be of, and what joins it to its name."""
 
 _PASSWORD_NAMES = (
-    r"pass(?:wor[dt]|phrase|code|wd)|pwd?|kennwort|l(?:ö|o\u0308)senord(?:et)?|mot[ \t]de[ \t]passe"
-    r"|contrase(?:ñ|n\u0303)a|senha|wachtwoord|(?:wlan|wi-?fi)[- ]?(?:schlüssel|key)"
+    r"pass(?:wor[dt]|phrase|code|wd)|pwd?|requirepass|masterauth|authtoken|kennwort|l(?:ö|o\u0308)senord(?:et)?"
+    r"|mot[ \t]de[ \t]passe|contrase(?:ñ|n\u0303)a|senha|wachtwoord|(?:wlan|wi-?fi)[- ]?(?:schlüssel|key)"
 )
 _SAID = (
     r"(?:(?P<quote>[\"'`“„«‘‚])[ \xa0\u202f]?)?(?P<secret>"
@@ -296,8 +292,6 @@ _SAID = (
 )
 
 _NAMES = (
-    Rule("secret", "--", rf"(?i)(?<![\w-])--(?:[a-z0-9]{{1,20}}-){{0,3}}{_NAMED}(?P<by>[ \t]{{1,4}})(?=[^\s-]){_VALUE}",
-         _is_named),
     Rule("password", "passphrase", rf"(?i)(?<![A-Za-z])passphrase{_OF_WHAT}{_IS}"
          r"(?P<secret>[^\W_]{1,24}(?:[ \t-]{1,2}[^\W_]{1,24}){3,10}+)(?![^\s,;.!?)])", _is_phrase),
     Rule("seed-phrase", "seed mnemonic phrase backup wallet words",
@@ -310,7 +304,7 @@ _NAMES = (
          rf"(?i)(?<![A-Za-z])(?:token|key|secret|schlüssel|clave|clé|chave|nyckel|sleutel)"
          rf"(?:{_OF_WHAT}{_IS}|[ \t])[\"'`]?"
          r"(?P<secret>(?:0x)?[A-Za-z0-9][\w.~+/=-]{15,4096})", _is_key),
-    Rule("password", "pass pw kennwort senord contrase senha wachtwoord wlan wi-fi wifi",
+    Rule("password", "pass pw masterauth authtoken kennwort senord contrase senha wachtwoord wlan wi-fi wifi",
          rf"(?i)(?<![^\W_])(?:{_PASSWORD_NAMES})\*{{0,2}}(?P<by>{_OF_WHAT}{_IS}|[ \t]{{1,4}})"
          rf"(?:\*\*[ \t]{{0,4}})?{_SAID}", _is_said),
     Rule("card-number", "2 3 4 5 6",
