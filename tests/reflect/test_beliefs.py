@@ -354,7 +354,6 @@ def context(found: Sequence[HeldOpinion]) -> PageContext:
         link_entity=str.title,
         exists=lambda target: False,
         stems=stems,
-        rarity=lambda stem: 0.5,
         count=lambda text: len(text.split()),
     )
 

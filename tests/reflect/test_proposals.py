@@ -15,7 +15,7 @@ from vaults import age, fill, memory, put
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import core, proposals
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, apply_change, list_items
-from vault_memory.reflect.proposals import PassedOver, name_for, parse_line
+from vault_memory.reflect.proposals import PassedOver, parse_line
 from vault_memory.reflect.run_log import RunLog
 
 PAGE = "bank/proposals.md"
@@ -363,78 +363,11 @@ def test_what_was_refused_is_not_asked_again(root: Path, how: str) -> None:
 
 # --- what is to be taken out ------------------------------------------------------------------------------------------
 
-PLANNED = "- W @Tern: Signing of phase 2 is on 12 December 2025.\n"
-
 
 def removals(root: Path) -> dict[str, str]:
     page = (root / PAGE).read_text("utf-8") if (root / PAGE).exists() else ""
     lines = [line for line in page.splitlines() if line.startswith("- [ ] remove: ")]
     return {line.split('"')[1]: line.partition(" because ")[2] for line in lines}
-
-
-def test_a_day_that_is_over_for_a_month_is_to_go(tmp_path: Path) -> None:
-    line = "Signing of phase 2: 12 December 2025 (it was 28 November before)."
-    root = fill(tmp_path / "v", {"memory/2025-11-20.md": f"## Retain\n{PLANNED}", "memory.md": f"- {line}\n- Tea.\n"})
-    reflected(root, "2026-01-31")
-    assert not (root / PAGE).exists()
-    reflected(root, "2026-02-01")
-    (because,) = removals(root).values()
-    assert because.startswith("12 December 2025 is over ([[2025-11-20]] L2) ^p-")
-    before = reflected(root, "2026-02-01").edits
-    assert before == ()
-    page = (root / PAGE).read_text("utf-8")
-    put(root, PAGE, page.replace("[ ] remove", "[x] remove"))
-    reflected(root, "2026-02-01")
-    assert (root / "memory.md").read_text("utf-8") == "- Tea.\n"
-    assert removals(root) == {}
-
-
-@pytest.mark.parametrize(
-    ("log", "line"),
-    [
-        (PLANNED, "Signing of phase 2: 12 January 2027."),
-        (PLANNED, "The boat was bought on 12 December 2025."),
-        (PLANNED.replace("12 December", "2 November"), "Signing of phase 2: 2 November 2025."),
-        (PLANNED + PLANNED.replace("12 December 2025", "12 March 2026"), "Signing of phase 2: 12 December 2025."),
-        ("- W @Nora: Was born in Visby.\n", "Nora: born 12 December 1984."),
-    ],
-)  # fmt: skip
-def test_other_days_stay(tmp_path: Path, log: str, line: str) -> None:
-    root = fill(tmp_path / "v", {"memory/2025-11-20.md": f"## Retain\n{log}", "memory.md": f"# Me\n\n- {line}\n"})
-    reflected(root, "2026-02-03")
-    assert removals(root) == {}
-
-
-def test_of_a_line_said_twice_one_is_to_go_and_one_stays(root: Path) -> None:
-    put(root, "memory.md", "# Me\n\n- Tea, no milk.\n- Rows.\n\n## More\n\n- Tea, no milk.\n- [[Rows]]\n- Tea.\n")
-    reflected(root)
-    assert {old: because.partition(" ^")[0] for old, because in removals(root).items()} == {
-        "Tea, no milk.": "line 3 says the same", "[[Rows]]": "line 4 says the same",
-    }  # fmt: skip
-    page = (root / PAGE).read_text("utf-8")
-    put(root, PAGE, page.replace("[ ] remove", "[x] remove"))
-    core = (root / "memory.md").read_bytes()
-    reflected(root)
-    assert (root / "memory.md").read_text() == "# Me\n\n- Tea, no milk.\n- Rows.\n\n## More\n\n- Tea.\n"
-    # A run that was killed between the core and the page of proposals: the other one must not go as well.
-    put(root, PAGE, page.replace("[ ] remove", "[x] remove"))
-    assert reflected(root).skipped == ()
-    assert (root / "memory.md").read_text() == "# Me\n\n- Tea, no milk.\n- Rows.\n\n## More\n\n- Tea.\n"
-    assert core != (root / "memory.md").read_bytes()
-
-
-def test_a_line_whose_cited_day_is_gone_is_to_go(root: Path) -> None:
-    cited = "Tea — [[2025-11-03]] L3"
-    put(
-        root,
-        "memory.md",
-        f"- {cited}\n- Cake [[2025-10-01]]\n- Rum — [[2025-10-01]] L3, [[2025-11-05]] L2\n- Ice [[2025-10-02#^a]]\n",
-    )
-    reflected(root)
-    assert set(removals(root)) == {"Ice [[2025-10-02#^a]]"}
-    (root / "memory/2025-11-03.md").unlink()
-    reflected(root)
-    assert removals(root)[cited].startswith("it rests on 2025-11-03 alone, and there is no such note any more ^p-")
 
 
 def own_words(root: Path, quote: str, own: str) -> None:
@@ -464,9 +397,6 @@ def test_a_line_put_there_for_a_fact_that_was_forgotten_is_to_go(root: Path) -> 
 # --- the page's lines, read again ------------------------------------------------------------------------------------
 
 
-ONCE, TWICE = (name_for(CoreChange(REMOVE, text, "A"), None) for text in ("", "A"))
-
-
 @pytest.mark.parametrize(
     ("line", "change"),
     [
@@ -474,8 +404,6 @@ ONCE, TWICE = (name_for(CoreChange(REMOVE, text, "A"), None) for text in ("", "A
         ('* [X] add: "A "b" c" because so ^p-0123abcd  ', CoreChange(ADD, 'A "b" c')),
         ('- [x] change: "A" → "B" because so ^p-0123abcd', CoreChange(CHANGE, "B", "A")),
         ('- [x] remove: "A" because so ^p-0123abcd', CoreChange(REMOVE, "", "A")),
-        (f'- [x] remove: "A" because so ^p-{ONCE}', CoreChange(REMOVE, "", "A")),
-        (f'- [x] remove: "A" because so ^p-{TWICE}', CoreChange(REMOVE, "A", "A")),
         ('- [x] add: "A" because B" because so ^p-0123abcd', CoreChange(ADD, 'A" because B')),
     ],
 )  # fmt: skip

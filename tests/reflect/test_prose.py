@@ -73,15 +73,12 @@ def test_a_sentence_that_stands_in_its_facts_is_accepted(text: str, facts: tuple
         ("Bob prefers short replies on the ferry.", (1,), "the name “bob”"),
         ("Ada prefers short replies on the ferry with Bob.", (1,), "the name “bob”"),
         ("Ben prefers short replies on the ferry.", (1,), "the name “ben”"),
-        ("Ada Lowe prefers short replies on the ferry.", (1, 2), "“ada lowe” stands so in none"),
         ("The R3 Labs people met Ida Holm.", (7,), "the number r3"),
         ("Аda prefers short replies on the ferry.", (1,), "the name"),  # a Cyrillic А
         ("Mag das neue Büro in Köln sehr.", (9,), "the name “köln”"),
         ("Ada prefers 20 short replies on the ferry.", (1,), "the number 20"),
         ("Ada prefers 27 short replies on the ferry.", (1,), "the number 27"),  # a day is no number of replies
         ("Ada prefers short replies, 1500.5 chars.", (1,), "the number 1500.5"),
-        ("Bought three lamps for $1,500 with Ben.", (2,), "the sign $"),
-        ("Cleo paid €40 of the rent.", (6,), "the sign €"),
         ("Ada prefers short replies on ferry.example there.", (1,), "“ferry.example” is in none"),
         ("The Otter project moves to v2.2.", (4,), "the number v2.2"),
         ("The Otter project moves at 14:31.", (4,), "the number 14:31"),
@@ -117,7 +114,7 @@ VOCABULARY = st.lists(
 @settings(max_examples=40)
 @given(VOCABULARY, st.data())
 def test_whatever_is_put_into_it_is_found(words: list[str], data: st.DataObject) -> None:
-    invented = data.draw(st.sampled_from(["Zebulon", "Qu-7", "8431", "19 March", "2031-05-06", "€"]))
+    invented = data.draw(st.sampled_from(["Zebulon", "Qu-7", "8431", "19 March", "2031-05-06"]))
     at = data.draw(st.integers(0, len(words)))
     text = f"Ada {' '.join([*words[:at], invented, *words[at:]])}."
     assert problems([CitedSentence(text, (1,))], {1: f"Ada {' '.join(words)}."}, "Ada", WritingBrief())

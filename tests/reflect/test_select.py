@@ -7,15 +7,10 @@ import pytest
 
 from vault_memory.reflect import select
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.select import Turn, Weights, choose, is_decided
+from vault_memory.reflect.select import Turn, Weights, choose
 
 DAY = date(2025, 11, 3)
 WORDS = "roof stove tile server rain bread train letter boat cello"
-
-
-def ordinary(_: str) -> float:
-    """The rarity of words that are neither everywhere nor peculiar to a few notes."""
-    return 0.4
 
 
 def stems(text: str) -> list[str]:
@@ -34,7 +29,7 @@ def hash_of(text: str) -> int:
 
 
 def weigh(**more: object) -> Weights:
-    plain = {"stems": stems, "rarity": ordinary, "cost": lambda fact: len(stems(fact.text)) + 10}
+    plain = {"stems": stems, "cost": lambda fact: len(stems(fact.text)) + 10}
     return Weights(**{**plain, **more})  # type: ignore[arg-type]
 
 
@@ -53,27 +48,10 @@ def test_people_come_before_repeating() -> None:
     assert {slug for one in found for slug in one.about} == {"ann", "bob", "cy"}
 
 
-def test_a_thread_comes_before_what_stands_alone() -> None:
-    facts = [
-        fact("Leak near ridge opened.", 1),
-        fact("Ladder borrowed against leak.", 2),
-        fact("Seventeen geese passed overhead.", 3),
-    ]
-    assert texts(choose(facts, 14, weigh()))[0] != "Seventeen geese passed overhead."
-
-
-def test_decisions_and_importance_come_first() -> None:
+def test_what_is_important_comes_first() -> None:
     facts = [fact(f"Counted {name} boats.", line) for line, name in enumerate(WORDS.split())]
-    facts += [fact("We decided against sheet metal.", 20), fact("Basement flooded overnight.", 21, importance=0.95)]
-    assert set(texts(choose(facts, 30, weigh()))) == {"We decided against sheet metal.", "Basement flooded overnight."}
-
-
-def test_what_is_older_folds_first_and_only_where_all_else_is_equal() -> None:
-    old, new = fact("Oats ordered here.", 1, day=DAY - timedelta(9)), fact("Barn painted today.", 2)
-    assert choose([old, new], 13, weigh()) == [old]
-    assert choose([old, new], 13, weigh(old_before=DAY)) == [new]
-    telling = old._replace(text="We decided to order oats.")
-    assert choose([telling, new], 15, weigh(old_before=DAY)) == [telling]
+    facts += [fact("Basement flooded overnight.", 21, importance=0.95)]
+    assert texts(choose(facts, 13, weigh())) == ["Basement flooded overnight."]
 
 
 # --- what is taken once, or not before its time ------------------------------------------------------------------
@@ -148,29 +126,3 @@ def test_lately_is_measured_from_the_newest() -> None:
     assert [late(one) for one in facts] == [True, True, False, False]
     assert not late(facts[0]._replace(day=None))
     assert not select.lately([])(facts[0])
-
-
-# --- properties --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("We decided to keep the mast.", True),
-        ("Agreed with Tomas on Friday.", True),
-        ("SQLite was the right decision.", True),
-        ("Went with the cheaper felt.", True),
-        ("The permit was granted.", True),
-        ("The trip is cancelled.", True),
-        ("I love that you chose pottery.", False),
-        ("It went without a hitch.", False),
-        ("Nothing undecided here.", False),
-        ("The permit was not granted on 29 October.", False),
-        ("It hasn't been decided, or wasn't approved.", True),
-        ("The budget wasn't approved.", False),
-        ("Nothing is not yet agreed.", False),
-        ("We decided not to sell.", True),
-    ],
-)
-def test_is_decided(text: str, expected: bool) -> None:
-    assert is_decided(text) is expected

@@ -74,26 +74,6 @@ def test_a_deleted_line_stays_away_whatever_becomes_of_index_and_page(root: Path
     assert SINGS in (root / "bank/world.md").read_text("utf-8"), "from one page, not from all"
 
 
-TOGETHER = "memory/2025-11-07.md"
-NETS, BREAD = "Mends torn herring nets, old sails, long ropes", "Bakes dark rye bread, cinnamon buns, almond cakes"
-
-
-def grouped(root: Path, *facts: str) -> str:
-    """A day with short facts about one person, and the page's lines that tell of it."""
-    put(root, TOGETHER, "## Retain\n" + "".join(f"- W @Mara: {fact}.\n" for fact in facts))
-    reflected(root)
-    return "\n".join(one for one in (root / MARA).read_text("utf-8").splitlines() if "[[2025-11-07]]" in one)
-
-
-def test_a_fact_deleted_alone_stays_away_in_company(root: Path) -> None:
-    line = grouped(root, NETS)
-    rewrite(root, MARA, line + "\n", "")
-    assert grouped(root, NETS) == ""
-    told = grouped(root, NETS, BREAD)
-    assert ("nets" in told, told.endswith(f"{BREAD} — [[2025-11-07]] L3")) == (False, True)
-    assert f"{NETS}; {BREAD}" in (root / "bank/world.md").read_text("utf-8"), "from one page, not from all"
-
-
 # --- numbers that were given by hand ----------------------------------------------------------------------------------
 
 

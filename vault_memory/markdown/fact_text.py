@@ -76,13 +76,6 @@ def traced(line: str, source: str, cited: int = 1) -> float:
     return min((len(need & theirs) / (len(need) + cited) for need in (every, content) if need), default=1.0)
 
 
-def surely_traced(line: str, source: str, cited: int) -> float:
-    """The same share at its least, whichever stop words somebody counts without."""
-    every, theirs = _words(_WIKILINK.sub(" ", line)), _words(source)
-    content = every - STOP_WORDS
-    return len(content & theirs) / (len(content | (every - theirs)) + cited)
-
-
 def _words(text: str) -> set[str]:
     return {word for word in _WORD.findall(text.casefold()) if len(word) > 1}
 

@@ -44,8 +44,6 @@ class Line(NamedTuple):
     text: str
     keys: tuple[int, ...] = ()
     slot: str = ""
-    parts: tuple["Line", ...] = ()
-    """Of a line that tells several facts: one line of each, for a person may not want all of them."""
     of: str = ""
     """Of a line below an entry, what the entry is known by: the same fact may stand elsewhere, as an entry itself."""
 

@@ -41,10 +41,7 @@ class Item(NamedTuple):
 
 
 class CoreChange(NamedTuple):
-    """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition).
-
-    A removal with a text is that of a line said twice: it is to stand there still.
-    """
+    """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition)."""
 
     what: str
     text: str
@@ -72,7 +69,7 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
     found = next((item for item in reversed(there) if item.text == change.old), None)
     at = 2 * (found.line - 1) if found else 0
     if change.what == REMOVE:
-        is_done = found is None or (change.text != "" and sum(item.text == change.old for item in there) == 1)
+        is_done = found is None
     else:
         is_done = found is None and any(item.text == change.text for item in there)
     if is_done:

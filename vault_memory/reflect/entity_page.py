@@ -2,8 +2,7 @@
 
 A fact stands there once. What is told first is chosen first (select.py): a short overview of all times, then what was
 told lately, then the rest. Of that, what is alive (core and working) and not over stands under "Now", what lies ahead
-under "Ahead", and the rest in a timeline. Only the section of a fact depends on its tier: the clock moves facts from
-one to another, and does nothing else. Over and ahead are seen from the newest day on which anything was written.
+under "Ahead", and the rest in a timeline. Over and ahead are seen from the newest day on which anything was written.
 
 The same is done for bank/world.md (how things are, by whom) and bank/experience.md (what was done, by month).
 """
@@ -17,7 +16,6 @@ from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import chain
 
-from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import long_day, page_of, period_of
@@ -34,14 +32,11 @@ BANK_TOKENS = 2000
 """More than an entity's page: what does not fit here stands on one of those."""
 
 OVERVIEW_TOKENS = 220
-CORE_SHARE, LATELY_SHARE = 8, 4
-"""What is needed again and again, and what was told lately, gets one of so many parts of the room first."""
+LATELY_SHARE = 4
+"""What was told lately gets one of so many parts of the room first: .002 of what is asked about LoCoMo."""
 
 FRAME_TOKENS = 60
 """What headings and the closing line cost, near enough; what is too much is taken back."""
-
-SECTION_TOKENS = 40
-"""What the sections that come and go with the clock may cost: how much is told is found out as if all had aged."""
 
 HEADLINE_TOKENS = 70
 """What the first line and its citation may take of the overview's room."""
@@ -54,27 +49,12 @@ CITATION_TOKENS = 14
 WEIGHED_FACTS = 800
 """So many facts are looked at closely; of more only the weightiest of each month are."""
 
-_LASTING = re.compile(
-    r"\b(?:since|as of|starting|every|each|daily|weekly|monthly|yearly|annual(?:ly)?|birthday|born|now)\b"
-    r"|\bfrom\b[^.;]{1,40}\bon(?:wards?)?\b",
-    re.I,
-)
-"""What a fact says that goes on behind its day, or comes again."""
-
 LEAST_SHARED, SHARE = 2, 0.5
-"""What holds so many telling words of a first sentence, and so large a part by their rarity, tells of it anew."""
+"""What holds so many telling words of a first sentence, and so large a part of them, tells of it anew."""
 
 _FIRST_SENTENCE = re.compile(r"(?<=\w)[.;!?](?:\s|$)")
 
 STANDING = frozenset(("world", "observation"))
-
-_IS = (
-    r"(?:(?:[Ii]s|[Aa]re|I am|I'm|[Ww]e are|[Ww]e're) (?:now |still )?"
-    r"(?:an?|the|my|our|his|her|their|allergic|from|based|married|in|at|on|\w+'s)\b"
-    r"|(?:I |[Ww]e )?(?:now |still |also )?(?:[Ll]ives?|[Ww]orks?|[Rr]uns?|[Kk]eeps?|[Tt]each(?:es)?|[Ss]tud(?:y|ies)"
-    r"|[Ss]tands?|[Bb]elongs?|[Ss]erves?|[Ll]eads?|[Oo]wns?|[Cc]onsists|[Hh]andles?)\b|Allergic\b)"
-)
-"""How a sentence goes on, or begins, that says what somebody or something is."""
 
 RELATED_LINKS, FOLDED_LINKS = 8, 4
 """How many links say whom it goes with, and where folded facts stand."""
@@ -96,9 +76,7 @@ class Profile:
 
 def lines(profile: Profile, context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The lines of an entity's block, within `tokens`; the order of the facts given plays no part."""
-    page = _Page(profile, context, tokens)
-    page.fitted(tokens - SECTION_TOKENS, as_old=True)
-    return tuple(page.fitted(tokens))
+    return tuple(_Page(profile, context, tokens).fitted())
 
 
 def size(facts: Sequence[Fact]) -> str:
@@ -119,7 +97,7 @@ def known_on(fact: Fact) -> date | None:
 
 
 def is_over(fact: Fact, newest: date | None) -> bool:
-    """Whether what a fact tells of happened on a day that is past on the newest one, and does not go on."""
+    """Whether what a fact tells of happened on a day that is past on the newest one."""
     if newest is None:
         return False
     if fact.kind in ("experience", "opinion"):
@@ -127,7 +105,7 @@ def is_over(fact: Fact, newest: date | None) -> bool:
     span = fact.occurred
     if span is None or (span.end - span.start).days > LONG_SPAN_DAYS:
         return False
-    return span.end < newest and _LASTING.search(fact.text) is None
+    return span.end < newest
 
 
 def _cost(context: PageContext, fact: Fact) -> int:
@@ -137,7 +115,7 @@ def _cost(context: PageContext, fact: Fact) -> int:
 class _Page:
     def __init__(self, profile: Profile, context: PageContext, tokens: int) -> None:
         self._profile, self._context, self._tokens = profile, context, tokens
-        self._room, self._as_old, self._cost = tokens, False, partial(_cost, context)
+        self._room, self._cost = tokens, partial(_cost, context)
         self._facts = sorted(profile.facts, key=in_order)
         last = max((fact.when for fact in self._facts if fact.when), default=date.min)
         self._newest = profile.newest or max((fact.day for fact in self._facts if fact.day), default=None)
@@ -147,18 +125,17 @@ class _Page:
     def _chosen(self) -> tuple[list[Fact], list[Fact]]:
         """The facts of the overview, and what else could be told, in the order in which it gets its room."""
         slug, body = self._profile.slug, self._body
-        telling = [fact for fact in pick_weightiest(self._facts) if body.says_how_it_stands(fact, slug)]
-        weigh = Weights(self._context.stems, self._context.rarity, self._cost, frozenset([slug]))
+        telling = [fact for fact in pick_weightiest(self._facts) if body.says_how_it_stands(fact)]
+        weigh = Weights(self._context.stems, self._cost, frozenset([slug]))
         heading = self._heading(telling)
         first = (
             Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),
             Turn(OVERVIEW_TOKENS - HEADLINE_TOKENS),
-            Turn(self._tokens // CORE_SHARE, lambda fact: fact.tier == "core"),
             Turn(self._tokens // LATELY_SHARE, lately(telling)),
         )
-        head, best, core, new, more = choose_in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
+        head, best, new, more = choose_in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
         best.sort(key=lambda fact: fact.succeeded_by is not None)
-        rest = [*core, *new, *more]
+        rest = [*new, *more]
         now = [next(self._retellings(fact, [*head, *best, *rest]), fact) for fact in best]
         stands = list({id(fact): fact for fact in [*head, *now]}.values())
         told = set(map(id, stands))
@@ -166,38 +143,34 @@ class _Page:
 
     def _retellings(self, fact: Fact, facts: Iterable[Fact]) -> Iterator[Fact]:
         """What was told later of the same matter, newest first: it holds half of what the first sentence is about."""
-        stems, rarity = self._context.stems, self._context.rarity
+        stems = self._context.stems
         names = {stem for name in (self._profile.name, self._profile.slug) for stem in stems(name)}
-        telling = {stem: rarity(stem) for stem in stems(_FIRST_SENTENCE.split(fact.text)[0]) if stem not in names}
+        telling = {stem for stem in stems(_FIRST_SENTENCE.split(fact.text)[0]) if stem not in names}
         for newer in sorted(facts, key=in_order, reverse=True):
             is_later = fact.when and newer.when and fact.when < newer.when and not self._is_ahead(newer)
             if not is_later or newer.kind == "opinion" or newer.succeeded_by is not None or not newer.is_trusted:
                 continue
-            shared = {stem for stem in stems(newer.text) if telling.get(stem)}
-            if len(shared) >= LEAST_SHARED and sum(map(telling.__getitem__, shared)) >= SHARE * sum(telling.values()):
+            shared = telling.intersection(stems(newer.text))
+            if len(shared) >= max(LEAST_SHARED, SHARE * len(telling)):
                 yield newer
 
     def _heading(self, telling: Sequence[Fact]) -> set[int]:
-        """What may stand first: what the thing or the person is, else how it stands, else what is not over.
+        """What may stand first: what is so of no day, else what is not over, else what holds.
 
         Nothing that came from outside: it is told below, and marked.
         """
         telling = [fact for fact in telling if fact.is_trusted]
         holding = [fact for fact in telling if fact.succeeded_by is None]
         own = [fact for fact in holding if fact.kind in STANDING and self._profile.slug in fact.subjects]
-        names = "|".join(map(re.escape, (self._profile.name, self._profile.name.split()[0])))
-        says_what = re.compile(rf"(?:(?:{names})(?![\w-]) ?)?{_IS}")
-        what = [fact for fact in own if says_what.match(fact_text.readable(fact.text, lambda _: False))]
         lasting = [fact for fact in own if fact.day is None and not self._is_ahead(fact)]
         stands = [fact for fact in own if not self._is_ahead(fact) and not is_over(fact, self._newest)]
-        found = next((some for some in (what, lasting, stands, holding, telling) if some), [])
+        found = next((some for some in (lasting, stands, holding, telling) if some), [])
         return set(map(id, found))
 
-    def fitted(self, tokens: int, as_old: bool = False) -> list[Line]:
-        """The lines within some tokens: what is told beside the overview gives way."""
-        self._as_old = as_old
+    def fitted(self) -> list[Line]:
+        """The lines within the limit: what is told beside the overview gives way."""
         found = list(self.lines())
-        while (over := self._count(found) - tokens) > 0 and self._room:
+        while (over := self._count(found) - self._tokens) > 0 and self._room:
             self._room = max(self._room - over, 0)
             found = list(self.lines())
         return found
@@ -223,7 +196,7 @@ class _Page:
             if room < 0:
                 break  # none behind it, for it may have taken the place of one
             rest.append(fact)
-            is_gone = self._as_old or fact.tier == "peripheral" or fact.succeeded_by is not None
+            is_gone = fact.tier == "peripheral" or fact.succeeded_by is not None
             is_alive = not is_gone and not is_over(fact, self._newest)
             (ahead if self._is_ahead(fact) else now if is_alive else earlier).append(fact)
         now.sort(key=lambda fact: (-(fact.when or date.min).toordinal(), fact.path, fact.line))
@@ -325,8 +298,8 @@ def bank_lines(path: str, known: Sequence[Fact], context: PageContext, tokens: i
     last = max((fact.when for fact in facts if fact.when), default=date.min)
     newer = () if path == WORLD else known
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
-    telling = [fact for fact in pick_weightiest(facts) if body.says_how_it_stands(fact, "")]
-    weigh, late = Weights(context.stems, context.rarity, partial(_cost, context)), lately(telling)
+    telling = [fact for fact in pick_weightiest(facts) if body.says_how_it_stands(fact)]
+    weigh, late = Weights(context.stems, partial(_cost, context)), lately(telling)
     room = tokens
     while True:
         turns = [Turn(room // LATELY_SHARE, late), Turn(room)]

@@ -282,11 +282,7 @@ class _Layout:
             is_away = [self._is_deleted(alone(name)) for name in line.names]
         if all(is_away):
             return False
-        if line.parts and any(is_away):
-            for part in line.parts:
-                self._put(part)
-        else:
-            self._kept.append((line, None))
+        self._kept.append((line, None))
         return True
 
     def _is_deleted(self, name: str) -> bool:

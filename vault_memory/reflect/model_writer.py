@@ -199,10 +199,10 @@ _DAY = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-\d\d")
 
 
 def ungrounded(text: str, sources: Sequence[str], all_facts: Iterable[str] = ()) -> Iterator[str]:
-    """The numbers, names and signs of a sentence that stand in none of its sources, a few words each.
+    """The numbers and names of a sentence that stand in none of its sources, a few words each.
 
-    Names that stand side by side must stand so in a source, and a day (2025-11-27) says its month and year too. The
-    word that a sentence begins with is no name where it is a stop word, or some fact writes it in small letters.
+    A day (2025-11-27) says its month and year too. The word that a sentence begins with is no name where it is a stop
+    word, or some fact writes it in small letters.
     """
     dated = (_DAY.sub(lambda day: f"{day[0]} {MONTH_NAMES[int(day[2]) - 1]} {day[1]}", source) for source in sources)
     known = "\0".join(f" {' '.join(map(_folded, _WORD.findall(source)))} " for source in dated)
@@ -214,19 +214,12 @@ def ungrounded(text: str, sources: Sequence[str], all_facts: Iterable[str] = ())
             or any(re.search(rf"\b{re.escape(small)}\b", fact) for fact in all_facts)
         ):
             text = text[: first.start()] + small + text[first.end() :]
-    name_before, end = "", 0
     for match in _WORD.finditer(text):
         word, is_number = _folded(match[0]), any(map(str.isdigit, match[0]))
         is_name = not is_number and match[0] != match[0].lower()
-        beside = f"{name_before} {word}" if text[end : match.start()] in (" ", "-", "_") else word
         if (is_name or is_number or "." in word) and f" {word} " not in known:
             what = f"number {word[:40]}" if is_number else f"name “{word[:40]}”"
             yield f"the {what} is in none of the facts it cites"
-        elif is_name and name_before and f" {beside} " not in known:
-            yield f"“{beside[:80]}” is in none of the facts it cites"
-        name_before, end = word if is_name else "", match.end()
-    signs = {sign for sign in text if unicodedata.category(sign) == "Sc" or sign in "%°"}
-    yield from (f"the sign {sign} is in none of the facts it cites" for sign in sorted(signs - set("".join(sources))))
 
 
 def _folded(word: str) -> str:

@@ -5,10 +5,9 @@ then it is drafted. This reads the index and writes nothing.
 """
 
 import hashlib
-import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, lru_cache, partial
 from itertools import chain
@@ -31,7 +30,6 @@ from vault_memory.reflect import (
 )
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.entity_page import pick_weightiest
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
@@ -44,7 +42,7 @@ from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
 
-VERSION = 8
+VERSION = 9
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 OPINIONS_ON_A_PAGE = 5
@@ -213,7 +211,7 @@ class PageJobs:
             yield job._replace(subject=subject)
 
     def _entity_page(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int = 0) -> Draft:
-        lines = entity_page.lines(known, self._context_of(known.facts), entity_page.PAGE_TOKENS - free)
+        lines = entity_page.lines(known, self._context, entity_page.PAGE_TOKENS - free)
         start = self._template.replace("{{title}}", link_name(path))
         size = entity_page.size(known.facts) if known.facts else f"{counted(len(about), 'fact')} in opinions"
         return Draft(path, entity_page.BLOCK, lines, size, start)
@@ -228,7 +226,7 @@ class PageJobs:
                 yield self._job(path, about, (), partial(self._bank_page, path, title, about))
 
     def _bank_page(self, path: str, title: str, about: Sequence[Fact]) -> Draft:
-        lines = entity_page.bank_lines(path, about, self._context_of(about))
+        lines = entity_page.bank_lines(path, about, self._context)
         told = {key for line in lines for key in line.keys}
         return Draft(path, entity_page.BLOCK, lines, f"{counted(len(told), 'fact')} told", f"# {title}\n")
 
@@ -256,7 +254,7 @@ class PageJobs:
             yield job._replace(subject=subject, without=summaries.too_little(period, about))
 
     def _summary_page(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
-        return summaries.summary(period, given, self._context_of(given), free)
+        return summaries.summary(period, given, self._context, free)
 
     # --- what a model may write of --------------------------------------------------------------------------------
 
@@ -294,7 +292,7 @@ class PageJobs:
             facts=own,
             opinions=self.opinions,
             items=items,
-            stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
+            stems=self._telling_stems,
             slugs=lambda text: names.slugs(text, self._names.canonical),
             names=self.opinion_inputs.names,
             exists=self.is_linked,
@@ -431,29 +429,19 @@ class PageJobs:
         """Whether a link of this name leads to a note."""
         return target.strip().removesuffix(".md").casefold() in self._targets
 
+    def _telling_stems(self, text: str) -> list[str]:
+        return [stem for stem in self._stems(text) if stem not in self._lexicon.idle]
+
     @cached_property
     def _context(self) -> PageContext:
         return PageContext(
             cite=self._cite,
             link_entity=lru_cache(1 << 14)(self._link_entity),
             exists=self.is_linked,
-            stems=self._stems,
-            rarity=lambda stem: 1.0,
+            stems=self._telling_stems,
             count=lru_cache(1 << 15)(tokens.count),
             summaries=self._made,
         )
-
-    def _context_of(self, about: Sequence[Fact]) -> PageContext:
-        """The context of one page: how rare a stem is, is told by the facts that belong there.
-
-        Not by the whole index: that holds our own pages, and what they say would change what they are to say.
-        """
-        told, idle = pick_weightiest(about), self._lexicon.idle
-        held = Counter(stem for fact in told for stem in set(self._stems(fact.text)))
-        most = math.log(max(len(told), 2))
-        # 1 in one of them alone, 0 in all of them, and for words without sense.
-        rarity = lambda stem: 0.0 if stem in idle else max(1 - math.log(max(held[stem], 1)) / most, 0.0)  # noqa: E731
-        return replace(self._context, rarity=rarity)
 
     def _name(self, slug: str) -> str:
         return self._names.shown(slug) or self.fact_set.speakers.get(slug) or slug

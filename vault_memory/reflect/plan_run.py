@@ -66,7 +66,7 @@ class Ledger:
         if file is None:
             raise RefusedError(f".memory/{WRITTEN} is behind a link: nothing was written.", "Make it a plain folder.")
         plain = [(line.text, line.keys, line.slot, *filter(None, [line.of])) for line in lines]
-        if self.last(sha) == [line._replace(parts=()) for line in lines]:
+        if self.last(sha) == list(lines):
             return
         try:
             locations.make_folder(file.parent)

@@ -22,15 +22,12 @@ from vault_memory.reflect.core import ADD, CHANGE, REMOVE, CoreChange, Item
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
-from vault_memory.reflect.periods import long_day
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS, relation
 from vault_memory.reflect.user_feedback import Feedback, FeedbackNote
 from vault_memory.store import journal
 from vault_memory.store.view import PROPOSALS
-from vault_memory.text import dates
-from vault_memory.text.spans import plus, unit_of
 
 PATH, BLOCK = PROPOSALS, "proposals"
 
@@ -97,7 +94,7 @@ class ProposalCounts(NamedTuple):
 
 def name_for(change: CoreChange, fact: Fact | None) -> str:
     """What a proposal is known by: its fact, however it is worded; a removal by its line, whatever speaks for it."""
-    about = ("twice" if change.text else "") if change.what == REMOVE else str(fact.key if fact else "")
+    about = "" if change.what == REMOVE else str(fact.key if fact else "")
     words = f"{change.what}\0{change.old}\0{about}"
     return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
@@ -139,8 +136,7 @@ class ProposalLine(NamedTuple):
         if self.what == CHANGE:
             old = written if written and written.what == CHANGE else self
             return CoreChange(CHANGE, self.quoted.partition(_TO)[2].strip(), old.quoted.partition(_TO)[0])
-        twice = CoreChange(REMOVE, self.quoted, self.quoted)
-        return twice if self.name == name_for(twice, None) else twice._replace(text="")
+        return CoreChange(REMOVE, "", self.quoted)
 
 
 def parse_line(line: str) -> ProposalLine | None:
@@ -308,70 +304,10 @@ def _changes(inputs: ProposalInputs) -> Iterator[Proposal]:
 
 
 def _removals(inputs: ProposalInputs) -> Iterator[Proposal]:
-    """Lines of the core that have had their day, each once and for its first reason."""
-    first: dict[str, Item] = {}
-    asked: set[CoreChange] = set()
-    for item in inputs.items:
-        words = " ".join(fact_text.readable(item.text, lambda _: False).casefold().split()).rstrip(".;, ")
-        earlier = first.setdefault(words, item)
-        change, evidence = CoreChange(REMOVE, "", item.text), tuple[Fact, ...]()
-        if inputs.is_forgotten(item.text):
-            because = "it was put there for a fact that you had forgotten since"
-        elif gone := _gone(item.text, inputs.exists):
-            because = f"it rests on {gone} alone, and there is no such note any more"
-        elif earlier is not item:
-            because = f"line {earlier.line} says the same"
-            change = change._replace(text=item.text if earlier.text == item.text else "")  # one of them stays
-        elif announced := _announced(item.text, inputs):
-            because, evidence = f"{long_day(announced[0])} is over", announced[1:]
-        else:
-            continue
-        if change not in asked:
-            yield Proposal(change, because, evidence)
-        asked.add(change)
-
-
-_CITED = re.compile(
-    r"\[\[(?P<name>[^\[\]|#]*?(?P<day>\d{4}-\d\d-\d\d))"
-    r"(?:#\^[\w-]+(?:\|[^\[\]]*)?\]\]|(?:\|[^\[\]]*)?\]\] L\d)"
-)
-"""A citation as reflect writes it: of a line, or of a block. A mere link may be to a day to come."""
-
-
-def _gone(text: str, exists: Callable[[str], bool]) -> str:
-    """The last day that a line cites, where all notes that it cites are gone; else ""."""
-    cited = _CITED.findall(text)
-    return "" if any(exists(name) for name, _ in cited) else next((day for _, day in reversed(cited)), "")
-
-
-def _announced(text: str, inputs: ProposalInputs) -> tuple[date, Fact] | None:
-    """A line's day that is over for a month, and the fact that told of it ahead; None where it was moved since.
-
-    Only by such a fact it is known that the line is of something that was to come: other dates are history, and stay.
-    """
-    span = dates.occurred(text, None)
-    if span is None or span.start < span.end:
-        return None
-    # Pages change when a period closes, not daily.
-    if unit_of(plus(unit_of(span.end, "month").end, 1), "month").end >= inputs.today:
-        return None
-    words = _undated_stems(text, span.start, inputs)
-    found: list[Fact] = []
-    for fact in inputs.facts:
-        when = fact.occurred
-        if fact.kind == "opinion" or not (when and fact.day and fact.day < when.start and when.start >= span.start):
-            continue
-        of_fact = _undated_stems(fact.text, when.start, inputs)
-        least = min(len(of_fact), len(words))
-        if least and len(of_fact & words) >= SAME_WORDS * least:
-            if when.start > span.start:
-                return None  # it was moved
-            found += [fact] if when == span and fact.succeeded_by is None else []
-    return (span.start, max(found, key=lambda fact: (fact.day or date.min, fact.line))) if found else None
-
-
-def _undated_stems(text: str, day: date, inputs: ProposalInputs) -> frozenset[str]:
-    return frozenset(inputs.stems(text)).difference(inputs.stems(f"{long_day(day)} {day}"))
+    """Lines of the core that were put there for facts that were forgotten since, each once."""
+    because = "it was put there for a fact that you had forgotten since"
+    for text in dict.fromkeys(item.text for item in inputs.items if inputs.is_forgotten(item.text)):
+        yield Proposal(CoreChange(REMOVE, "", text), because, ())
 
 
 def _additions(inputs: ProposalInputs, passed: Counter[str]) -> Iterator[Proposal]:

@@ -1,7 +1,7 @@
-"""Lays out the facts of a page: under which heading each stands, what goes before its words, and which share a line.
+"""Lays out the facts of a page: under which heading each stands, and what goes before its words. Pure.
 
-Pure. What was decided comes first, then each thread (a person, a place, a project) with two facts or more, then the
-rest. A word that no fact holds is only ever a name, a day, or "until" one.
+Each thread (a person, a place, a project) with two facts or more has a heading, then comes the rest. A word that no
+fact holds is only ever a name, a day, or "until" one.
 """
 
 import re
@@ -14,11 +14,11 @@ from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact
 from vault_memory.reflect.periods import Period, short_day, short_span
-from vault_memory.reflect.select import in_order, is_decided
+from vault_memory.reflect.select import in_order
 from vault_memory.text.spans import MONTH_NAMES, Span
 from vault_memory.text.terms import STOP_WORDS
 
-DECIDED, ALSO = "Decided", "Also"
+ALSO = "Also"
 
 FACT_TOKENS = {"week": 48, "month": 40, "year": 32}
 """The most tokens of one fact's text, by the kind of the period: the longer ago, the denser."""
@@ -40,15 +40,14 @@ class PageContext:
     """What a summary needs of its vault.
 
     `link_entity` gives an entity's name by its slug, as a link where it has a page; `exists` tells whether a link's
-    target does; `stems` and `rarity` are those of `select.Weights`; `count` counts tokens; `summaries` are the names of
-    the periods that have a page.
+    target does; `stems` gives the stems of a text that tell something; `count` counts tokens; `summaries` are the names
+    of the periods that have a page.
     """
 
     cite: Citations
     link_entity: Callable[[str], str]
     exists: Callable[[str], bool]
     stems: Callable[[str], Sequence[str]]
-    rarity: Callable[[str], float]
     count: Callable[[str], int]
     summaries: Collection[str] = frozenset()
 
@@ -118,9 +117,9 @@ class Body:
         slugs = fact.subjects or fact.about
         return min(slugs, key=lambda slug: (-self.threads[slug], slugs.index(slug)), default="")
 
-    def says_how_it_stands(self, fact: Fact, section: str) -> bool:
-        """Whether a fact that holds no more is told as one: of some it is not known, and some have too few words."""
-        return fact.succeeded_by is None or self._phrase(fact, section).endswith(self._until(fact) or "\0")
+    def says_how_it_stands(self, fact: Fact) -> bool:
+        """Whether a fact that holds no more is told as one: of some nothing here took the place."""
+        return fact.succeeded_by is None or bool(self._until(fact))
 
     def lines(self, taken: Iterable[Fact]) -> list[Line]:
         """The lines of the page for these facts, under headings where there is room for them."""
@@ -128,64 +127,34 @@ class Body:
         found: list[Line] = []
         for name, facts in sections.items():
             if name and list(sections) != [ALSO]:
-                title = name if name in (DECIDED, ALSO) else self.name_entity(name)
-                found += [Line(""), Line(f"### {title}")]
+                found += [Line(""), Line(f"### {name if name == ALSO else self.name_entity(name)}")]
             elif not found:
                 found.append(Line(""))
             found += self.listed(facts, name)
         return found
 
     def _sections(self, taken: Iterable[Fact]) -> dict[str, list[Fact]]:
-        """The facts in the order of a timeline under the slug of their thread, or what else their heading is."""
+        """The facts in the order of a timeline under the slug of their thread, else under `ALSO`."""
         ordered = sorted(taken, key=in_order)
         if not self.with_headings:
             return {"": ordered}
-        decided = [fact for fact in ordered if fact.is_trusted and is_decided(fact.text)]
-        rest = [fact for fact in ordered if fact not in decided]
-        counts = Counter(map(self.thread, rest))
+        counts = Counter(map(self.thread, ordered))
         threads = [slug for slug in counts if slug and counts[slug] > 1]
         threads.sort(key=lambda slug: (-self.threads[slug], slug))
-        found = {DECIDED: decided, **{slug: [] for slug in threads}, ALSO: []}
-        for fact in rest:
+        found: dict[str, list[Fact]] = {name: [] for name in (*threads, ALSO)}
+        for fact in ordered:
             found.get(self.thread(fact), found[ALSO]).append(fact)
         return {name: facts for name, facts in found.items() if facts}
 
     def listed(self, facts: Iterable[Fact], section: str) -> list[Line]:
-        """A line for each fact, or for two short ones of one day about one thing."""
-        found: list[Line] = []
-        alone: Fact | None = None
-        for fact in facts:
-            joined = self._joined(alone, fact, section) if alone else None
-            if joined:
-                found[-1], alone = joined, None
-            else:
-                found.append(self._alone(fact, section))
-                alone = fact
-        return found
-
-    def _alone(self, fact: Fact, section: str) -> Line:
-        return Line(f"- {self._phrase(fact, section)} — {self.context.cite.fact(fact)}", (fact.key,))
-
-    def _joined(self, one: Fact, other: Fact, section: str) -> Line | None:
-        """Two facts on one line, under one citation, which can be taken apart; None where they stand apart."""
-        shared, others = ((f.path, f.when, f.is_trusted, self.thread(f), self._lead(f, section)) for f in (one, other))
-        if one.block_id or other.block_id or shared != others:
-            return None
-        text = f"{self._phrase(one, section)}; {self.text(other)}{self._until(other)}"
-        if self.context.count(text) > self.fact_tokens or any(
-            fact_text.surely_traced(text, f.text, 2) < fact_text.TRACEABLE for f in (one, other)
-        ):
-            return None
-        parts = (self._alone(one, section), self._alone(other, section))
-        return Line(f"- {text} — {self.context.cite.several((one, other))}", (one.key, other.key), parts=parts)
-
-    def _phrase(self, fact: Fact, section: str) -> str:
-        """A fact with the day and the name that its own words leave out, as far as it stays traceable."""
-        text = self.text(fact)
-        ends = f"{text}{self._until(fact)}"
-        forms = (f"{self._lead(fact, section)}{ends}", ends)
-        source = " ".join((*map(self.context.link_entity, fact.subjects), fact.text))
-        return next((told for told in forms if fact_text.traced(told, source) >= fact_text.TRACEABLE), text)
+        """A line for each fact, with the day and the name that its own words leave out."""
+        return [
+            Line(
+                f"- {self._lead(fact, section)}{self.text(fact)}{self._until(fact)} — {self.context.cite.fact(fact)}",
+                (fact.key,),
+            )
+            for fact in facts
+        ]
 
     def _lead(self, fact: Fact, section: str) -> str:
         parts = [part for part in (self._day(fact), self._name(fact, section)) if part]

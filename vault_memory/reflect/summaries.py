@@ -14,8 +14,6 @@ from vault_memory.reflect.periods import Period, finer, page_of
 from vault_memory.reflect.plan import EXTRACTIVE, Draft
 from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Weights, choose, in_order
-from vault_memory.search.decay import OLD_DAYS
-from vault_memory.text.spans import plus
 
 BLOCK = "summary"
 
@@ -112,7 +110,7 @@ def _fitting(
         """Near enough to choose by: whether a line really fits is measured below, with all that stands around it."""
         return min(count(fact.text), body.fact_tokens) + CITATION_TOKENS
 
-    weigh = Weights(body.context.stems, body.context.rarity, cost, old_before=plus(body.period.end, -OLD_DAYS))
+    weigh = Weights(body.context.stems, cost)
     keys = {fact.key for fact in facts}
     taken: list[Fact] = []
     for fact in choose(facts, SPARE_CHOICE * body.limit, weigh):
