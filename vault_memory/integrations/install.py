@@ -21,7 +21,7 @@ from vault_memory import startup
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.integrations import settings_edit
-from vault_memory.integrations.settings_edit import Document, NotEditableError, Spot, TakenError
+from vault_memory.integrations.settings_edit import Document, NotEditableError, Spot
 from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallTarget, Script, SettingsFile
 from vault_memory.vault import safe_files
 
@@ -120,8 +120,11 @@ class Installer:
     def _add_settings(self, settings: SettingsFile) -> FileChange:
         file, before = _read(settings.file, self.target.within)
         text = _text(file, before)
-        with _plain_refusals(file):
+        with _plain_errors(file):
             document = _parse(text)
+            for label in settings_edit.find_foreign(document, settings.entries):
+                what = f"`{label}` in {file} belongs to another program: nothing was changed."
+                raise ConflictError(what, "Rename or remove that entry, and run again.")
             spots = settings_edit.find(document, settings.entries)
             after = settings_edit.put(document.text, settings.entries).encode("utf-8")
             _check_plain(settings, document)
@@ -134,7 +137,7 @@ class Installer:
         file, before = _read(settings.file, self.target.within)
         text, record = _text(file, before), self._record(file)
         was_blank = not (record.before or "").strip()
-        with _plain_refusals(file):
+        with _plain_errors(file):
             document = _parse(text)
             spots = settings_edit.find(document, settings.entries)
             others = tuple(settings_edit.find_foreign(document, settings.entries))
@@ -248,19 +251,6 @@ def _check_files(changes: list[FileChange]) -> list[FileChange]:
                 "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
             )
     return changes
-
-
-@contextlib.contextmanager
-def _plain_refusals(file: Path) -> Iterator[None]:
-    """Raise why a file cannot be edited as RefusedError, and as ConflictError where another program has our name."""
-    try:
-        yield
-    except NotEditableError as error:
-        what = f"{file} cannot be edited: {error}. It was not touched."
-        raise RefusedError(what, "Correct that, and run again.") from error
-    except TakenError as error:
-        what = f"`{error}` in {file} belongs to another program: nothing was changed."
-        raise ConflictError(what, "Rename or remove that entry, and run again.") from error
 
 
 def _parse(text: str) -> Document:
@@ -391,9 +381,12 @@ def _write_private(file: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _plain_errors(file: Path) -> Iterator[None]:
-    """Raise what the system says of a file as a sentence for a person."""
+    """Raise what is wrong with a file as a sentence for a person."""
     try:
         yield
+    except NotEditableError as error:
+        what = f"{file} cannot be edited: {error}. It was not touched."
+        raise RefusedError(what, "Correct that, and run again.") from error
     except OSError as error:
         what = f"{error.filename or file} cannot be read or written: {error.strerror or error}."
         raise VaultMemoryError(what, "Check its permissions and free space.") from error

@@ -217,10 +217,6 @@ def _indentation(text: str, at: int) -> str:
 # --- our entries in it -----------------------------------------------------------------------------------------------
 
 
-class TakenError(ValueError):
-    """Another program's stands in the settings under our name."""
-
-
 class Entry(NamedTuple):
     """One object of ours: the member `key` of the object at `path`, or (no key) a hook in a group of the array there.
 
@@ -302,14 +298,9 @@ def find_foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
 
 
 def put(text: str, entries: Iterable[Entry]) -> str:
-    """The text with the entries in it; one that is there already is renewed where it stands.
-
-    Raises NotEditableError, and TakenError where another program has our name.
-    """
+    """The text with the entries in it; one that is there is renewed where it stands. Raises NotEditableError."""
     for entry in entries:
         document = parse(text)
-        for label in find_foreign(document, [entry]):
-            raise TakenError(label)
         spots = find(document, [entry])
         text = _renew(document, spots[-1]) if spots else _insert_entry(document, entry)
     return text

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from vault_memory.errors import RefusedError, UsageError, VaultError
@@ -19,11 +19,11 @@ from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import is_hidden, printable
 
 if TYPE_CHECKING:
-    from vault_memory.health.stats import Curve, Days, Stats, Week
+    from vault_memory.health.stats import Days, Stats, Week
 
 BARS = "▁▂▃▄▅▆▇█"
 NO_BAR = "·"
-"""A week without anything: the lowest bar is something."""
+"""Nothing, where the lowest bar is something."""
 
 MAX_WEEKS = 52
 MIN_WIDTH = 24
@@ -105,33 +105,52 @@ def _days_text(days: "Days") -> str:
     return text + (f"; current streak {days.streak:,} days" if days.streak > 1 else "") + ahead
 
 
-# --- in a terminal ---------------------------------------------------------------------------------------------------
-
-
-def sparklines(stats: "Stats", width: int) -> str:
-    """Notes and facts by week and the opinions' confidence: no line wider than `width` cells (24 at least)."""
-    width = max(width, MIN_WIDTH)
-    weeks, curves = _last_weeks(stats.weeks, min(MAX_WEEKS, width - 16)), stats.opinions.curves
-    lines = [f"Notes and facts per week{', ' if weeks else ': '}{_dates(_days_of_weeks(weeks))}"]
-    for name, values in _by_name(weeks):
-        most = max(values)
-        bars = "".join(_bar(value / most) if value > 0 else NO_BAR for value in values)
-        lines.append(f"{name}  {bars}  up to {most:,}")
-    days = _days_of_curves(curves)
-    lines += ["", f"Confidence in opinions{', ' if curves else ': '}{_dates(days)}"]
-    room = min(max((width - 9) // 3, 8), 40)
-    for curve in curves:  # blank before it was first stated
-        ends = (days[0] + timedelta(days=round((days[1] - days[0]).days * (i + 1) / room)) for i in range(room))
-        drawn = "".join(" " if (value := curve.at(day)) is None else _bar(value) for day in ends)
-        lines.append(f"{curve.points[-1][1]:.2f} {curve.turn} {drawn}  {curve.name}")
-    return "\n".join(cut(line, width).rstrip() for line in lines)
-
-
-def _bar(share: float) -> str:
-    return BARS[min(max(int(share * len(BARS)), 0), len(BARS) - 1)]
-
-
 # --- what is drawn ---------------------------------------------------------------------------------------------------
+
+Bar = tuple[float | None, str]
+"""How high it is (0..1, None for no bar at all), and what it says in figures."""
+
+
+class Row(NamedTuple):
+    """One line of a drawing: its bars, and what stands before and behind them."""
+
+    before: str
+    bars: Sequence[Bar]
+    behind: str
+
+
+class Panel(NamedTuple):
+    """The rows that share a title and a span of days."""
+
+    title: str
+    days: Sequence[date]
+    rows: Sequence[Row]
+
+    @property
+    def dates(self) -> str:
+        """`27 Oct 2025 – 30 Nov 2025`."""
+        ends = dict.fromkeys((min(self.days), max(self.days)) if self.days else ())
+        return " – ".join(f"{short_day(day)} {day.year}" for day in ends) or "none with a date yet"
+
+
+def _panels(stats: "Stats", most_weeks: int, columns: int) -> tuple[Panel, Panel]:
+    """Notes and facts by week, and the confidence in opinions in so many steps from the first day to the last."""
+    weeks, curves = _last_weeks(stats.weeks, most_weeks), stats.opinions.curves
+    counts = []
+    for name in ("notes", "facts") if weeks else ():
+        values = [getattr(week, name) for week in weeks]
+        titles = (f"{period_of(week.start, 'week').title}: {plural(getattr(week, name), name[:-1])}" for week in weeks)
+        shares = (value / max(values) if value else None for value in values)
+        counts.append(Row(f"{name} ", list(zip(shares, titles, strict=True)), f"up to {max(values):,}"))
+    days = sorted(day for curve in curves for day, _ in curve.points)
+    ends = [days[0] + (days[-1] - days[0]) * (i + 1) / columns for i in range(columns)] if days else []
+    held = []
+    for curve in curves:
+        values = [(curve.at(day), day) for day in ends]
+        bars = [(value, "" if value is None else f"{value:.2f} on {day}") for value, day in values]
+        held.append(Row(f"{curve.points[-1][1]:.2f} {curve.turn}", bars, curve.name))
+    of_weeks = [weeks[0].start, plus(weeks[-1].start, 6)] if weeks else []
+    return Panel("Notes and facts per week", of_weeks, counts), Panel("Confidence in opinions", days, held)
 
 
 def _last_weeks(weeks: "Sequence[Week]", most: int) -> "list[Week]":
@@ -145,30 +164,22 @@ def _last_weeks(weeks: "Sequence[Week]", most: int) -> "list[Week]":
     return [known.get(start, weeks[0]._replace(start=start, notes=0, facts=0)) for start in starts]
 
 
-def _by_name(weeks: "Sequence[Week]") -> list[tuple[str, list[int]]]:
-    return [(name, [getattr(week, name) for week in weeks]) for name in ("notes", "facts") if weeks]
+def sparklines(stats: "Stats", width: int) -> str:
+    """Notes and facts by week and the opinions' confidence: no line wider than `width` cells (24 at least)."""
+    width = max(width, MIN_WIDTH)
+    blocks = []
+    for panel in _panels(stats, min(MAX_WEEKS, width - 16), min(max((width - 9) // 3, 8), 40)):
+        lines = [f"{panel.title}{', ' if panel.rows else ': '}{panel.dates}"]
+        for row in panel.rows:
+            bars = (NO_BAR if share is None else BARS[min(int(share * len(BARS)), 7)] for share, _ in row.bars)
+            lines.append(f"{row.before} {''.join(bars)}  {row.behind}")
+        blocks.append("\n".join(cut(line, width).rstrip() for line in lines))
+    return "\n\n".join(blocks)
 
 
-def _days_of_weeks(weeks: "Sequence[Week]") -> list[date]:
-    return [weeks[0].start, plus(weeks[-1].start, 6)] if weeks else []
-
-
-def _days_of_curves(curves: "Sequence[Curve]") -> list[date]:
-    days = [day for curve in curves for day, _ in curve.points]
-    return [min(days), max(days)] if days else []
-
-
-def _dates(days: Sequence[date]) -> str:
-    """`27 Oct 2025 – 30 Nov 2025`."""
-    return " – ".join(f"{short_day(day)} {day.year}" for day in days) or "none with a date yet"
-
-
-# --- as SVG ----------------------------------------------------------------------------------------------------------
-
-WIDTH, EDGE = 800, 36
-RIGHT = WIDTH - EDGE
-
-_BARS_HEIGHT, _ROW_HEIGHT = 56, 34
+WIDTH, EDGE, ROW_HEIGHT = 800, 36, 34
+BARS_LEFT, BARS_WIDTH, CAPTION_CELLS = 112, 300, 46
+"""Where a row's bars are drawn, in pixels; and how much of a name fits behind them."""
 
 _UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u2028-\u202e\u2066-\u2069]")
 """What XML does not allow, and what turns the direction of text."""
@@ -176,79 +187,50 @@ _UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 _STYLE = """
 text { font-family: system-ui, sans-serif; font-size: 13px; fill: #1d2330; }
 .card { fill: #ffffff; stroke: #e3e5ea; } .h1 { font-size: 22px; font-weight: 650; } .h2 { font-weight: 600; }
-.dim { fill: #687083; } .end { text-anchor: end; } .trough { fill: #f3f4f7; }
-.notes { fill: #94a3c4; } .facts, .dot { fill: #3f6fd8; } .curve { fill: none; stroke: #3f6fd8; stroke-width: 2; }
+.dim { fill: #687083; } .end { text-anchor: end; } .bar { fill: #3f6fd8; }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e7eaf1; } .card { fill: #171a21; stroke: #2b303b; } .dim { fill: #98a1b3; } .trough { fill: #1f232c; }
-  .notes { fill: #5d6b8a; } .facts, .dot { fill: #7ba2f7; } .curve { stroke: #7ba2f7; }
+  text { fill: #e7eaf1; } .card { fill: #171a21; stroke: #2b303b; } .dim { fill: #98a1b3; } .bar { fill: #7ba2f7; }
 }
 """
 
 
 def svg(stats: "Stats", title: str) -> str:
-    """The figures as one SVG document, 800 wide; text stays text, colours follow the reader's light or dark scheme."""
+    """The same as one SVG document, 800 wide; text stays text, colours follow the reader's light or dark scheme."""
     counts = (plural(stats.notes, "note"), plural(stats.facts.count, "fact"), plural(stats.opinions.held, "opinion"))
     tiers = ", ".join(f"{count:,} {tier}" for tier, count in stats.facts.tiers.items())
-    weeks, curves = _last_weeks(stats.weeks, MAX_WEEKS), stats.opinions.curves
-    y = 122.0
+    day = Panel("", [stats.today], ()).dates
     marks = [
         _label(EDGE, 54, "h1", cut(title, 60)),
-        _label(EDGE, 80, "dim", f"{', '.join(counts)} on {_dates([stats.today])}; facts by tier: {tiers}"),
-        _label(EDGE, y, "h2", "Notes and facts per week"), _label(RIGHT, y, "dim end", _dates(_days_of_weeks(weeks))),
-    ]  # fmt: skip
-    for name, values in _by_name(weeks):
-        y += _BARS_HEIGHT + 14
-        marks += _week_bars(name, values, weeks, y)
-    y += 44
-    days = _days_of_curves(curves)
-    marks += [_label(EDGE, y, "h2", "Confidence in opinions"), _label(RIGHT, y, "dim end", _dates(days))]
-    for curve in curves:
-        marks += _curve(curve, days, y + 14)
-        y += _ROW_HEIGHT
-    height = int(y + 40)
+        _label(EDGE, 80, "dim", f"{', '.join(counts)} on {day}; facts by tier: {tiers}"),
+    ]
+    y = 80
+    for panel in _panels(stats, MAX_WEEKS, MAX_WEEKS):
+        y += 42
+        marks += [_label(EDGE, y, "h2", panel.title), _label(WIDTH - EDGE, y, "dim end", panel.dates)]
+        for row in panel.rows:
+            y += ROW_HEIGHT
+            marks += [_label(EDGE, y, "", row.before), *_svg_bars(row.bars, y)]
+            marks.append(_label(BARS_LEFT + BARS_WIDTH + 16, y, "dim", cut(row.behind, CAPTION_CELLS)))
+    height = y + 40
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
     card = f'<rect class="card" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="14"/>'
     named = f"<title>{_text(title)}</title><style>{_STYLE}</style>"
     return "\n".join((head, named, card, *marks, "</svg>\n"))
 
 
-def _week_bars(name: str, values: Sequence[int], weeks: "Sequence[Week]", bottom: float) -> Iterator[str]:
-    most, left = max(values), EDGE + 76
-    step = min((RIGHT - left) / len(weeks), 40.0)
-    yield _label(EDGE, bottom - 18, "", name)
-    yield _label(EDGE, bottom - 2, "dim", f"up to {most:,}")
-    for i, (value, week) in enumerate(zip(values, weeks, strict=True)):
-        if value:
-            tall = max(_BARS_HEIGHT * value / most, 2)
-            title = f"{period_of(week.start, 'week').title}: {value:,} {name}"
-            yield _box(name, (left + i * step, bottom - tall, step * 0.78, tall), title)
+def _svg_bars(bars: Sequence[Bar], bottom: int) -> Iterator[str]:
+    step = BARS_WIDTH / max(len(bars), 12)
+    for i, (share, title) in enumerate(bars):
+        if share is not None:
+            tall = max((ROW_HEIGHT - 8) * share, 2)
+            place = (
+                f'x="{BARS_LEFT + i * step:.1f}" y="{bottom - tall:.1f}" width="{step * 0.8:.1f}" height="{tall:.1f}"'
+            )
+            yield f'<rect class="bar" {place}><title>{_text(title)}</title></rect>'
 
 
-def _curve(curve: "Curve", days: Sequence[date], top: float) -> Iterator[str]:
-    """A line an opinion, from no confidence (below) to certain (above)."""
-    left, right = EDGE + 372.0, RIGHT - 66.0
-    history = ", ".join(f"{value:.2f} on {day}" for day, value in curve.points[-12:])
-    yield _label(EDGE, top + 21, "", cut(curve.name, 48))
-    yield _box("trough", (left - 6, top + 3, right - left + 12, _ROW_HEIGHT - 6), f"{curve.name}: {history}")
-    length = max((days[1] - days[0]).days, 1)
-    spots = [
-        (left + (right - left) * (day - days[0]).days / length, top + _ROW_HEIGHT - 8 - (_ROW_HEIGHT - 16) * value)
-        for day, value in curve.points
-    ]
-    path = f"M{spots[0][0]:.1f} {spots[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in spots[1:])
-    yield f'<path class="curve" d="{path}H{right:.1f}"/>'
-    yield from (f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in spots)
-    yield _label(RIGHT, top + 21, "end", f"{curve.points[-1][1]:.2f} {curve.turn}")
-
-
-def _label(x: float, y: float, classes: str, what: str) -> str:
-    return f'<text class="{classes}" x="{x:.1f}" y="{y:.1f}">{_text(what)}</text>'
-
-
-def _box(classes: str, place: tuple[float, float, float, float], title: str) -> str:
-    x, y, width, height = (f"{number:.1f}" for number in place)
-    inside = f"<title>{_text(title)}</title>"
-    return f'<rect class="{classes}" x="{x}" y="{y}" width="{width}" height="{height}" rx="2">{inside}</rect>'
+def _label(x: int, y: int, classes: str, what: str) -> str:
+    return f'<text class="{classes}" x="{x}" y="{y}">{_text(what)}</text>'
 
 
 def _text(what: str) -> str:
