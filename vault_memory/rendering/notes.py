@@ -76,7 +76,7 @@ def candidates_text(found: Sequence[Result]) -> str:
 # --- entities --------------------------------------------------------------------------------------------------------
 
 
-MAX_RELATED, MAX_LINKING, MAX_LINKING_CHARS = 12, 10, 160
+MAX_RELATED, MAX_LINKING, LINKING_CELLS = 12, 10, 160
 
 
 def entities_document(rows: "Sequence[EntityRow]") -> Document:
@@ -132,8 +132,7 @@ def entity_text(profile: "EntityProfile") -> str:
     if profile.linked_in:
         lines += ["", "## Linked in"]
         for line in profile.linked_in[:MAX_LINKING]:
-            said = " ".join(terms.body(line.text).split())
-            said = said if len(said) <= MAX_LINKING_CHARS else f"{said[:MAX_LINKING_CHARS].rstrip()} …"
+            said = cut(" ".join(terms.body(line.text).split()), LINKING_CELLS)
             lines.append(f"- {clean(said)}  ({place(line.path)}#L{line.line})")
         if len(profile.linked_in) > MAX_LINKING:
             lines.append(f"… and {len(profile.linked_in) - MAX_LINKING:,} more")

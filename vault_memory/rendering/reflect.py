@@ -1,6 +1,5 @@
 """What `reflect` prints: a summary, a diff or the `reflect@1` document, which alone has all of it."""
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from vault_memory.reflect.core import TOKENS
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.periods import KINDS, kind_of
 from vault_memory.reflect.proposals import MOST_OPEN, SURE, SURE_DAYS
-from vault_memory.rendering.common import Document, clean, plural, schema
+from vault_memory.rendering.common import Document, clean, cut, plural, schema
 
 if TYPE_CHECKING:
     from vault_memory.reflect.job import ReflectReport
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_ENTITY_PAGES = 20
 MAX_MOVED, MAX_OTHERS = 10, 3
-STATEMENT_CHARACTERS = 52
+STATEMENT_CELLS = 52
 WIDTH = 79
 
 NOT_ASKED = "is not asked in a dry run, so what it would write is not shown"
@@ -230,8 +229,7 @@ def _opinions(moves: Sequence["Move"], verbose: bool) -> Iterator[str]:
 
 
 def _short(text: str) -> str:
-    found = textwrap.shorten(clean(text), STATEMENT_CHARACTERS, placeholder="…")
-    return re.sub(r"[\s.,:;–-]+…$", "…", found)
+    return cut(clean(" ".join(text.split())), STATEMENT_CELLS)
 
 
 def _proposals(done: "ReflectReport") -> Iterator[str]:
