@@ -7,7 +7,6 @@ An entry is known as ours by its command line, of whatever version; members that
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 NAME = "vault-memory"
@@ -21,11 +20,8 @@ BOM = "\ufeff"
 PLAIN = "Make it plain JSON (no comment, no comma after the last entry)"
 """What makes a text one that every program reads."""
 
-_SPACE = " \t\r\n"
 _SPACES = re.compile(r"[ \t\r\n]*")
-_STRING = r'"(?:[^"\\]|\\.)*+"'
-_COMMENT = re.compile(_STRING + r"|//[^\r\n]*|/\*.*?\*/", re.S)
-_LAST_COMMA = re.compile(_STRING + r"|,(?=[ \t\r\n]*([}\]]))", re.S)
+_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.S)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 # Python reads no integer of more than 4,300 digits.
@@ -44,46 +40,25 @@ class Node(NamedTuple):
     value: Any
     at: int
     key: str | None = None
+    comma: int = -1
+    """Where the comma behind it stands; -1 for none."""
+    children: "tuple[Node, ...]" = ()
+    """The members of an object, or the items of an array."""
 
 
-@dataclass(frozen=True)
-class Document:
-    """A text, and the same of equal length without comments, and without commas behind a last child as well."""
+class Document(NamedTuple):
+    """A text and its values."""
 
     text: str
-    uncommented: str
-    plain: str
+    root: Node
     extension: str
     """The first thing in it that is no plain JSON (`line 2: a comment, which its program does not read`), or ""."""
-
-    @property
-    def root(self) -> Node:
-        return self.node(self._next(0))
-
-    def node(self, start: int) -> Node:
-        value, end = _DECODER.raw_decode(self.plain, start)
-        return Node(start, end, value, start)
-
-    def children(self, node: Node) -> list[Node]:
-        """The members of an object, or the items of an array; none of any other value."""
-        found: list[Node] = []
-        at = self._next(node.start + 1)
-        while isinstance(node.value, dict | list) and self.plain[at] not in "}]":
-            begin, key = at, None
-            if isinstance(node.value, dict):
-                key, at = _DECODER.raw_decode(self.plain, at)
-                at = self._next(self._next(at) + 1)  # behind the colon
-            found.append(self.node(at)._replace(at=begin, key=key))
-            at = self._next(found[-1].end)
-            if self.plain[at] == ",":
-                at = self._next(at + 1)
-        return found
 
     def find(self, path: Sequence[str]) -> Node | None:
         """The value at a path of keys; of a doubled key the last counts, as it does for those who read the file."""
         node = self.root
         for key in path:
-            named = [child for child in self.children(node) if child.key == key]
+            named = [child for child in node.children if child.key == key]
             if not named:
                 return None
             node = named[-1]
@@ -93,44 +68,74 @@ class Document:
         """What stands between the brackets of a container."""
         return self.text[node.start + 1 : node.end - 1]
 
-    def _next(self, at: int) -> int:
-        found = _SPACES.match(self.plain, at)
-        return found.end() if found else at
-
 
 def parse(text: str) -> Document:
     """Read a text, in which comments and a comma behind the last child may stand. Raises NotEditableError."""
-    extensions: list[tuple[int, str]] = []
-
-    def without_comment(match: re.Match[str]) -> str:
-        if match[0].startswith('"'):
-            return match[0]
-        extensions.append((match.start(), "a comment"))
-        return " " * len(match[0])
-
-    def without_comma(match: re.Match[str]) -> str:
-        if match[0] != "," or uncommented[: match.start()].rstrip()[-1:] in ("", *"[{,:"):
-            return match[0]
-        extensions.append((match.start(1), "a comma after the last entry"))
-        return " "
 
     def at_line(at: int, what: str) -> str:
         return f"line {len(_LINE_END.findall(text, 0, at)) + 1}: {what}"
 
-    uncommented = plain = text.replace(BOM, " ", 1) if text.startswith(BOM) else text
+    parser = _Parser(text)
     try:
-        try:
-            _DECODER.decode(plain)
-        except json.JSONDecodeError:
-            uncommented = _COMMENT.sub(without_comment, uncommented)
-            plain = _LAST_COMMA.sub(without_comma, uncommented)
-            _DECODER.decode(plain)
+        root = parser.node(parser.skip(len(BOM) if text.startswith(BOM) else 0))
+        if (end := parser.skip(root.end)) < len(text):
+            raise json.JSONDecodeError("Extra data", text, end)
     except json.JSONDecodeError as error:
         raise NotEditableError(at_line(error.pos, error.msg)) from error
     except RecursionError as error:
         raise NotEditableError("it is nested too deep") from error
-    extension = at_line(*min(extensions)) + ", which its program does not read" if extensions else ""
-    return Document(text, uncommented, plain, extension)
+    extension = at_line(*min(parser.extensions)) + ", which its program does not read" if parser.extensions else ""
+    return Document(text, root, extension)
+
+
+class _Parser:
+    """Reads values with their places, and notes what is no plain JSON."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.extensions: list[tuple[int, str]] = []
+
+    def skip(self, at: int) -> int:
+        """Where the next value or mark begins, behind white space and comments."""
+        while True:
+            spaces = _SPACES.match(self.text, at)
+            at = spaces.end() if spaces else at
+            if not (comment := _COMMENT.match(self.text, at)):
+                return at
+            self.extensions.append((at, "a comment"))
+            at = comment.end()
+
+    def node(self, start: int) -> Node:
+        closing = {"{": "}", "[": "]"}.get(self.text[start : start + 1])
+        if closing is None:
+            value, end = _DECODER.raw_decode(self.text, start)
+            return Node(start, end, value, start)
+        children: list[Node] = []
+        at = self.skip(start + 1)
+        while not self.text.startswith(closing, at):
+            child = self._member(at) if closing == "}" else self.node(at)
+            at = self.skip(child.end)
+            if not self.text.startswith(",", at):
+                children.append(child)
+                self._check(closing, at, "Expecting ',' delimiter")
+                break
+            children.append(child._replace(comma=at))
+            at = self.skip(at + 1)
+            if self.text.startswith(closing, at):
+                self.extensions.append((at, "a comma after the last entry"))
+        values: Any = {child.key: child.value for child in children} if closing == "}" else [c.value for c in children]
+        return Node(start, at + 1, values, start, children=tuple(children))
+
+    def _member(self, at: int) -> Node:
+        self._check('"', at, "Expecting property name enclosed in double quotes")
+        key, end = _DECODER.raw_decode(self.text, at)
+        colon = self.skip(end)
+        self._check(":", colon, "Expecting ':' delimiter")
+        return self.node(self.skip(colon + 1))._replace(at=at, key=key)
+
+    def _check(self, mark: str, at: int, what: str) -> None:
+        if not self.text.startswith(mark, at):
+            raise json.JSONDecodeError(what, self.text, at)
 
 
 # --- a child put in, renewed, taken out ------------------------------------------------------------------------------
@@ -140,8 +145,8 @@ def insert_child(document: Document, into: Node, value: Any, key: str | None = N
     """The text with a last child more in a container: a member with `key` in an object, an item in an array."""
     text, layout = document.text, _JsonLayout(document)
     name = "" if key is None else f"{_dump(key)}:{layout.space}"
-    if children := document.children(into):
-        last = children[-1]
+    if into.children:
+        last = into.children[-1]
         line = _line_until(text, last.at)
         indent = None if line.strip() else line
         before = layout.space if indent is None else layout.line_end + indent
@@ -164,20 +169,15 @@ def replace_value(document: Document, node: Node, value: Any) -> str:  # noqa: A
 
 def remove_child(document: Document, container: Node, index: int) -> str:
     """The text without a child, and with one comma less; comments around it stay."""
-    text, uncommented = document.text, document.uncommented
-    children = document.children(container)
-    child = children[index]
-    start = len(text[: child.at].rstrip(_SPACE))
-    if uncommented[start - 1] == " ":  # a comment, which may need the end of its line
-        start = child.at
-    comma = len(text) - len(uncommented[child.end :].lstrip(_SPACE))
-    if uncommented[comma] == ",":
-        between = text[child.end : comma]
-        return text[:start] + (between if between.strip() else "") + text[comma + 1 :]
-    if index:
-        comma = uncommented.index(",", children[index - 1].end)
-        return text[:comma] + text[comma + 1 : start] + text[child.end :]
-    return text[:start] + text[child.end :]
+    text, child = document.text, container.children[index]
+    comma = container.children[index - 1].comma if index else container.start
+    # A comment before it may need the end of its line.
+    start = child.at if text[comma + 1 : child.at].strip() else comma + 1
+    if child.comma >= 0:
+        between = text[child.end : child.comma]
+        return text[:start] + (between if between.strip() else "") + text[child.comma + 1 :]
+    head = text[:comma] + text[comma + 1 : start] if index else text[:start]
+    return head + text[child.end :]
 
 
 class _JsonLayout:
@@ -187,7 +187,7 @@ class _JsonLayout:
         text, root = document.text, document.root
         line_end = _LINE_END.search(text)
         self.line_end = line_end[0] if line_end else "\n"
-        members = document.children(root)
+        members = root.children
         self.is_spread = not members or _LINE_END.search(text, root.start, root.end) is not None
         lines = (_line_until(text, member.at) for member in members)
         self.unit = next((line for line in lines if not line.strip()), "  ")
@@ -267,25 +267,24 @@ def find(document: Document, entries: Iterable[Entry]) -> list[Spot]:
     found: list[Spot] = []
     for entry in entries:
         holder = document.find(entry.path)
-        for index, child in enumerate(document.children(holder) if holder else ()):
+        for index, child in enumerate(holder.children if holder else ()):
             assert holder
             if entry.key is None:
-                found += _find_hooks(document, entry, holder, index, child)
+                found += _find_hooks(entry, holder, index, child)
             elif child.key == entry.key and (words := entry.words(child.value)):
                 added = [f"{entry.label}.{name}" for name in child.value if name not in entry.value]
                 found.append(Spot(entry, child, words, holder, index, added))
     return found
 
 
-def _find_hooks(document: Document, entry: Entry, holder: Node, index: int, group: Node) -> list[Spot]:
+def _find_hooks(entry: Entry, holder: Node, index: int, group: Node) -> list[Spot]:
     found = []
-    for hooks in (member for member in document.children(group) if member.key == _HOOKS):
-        children = document.children(hooks)
-        for place, hook in enumerate(children):
+    for hooks in (member for member in group.children if member.key == _HOOKS):
+        for place, hook in enumerate(hooks.children):
             if words := entry.words(hook.value):
                 added = [name for name in hook.value if name not in entry.value]
                 where = hooks, place
-                if len(children) == 1:
+                if len(hooks.children) == 1:
                     added, where = [*(name for name in group.value if name != _HOOKS), *added], (holder, index)
                 found.append(Spot(entry, hook, words, *where, [f"{entry.label}.{name}" for name in added]))
     return found
@@ -361,5 +360,5 @@ def _restore_empty(document: Document, path: tuple[str, ...], earlier: Document)
         return parse(document.text[: node.start + 1] + inside + document.text[node.end - 1 :])
     holder = document.find(path[:-1])
     assert holder
-    place = max(place for place, child in enumerate(document.children(holder)) if child.key == path[-1])
+    place = max(place for place, child in enumerate(holder.children) if child.key == path[-1])
     return parse(remove_child(document, holder, place))
