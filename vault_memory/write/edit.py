@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import facts, provenance
@@ -85,70 +86,65 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
         after = _place(wanted, text, (new, old), list(_find_seen(text, old, hidden))).encode()
     if after == data:
         raise UsageError("The file says that already.", "Nothing was written.")
-    _refuse_side_effects(wanted, note, parse(path, after), opened)
-    if _is_code_below(path, after) and not _is_code_below(path, data):
-        raise ConflictError(
-            f"{path}: this would turn everything below into code; nothing was written.",
-            "Close the fence of the code (```) that you open.",
-        )
+    _refuse_side_effects(wanted, data, after, opened)
     return after
 
 
-def _is_code_below(path: str, data: bytes) -> bool:
-    """Whether a line is read as code that somebody writes below all others."""
-    note = parse(path, data + b"\n\nx")
-    return note.states[len(note.lines) - 1] == CODE
+class _LineReading(NamedTuple):
+    """How a line of a note is read."""
+
+    text: str
+    state: int
+    is_owned: bool
+    access: LineAccess
 
 
-def _refuse_side_effects(wanted: EditRequest, note: Note, edited: Note, opened: OpenScopes) -> None:
-    if _owned(note) != _owned(edited):
-        raise ConflictError(
-            f"{note.path}: this would change a block that reflect writes; nothing was written.",
-            "Edit what stands outside of it.",
-        )
-    if edited.states.count(COMMENT) > note.states.count(COMMENT):
-        raise ConflictError(
-            f"{note.path}: this would stand in a comment, or hide what follows in one; nothing was written.",
-            "Comments (%% or <!--) are shown to nobody: leave them out, and ask the user to close an open one.",
-        )
-    if _moves_access(note, edited, opened):
-        raise ConflictError(
-            f"{note.path}: this would change a line's scope or origin; nothing was written.",
-            "Leave `scope` and `by` as they are.",
-        )
-    if wanted.by and not _of_persons(edited) <= _of_persons(note):
-        raise ConflictError(
-            f"{note.path}: a fact there would count as the user's own words; nothing was written.",
-            "Use memory_store for facts: it signs them.",
-        )
+def _readings(note: Note, opened: OpenScopes) -> list[_LineReading]:
+    lines = enumerate(zip(note.lines, note.states, line_access(note, opened.folders), strict=True), start=1)
+    return [_LineReading(text, state, note.is_owned(n), access) for n, (text, state, access) in lines if text.strip()]
 
 
-def _owned(note: Note) -> list[list[str]]:
-    return [note.lines[block.start_line - 1 : block.end_line] for block in note.owned]
+def _refuse_side_effects(wanted: EditRequest, before: bytes, after: bytes, opened: OpenScopes) -> None:
+    """Raise ConflictError where lines that stay would be read otherwise, or what is put in is not for the asker."""
+    below = b"\n\nx"  # as a line that somebody writes below all others
+    note, edited = (parse(wanted.path, data + below) for data in (before, after))
+    old, new = (_readings(each, opened) for each in (note, edited))
+    most = min(len(old), len(new))
+    first = next((n for n in range(most) if old[n].text != new[n].text), most)
+    last = next((n for n in range(most - first) if old[-1 - n].text != new[-1 - n].text), most - first)
+    gone, come = (lines[first : len(lines) - last] for lines in (old, new))
+    kept = list(zip(old[:first] + old[len(old) - last :], new[:first] + new[len(new) - last :], strict=True))
+
+    def becomes(state: int) -> bool:
+        return any(was.state != state == now.state for was, now in kept)
+
+    if any(line.is_owned for line in gone + come) or any(was.is_owned != now.is_owned for was, now in kept):
+        what, advice = "change a block that reflect writes", "Edit what stands outside of it."
+    elif becomes(COMMENT) or any(line.state == COMMENT for line in come):
+        what = "stand in a comment, or hide what follows in one"
+        advice = "Comments (%% or <!--) are shown to nobody: leave them out, and ask the user to close an open one."
+    elif becomes(CODE):
+        what, advice = "turn everything below into code", "Close the fence of the code (```) that you open."
+    elif any(was.access != now.access for was, now in kept) or not _may_come(gone, come, opened):
+        what, advice = "change a line's scope or origin", "Leave `scope` and `by` as they are."
+    elif wanted.by and not _of_persons(edited) <= _of_persons(note):
+        what, advice = "count as a fact in the user's own words", "Use memory_store for facts: it signs them."
+    else:
+        return
+    raise ConflictError(f"{wanted.path}: this would {what}; nothing was written.", advice)
+
+
+def _may_come(gone: list[_LineReading], come: list[_LineReading], opened: OpenScopes) -> bool:
+    """Whether new lines are in an open scope, or lines in place of others are whose those were."""
+    if not gone and all(not opened.scopes or line.access.scope in opened.scopes for line in come):
+        return True
+    return {line.access for line in come} <= {line.access for line in gone}
 
 
 def _of_persons(note: Note) -> set[str]:
     """The facts that are read as a person's words."""
     by_note = provenance.note_origin(note.properties)
     return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
-
-
-def _moves_access(note: Note, edited: Note, opened: OpenScopes) -> bool:
-    """Whether a line that stays, or is replaced, would be another's, or a new one nobody's here."""
-    old, new = (list(zip(each.lines, line_access(each, opened.folders), strict=True)) for each in (note, edited))
-    most = min(len(old), len(new))
-    first = next((n for n in range(most) if old[n][0] != new[n][0]), most)
-    last = next((n for n in range(most - first) if old[-1 - n][0] != new[-1 - n][0]), most - first)
-    was, now = (_with_text(lines[first : len(lines) - last]) for lines in (old, new))
-    stay = _with_text(old[:first]) == _with_text(new[:first]) and (
-        _with_text(old[len(old) - last :]) == _with_text(new[len(new) - last :])
-    )
-    may_be_new = not was and all(not opened.scopes or each.scope in opened.scopes for _, each in now)
-    return not stay or not (may_be_new or {each for _, each in now} <= {each for _, each in was})
-
-
-def _with_text(lines: list[tuple[str, LineAccess]]) -> list[tuple[str, LineAccess]]:
-    return [(line, standing) for line, standing in lines if line.strip()]
 
 
 def _find_seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
