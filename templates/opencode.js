@@ -94,9 +94,10 @@ export const VaultMemory = async ({ client, directory }) => {
       if (text) parts.push({ ...about, type: "text", text, synthetic: true, ignored: true })
     },
     "tool.execute.after": async (input, output) => {
-      const text = output?.output
-      if (typeof text !== "string" || !text.includes("<vault-memory")) return
-      answers.set(input.sessionID, [...(answers.get(input.sessionID) ?? []), text])
+      // A tool of an MCP server comes with what that answered, one of opencode's own with its text.
+      const texts = Array.isArray(output?.content) ? output.content.map((part) => part?.text) : [output?.output]
+      const ours = texts.filter((text) => typeof text === "string" && text.includes("<vault-memory"))
+      if (ours.length) answers.set(input.sessionID, [...(answers.get(input.sessionID) ?? []), ...ours])
     },
     "experimental.chat.messages.transform": async (input, output) => {
       // Copies: the request for a title is made from the same objects at the same time.

@@ -139,12 +139,6 @@ def test_a_dot_is_the_whole_vault() -> None:
     assert folder_scope("x/a.md", ((folder_key("."), "project:x"),)) == "project:x"
 
 
-names = st.lists(st.sampled_from(["a", "b", "c"]), min_size=0, max_size=3).map("/".join)
-maps = st.dictionaries(names, st.sampled_from(["global", "agent:moss", "project:x"]), max_size=4).map(
-    lambda found: tuple(sorted(found.items()))
-)
-
-
 def test_settings_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     user = made(tmp_path / "config/vault-memory") / "config.toml"
     vault = made(tmp_path / "v/.memory").parent

@@ -372,9 +372,6 @@ def test_a_long_prompt_is_read_at_both_ends(kept: Memory) -> None:
     assert "The boat was moved to Lund." in found.text and found.seconds < 5
 
 
-# --- it is data ------------------------------------------------------------------------------------------------------
-
-
 # --- what it does besides --------------------------------------------------------------------------------------------
 
 

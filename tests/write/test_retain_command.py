@@ -208,7 +208,7 @@ def test_a_fact_may_be_for_one_scope(tmp_path: Path) -> None:
         told = call("--vault", str(tmp_path), "recall", "when does it deploy?", "--scope", scope)
         assert ("Deploys" in told.out) is sees
     refused = call("--vault", str(tmp_path), *asked, "private")
-    assert refused.code == 2 and "`private` is no scope" in refused.err
+    assert refused.code == 2 and "`private` is not a scope" in refused.err
 
 
 def test_a_fact_that_stands_already_is_written_and_said(tmp_path: Path) -> None:

@@ -61,20 +61,20 @@ _MESSAGES = re.compile(r"#m(\d{1,9})(?:-m?\d{1,9})?$")
 class Caller(NamedTuple):
     """The vault that is asked, and which agent asks: the name its client gave, "" for none.
 
-    `told` takes what a program is told beside the text.
+    `structured` takes what a program is given beside the text.
     """
 
     vault: VaultSession
     agent: str
-    told: dict[str, Any] | None = None
+    structured: dict[str, Any] | None = None
 
-    def tell(self, **values: Any) -> None:  # noqa: ANN401 - JSON can be anything
+    def structure(self, **values: Any) -> None:  # noqa: ANN401 - JSON can be anything
         """Give a program these values under the mark of the frame.
 
         Claude Code shows its model these in place of the text, so nothing of that may be missing in them.
         """
-        if self.told is not None:
-            self.told.update({frame.NAME: frame.NOTE} | values)
+        if self.structured is not None:
+            self.structured.update({frame.NAME: frame.NOTE} | values)
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def search(caller: Caller, given: Arguments) -> str:
         best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
         if best["text"]:
             cut = f"{_cut_best(best['text'], budget - CUT_NOTICE_TOKENS)}\n{CUT_NOTICE}"
-            caller.tell(known=best["known"], passages=[], text=cut)
+            caller.structure(known=best["known"], passages=[], text=cut)
             return cut
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
@@ -107,7 +107,7 @@ def search(caller: Caller, given: Arguments) -> str:
     if _bytes(before) > room // 2:
         before, notes = "", [_clause(before), *notes]
     after = _fit_notes(max(room - _bytes(before), 0), notes)
-    caller.tell(known=found["known"], before=before, passages=list(map(_passage, found["results"])), notes=after)
+    caller.structure(known=found["known"], before=before, passages=list(map(_passage, found["results"])), notes=after)
     return f"{before}\n{text}{after}" if before else text + after
 
 
@@ -191,7 +191,7 @@ def store(caller: Caller, given: Arguments) -> str:
     if scope not in caller.scopes:
         raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
     text = (_store_note if "title" in given else _store_fact)(caller, given, content, scope) + taken_out
-    caller.tell(text=text)
+    caller.structure(text=text)
     return text
 
 
@@ -206,13 +206,13 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
             f"The notes say nearly this, and nothing was written:\n{frame.framed(clean(alike))}\n"
             "If yours is newer or says something else, call again with even_if_similar."
         )
-        caller.tell(stored=False, similar=inline(alike.partition("\n")[0]))
+        caller.structure(stored=False, similar=inline(alike.partition("\n")[0]))
         return text
     done = memory.retain_once(bullet, seen_by)
     if isinstance(done, str):
         return _report_known(caller, done)
     text = _confirm("Stored", f"{done.source}\n{done.bullet}", done.warning)
-    caller.tell(stored=True, source=inline(done.source))
+    caller.structure(stored=True, source=inline(done.source))
     return text
 
 
@@ -227,7 +227,7 @@ def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> s
     if isinstance(done, str):
         return _report_known(caller, done)
     text = _confirm("Stored as a note", done.path, done.warning)
-    caller.tell(stored=True, source=inline(done.path))
+    caller.structure(stored=True, source=inline(done.path))
     return text
 
 
@@ -238,7 +238,7 @@ def _scopes_beside(scope: str) -> tuple[str, ...]:
 
 def _report_known(caller: Caller, where: str) -> str:
     text = f"That stands already, and nothing was written:\n{frame.framed(clean(where))}"
-    caller.tell(stored=False, same=inline(where))
+    caller.structure(stored=False, same=inline(where))
     return text
 
 
@@ -360,8 +360,8 @@ def get(caller: Caller, given: Arguments) -> str:
     )
     if not excerpt.not_found:
         text = render_excerpt(excerpt)
-        told = {name: getattr(excerpt, name) for name in _OF_AN_EXCERPT}
-        caller.tell(path=inline(excerpt.path), **told, text=text)
+        values = {name: getattr(excerpt, name) for name in _OF_AN_EXCERPT}
+        caller.structure(path=inline(excerpt.path), **values, text=text)
         return text
     if folder := _list_folder(caller, path):
         return folder

@@ -173,20 +173,20 @@ class McpServer:
                 known = ", ".join(tool.name for tool in mcp_tools.tools(False))
                 raise UsageError(f"`{params.name:.80}` is not a tool.", f"There are {known}.")
             given = mcp_tools.checked(tool, params.arguments or {})
-            told: dict[str, Any] = {}
-            return _answer(await self._run_tool(tool.name, _name_agent(context), given, told), told)
+            structured: dict[str, Any] = {}
+            return _answer(await self._run_tool(tool.name, _name_agent(context), given, structured), structured)
         except Exception as error:
             return _answer(_error_text(error, params.name), is_error=True)
 
-    async def _run_tool(self, name: str, agent: str, given: dict[str, Any], told: dict[str, Any]) -> str:
-        """The text of a tool's answer; what a program is told beside it is put into `told`."""
+    async def _run_tool(self, name: str, agent: str, given: dict[str, Any], structured: dict[str, Any]) -> str:
+        """The text of a tool's answer; what a program is told beside it is put into `structured`."""
         if name == "memory_reflect":
             return await self._reflect(agent, bool(given.get("dry_run", False)))
 
         def work() -> str:
             from vault_memory.agents import mcp_answers
 
-            return mcp_answers.TOOLS[name](self._caller(agent)._replace(told=told), given)
+            return mcp_answers.TOOLS[name](self._caller(agent)._replace(structured=structured), given)
 
         if name not in _WRITES:
             return await asyncio.wrap_future(self._answers.submit(work))
@@ -272,9 +272,9 @@ def _always_answer(result: Result) -> Callable[[Context, types.PaginatedRequestP
     return answer
 
 
-def _answer(text: str, told: dict[str, Any] | None = None, is_error: bool = False) -> types.CallToolResult:
+def _answer(text: str, structured: dict[str, Any] | None = None, is_error: bool = False) -> types.CallToolResult:
     text_content = types.TextContent(type="text", text=text)
-    return types.CallToolResult(content=[text_content], structured_content=told or None, is_error=is_error)
+    return types.CallToolResult(content=[text_content], structured_content=structured or None, is_error=is_error)
 
 
 def _repair(error: Exception) -> SessionMessage | Exception:

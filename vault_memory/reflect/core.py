@@ -11,7 +11,7 @@ from vault_memory.errors import ConflictError
 from vault_memory.markdown.note import TEXT
 from vault_memory.markdown.parse import parse
 from vault_memory.text import tokens
-from vault_memory.write.rewrite import utf8
+from vault_memory.write.rewrite import decode_utf8
 
 PATHS = ("memory.md", "MEMORY.md")
 
@@ -65,7 +65,7 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
 
     Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
     """
-    parts, there = _ENDS.split(utf8(path, data)), list_items(path, data)
+    parts, there = _ENDS.split(decode_utf8(path, data)), list_items(path, data)
     found = next((item for item in reversed(there) if item.text == change.old), None)
     at = 2 * (found.line - 1) if found else 0
     if change.what == REMOVE:

@@ -30,7 +30,7 @@ from vault_memory.store import journal, note_queries
 from vault_memory.store.view import View
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.vault import Vault
-from vault_memory.write.rewrite import utf8
+from vault_memory.write.rewrite import decode_utf8
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
@@ -301,7 +301,7 @@ class RunPlanner:
         try:
             found = ((path, data) for path in core.PATHS if (data := self._page(path)) is not None)
             path, before = next(found, (core.PATHS[0], None))
-            utf8(path, before or b"")
+            decode_utf8(path, before or b"")
         except (ConflictError, RefusedError, VaultError) as error:
             self._plan.skipped.append(skipped_page(core.PATHS[0], error))
             return None

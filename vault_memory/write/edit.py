@@ -16,7 +16,7 @@ from vault_memory.markdown.note import CODE, COMMENT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
 from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
-from vault_memory.write.rewrite import difference_of_lines, utf8
+from vault_memory.write.rewrite import decode_utf8, difference_of_lines
 
 APPEND, REPLACE, INSERT = "append", "replace", "insert"
 ACTIONS = (APPEND, REPLACE, INSERT)
@@ -72,7 +72,7 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
     person's.
     """
     path, data = wanted.path, before or b""
-    text, note = utf8(path, data), parse(path, data)
+    text, note = decode_utf8(path, data), parse(path, data)
     if opened.scopes and note_scope(note.properties, path, opened.folders) not in opened.scopes:
         raise UsageError(f"There is no note `{path}`.", "")  # as where there is none in a folder of theirs
     ending = "\r\n" if "\r\n" in text else "\n"

@@ -18,7 +18,7 @@ from vault_memory.markdown.passages import passages
 from vault_memory.search.answer import Result
 from vault_memory.store import journal
 from vault_memory.store.rows import wording_hash
-from vault_memory.write.rewrite import difference, utf8
+from vault_memory.write.rewrite import decode_utf8, difference
 
 BY_HAND = "Nothing was written. Take it out of the note by hand."
 _ENDS = re.compile(r"(\r\n|\n|\r)")
@@ -73,7 +73,7 @@ def removal(path: str, data: bytes, first: int, last: int) -> Removal:
 
     Raises UsageError when they belong to neither, ConflictError when taking it out would change what is left.
     """
-    utf8(path, data)  # or it is refused
+    decode_utf8(path, data)  # or it is refused
     note = parse(path, data)
     fact = next((fact for fact in retain.facts(note, None) if fact.start_line <= first <= fact.end_line), None)
     if fact and last <= fact.end_line:
@@ -135,7 +135,7 @@ def planned_anew(planned: Removal, data: bytes | None) -> Removal:
     """
     if data == planned.before:
         return planned
-    utf8(planned.path, data or b"")  # or it is refused
+    decode_utf8(planned.path, data or b"")  # or it is refused
     note = parse(planned.path, data or b"")
     lines = planned.text.split("\n")
     starts = [n + 1 for n in range(len(note.lines) - len(lines) + 1) if note.lines[n : n + len(lines)] == lines]

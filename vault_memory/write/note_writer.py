@@ -28,7 +28,7 @@ from vault_memory.write.edit import EditRequest, EditResult
 from vault_memory.write.forget import ForgetResult, Removal
 from vault_memory.write.new_note import NewNote, StoredNote
 from vault_memory.write.retain import Bullet, RetainResult
-from vault_memory.write.rewrite import Rewriter, current
+from vault_memory.write.rewrite import Rewriter, read_current
 
 T = TypeVar("T")
 
@@ -130,7 +130,7 @@ class NoteWriter:
         Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault.
         """
         found = self.vault.locate(path)
-        data = current(self.vault, found) if found else None
+        data = read_current(self.vault, found) if found else None
         if found is None or data is None:
             raise UsageError(f"There is no note `{path}`.", "A note is named by its path in the vault.")
         planned = forget.removal(found, data, first, last)

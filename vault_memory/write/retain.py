@@ -26,7 +26,7 @@ from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text import daily_notes, dates
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, is_scope, normal_scope
 from vault_memory.vault.vault import Vault
-from vault_memory.write.rewrite import Rewriter, current, utf8
+from vault_memory.write.rewrite import Rewriter, decode_utf8, read_current
 
 MIN_LIKENESS = 0.6
 """The least cosine (builtin vectors) of two facts that may say the same. Of 125 logged facts 2 were so near to an
@@ -95,14 +95,14 @@ def check(bullet: Bullet) -> None:
     note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
     # An open comment is a problem of the note: it would hide all that is written below it.
     found = [] if note.problems else list(facts.facts(note, None))
-    if len(found) != 1 or not _states(found[0], bullet):
+    if len(found) != 1 or not _reads_back_as(found[0], bullet):
         raise UsageError(
             "This text would not be read back as one fact.",
             "Leave out comments (%% or <!--) and code fences, and say something.",
         )
 
 
-def _states(fact: facts.RetainFact, bullet: Bullet) -> bool:
+def _reads_back_as(fact: facts.RetainFact, bullet: Bullet) -> bool:
     text = " ".join(bullet.text.split())
     names = {entities.slug(name) for name in fact.entities}
     return (
@@ -146,7 +146,7 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
 
     Raises ConflictError when the note is not UTF-8 or the bullet would end up in a code fence or comment.
     """
-    text = utf8(path, data)
+    text = decode_utf8(path, data)
     ending = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     note = parse(path, data)
     sections = [at for at, heading in enumerate(note.headings) if heading.text.casefold() == "retain"]
@@ -176,7 +176,7 @@ def _from_template(vault: Vault, template: Path, day: date, path: str) -> bytes:
     text = ""
     # The vault's own settings name the template: `locate` refuses one outside, whose text would end up in a note.
     if vault.daily.template and (own := vault.locate(vault.daily.template)):
-        raw = current(vault, own)
+        raw = read_current(vault, own)
         text = raw.decode("utf-8-sig", "replace") if raw is not None else ""
     text = text or template.read_text("utf-8")
     title = path.rpartition("/")[2].removesuffix(".md")

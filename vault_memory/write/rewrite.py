@@ -58,7 +58,9 @@ class Rewriter:
         """A note's bytes, once an editor that has just saved it has had its moment; None where there is none."""
         # One that the index knows gets a moment to come back: some editors rename it away to save.
         deadline = time.monotonic() + SETTLE_SECONDS
-        while (before := current(self.vault, path)) is None and self.is_known(path) and time.monotonic() < deadline:
+        while (
+            (before := read_current(self.vault, path)) is None and self.is_known(path) and time.monotonic() < deadline
+        ):
             time.sleep(0.05)
         if before is None or self.is_own(path, before):
             return before
@@ -66,10 +68,10 @@ class Rewriter:
         if not 0 < wait <= SETTLE_SECONDS:
             return before
         time.sleep(wait)
-        return current(self.vault, path)
+        return read_current(self.vault, path)
 
 
-def current(vault: Vault, path: str) -> bytes | None:
+def read_current(vault: Vault, path: str) -> bytes | None:
     """A note's bytes now; None where there is none.
 
     Raises RefusedError for a way out of the vault, ConflictError when it cannot be read.
@@ -83,7 +85,7 @@ def current(vault: Vault, path: str) -> bytes | None:
         raise ConflictError(f"{path} cannot be read: {error.strerror}.", "Nothing was written.") from error
 
 
-def utf8(path: str, data: bytes) -> str:
+def decode_utf8(path: str, data: bytes) -> str:
     """A note's text; raises ConflictError where it is none."""
     try:
         return data.decode("utf-8")
