@@ -179,13 +179,6 @@ def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: P
 
     said = [
         ("user", f"Fix the tests.\n<system-reminder>\nSECRETNOISE\n</system-reminder>\n{framed('RECALLNOISE')}"),
-        ("user", "<command-message>x</command-message>\n<command-name>/review</command-name>\n"
-                 "<command-args>the parser</command-args>"),
-        ("user", "<command-name>/clear</command-name>\n<command-args></command-args>"),
-        ("user", "<local-command-stdout>STDOUTNOISE</local-command-stdout>"),
-        ("user", "[Request interrupted by user]"),
-        ("user", "<user-prompt-submit-hook>\nHOOKNOISE and no end"),
-        ("user", "Why does <system-reminder> stand in my text?"),
         ("assistant", "Key sk-ant-api03-aZ3kQ9xLm2Vb7NcR5tYw8PdF4 is in use."),
     ]  # fmt: skip
     make.claude(tmp_path / "claude", "one", said)
@@ -193,8 +186,6 @@ def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: P
     lines = texts(tmp_data)["claude-code/one.md"].split("\n")[transcript.HEAD_LINES : -1]
     assert lines == [
         "- [2026-03-01] User: Fix the tests.",
-        "- User: /review the parser",
-        "- User: Why does <system-reminder> stand in my text?",
         "- Assistant: Key [redacted: anthropic-key] is in use.",
     ]
 

@@ -1,6 +1,5 @@
 """The derived text of a session: whatever a message says, it is one line, and no Markdown of ours."""
 
-import io
 from datetime import date
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from vault_memory.markdown import facts, scopes
 from vault_memory.markdown.note import TEXT, decoded_lines
 from vault_memory.markdown.parse import parse
-from vault_memory.sessions import tools, transcript
+from vault_memory.sessions import transcript
 from vault_memory.sessions.transcript import Message
 
 MARKS = st.sampled_from(
@@ -55,16 +54,6 @@ def test_the_day_is_told_when_it_changes() -> None:
 )
 def test_names(name: str, found: tuple[str, tuple[int, int] | None] | None) -> None:
     assert transcript.parse_name(name) == found
-
-
-# --- long lines ------------------------------------------------------------------------------------------------------
-
-
-def test_a_long_line_between_short_ones() -> None:
-    long = b"y" * (tools.MAX_LINE_BYTES + 9)
-    data = b'{"a":1}\n' + long + b'\n{"b":2}\n' + long
-    found = list(tools.read_lines(io.BytesIO(data)))
-    assert found == [(b'{"a":1}\n', 8), (None, len(long) + 1), (b'{"b":2}\n', 8)]
 
 
 @pytest.mark.parametrize(
