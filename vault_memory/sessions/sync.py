@@ -139,8 +139,7 @@ class _ToolSync:
         self._known = ledger.load(self._ledger)
         self._names = {each.path for each in self._known.values()}
         self._scopes: dict[str, str] = {}
-        self._saved = time.monotonic()
-        self._is_changed = False
+        self._saved, self._saved_at = dict(self._known), time.monotonic()
 
     def run(self, progress: Progress | None, deadline: float) -> None:
         """Read what is new, until `deadline`."""
@@ -198,8 +197,7 @@ class _ToolSync:
         before = self._known.get(source.key)
         try:
             if before and _is_read(source, before, self._home):
-                if before.is_gone:  # it is back
-                    self._known[source.key], self._is_changed = before._replace(is_gone=False), True
+                self._known[source.key] = before._replace(is_gone=False)
                 return
             reading = source.read(self._mark(source, before))
             if before is None or not (reading.is_anew and before.messages):  # else what was said would be away a while
@@ -211,10 +209,8 @@ class _ToolSync:
             return
         self._report.bytes_read += reading.bytes_read
         self._report.pending += reading.is_cut
-        after = after._replace(stamp=stamp, is_gone=False)
-        if after != before:
-            self._known[source.key], self._is_changed = after, True
-        if time.monotonic() - self._saved > SAVE_SECONDS:
+        self._known[source.key] = after._replace(stamp=stamp, is_gone=False)
+        if time.monotonic() - self._saved_at > SAVE_SECONDS:
             self._save()
 
     def _mark(self, source: Transcript, before: TranscriptState | None) -> str:
@@ -222,7 +218,7 @@ class _ToolSync:
         if not (before and before.messages and _is_whole(before, self._home)):
             return ""
         if source.title and before.title != transcript.clean_message(source.title):
-            self._known[source.key], self._is_changed = before._replace(mark=""), True
+            self._known[source.key] = before._replace(mark="")
             self._save()
             return ""
         return before.mark
@@ -281,15 +277,14 @@ class _ToolSync:
             known = self._known[key]
             if not (known.messages and (self._home / known.path).is_file()):
                 del self._known[key]
-                self._is_changed = True
                 self._report.removed += known.messages > 0
-            elif not known.is_gone:
-                self._known[key], self._is_changed = known._replace(is_gone=True), True
+            else:
+                self._known[key] = known._replace(is_gone=True)
 
     def _save(self) -> None:
-        if self._is_changed:
+        if self._known != self._saved:
             ledger.save(self._ledger, self._known)
-            self._is_changed, self._saved = False, time.monotonic()
+            self._saved, self._saved_at = dict(self._known), time.monotonic()
 
 
 class _TextWriter:
