@@ -27,7 +27,6 @@ class Model:
     name: str = "nomic-embed-text"
     dimensions: int = 96
     context_tokens: int = 2048
-    digest: str = ""
 
 
 @dataclass
@@ -150,11 +149,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.state.requests.append((self.path, {}, {k.lower(): v for k, v in self.headers.items()}))
         if self.path == "/api/version":
             self._send(200, {"version": VERSION})
-        elif self.path == "/api/tags":
-            rows = [{"name": f"{m.name}:latest", "model": f"{m.name}:latest"} for m in self.state.models]
-            for row, model in zip(rows, self.state.models, strict=True):
-                row |= {"digest": model.digest} if model.digest else {}
-            self._send(200, {"models": rows})
         else:
             self._send(404, "404 page not found")
 

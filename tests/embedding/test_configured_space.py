@@ -452,7 +452,7 @@ def test_a_batch_that_takes_too_long_is_made_smaller(vault: Path, server: ModelS
 # --- another model under the same name -------------------------------------------------------------------------------
 
 
-def test_another_model_is_noticed_even_when_nothing_waits(vault: Path, server: ModelServer) -> None:
+def test_another_model_is_noticed_by_questions_and_when_vectors_are_made(vault: Path, server: ModelServer) -> None:
     """The vectors of a pulled version would be compared with those of the old one, and nothing would say so."""
     with_ollama(vault, server).index()
     with_ollama(vault, server).search.backfill()
@@ -460,9 +460,12 @@ def test_another_model_is_noticed_even_when_nothing_waits(vault: Path, server: M
     answer = ask(with_ollama(vault, server), "boat engine")
     assert answer.embedder == BUILTIN_ID
     assert "the model has changed" in whys(answer) and "used the builtin vectors" in whys(answer)
+    put(vault, "later.md", "Something new.\n")
+    with_ollama(vault, server).index()
     filled = with_ollama(vault, server).search.backfill()
     assert filled and filled.stopped and "the model has changed" in filled.stopped
     server.trouble.vectors = None
+    assert with_ollama(vault, server).search.backfill()
     assert ask(with_ollama(vault, server), "boat engine").embedder == "ollama/nomic-embed-text@1"
 
 
@@ -475,27 +478,12 @@ def test_recognising_the_model_costs_no_request_of_its_own(vault: Path, server: 
     assert sent == [2, 1, 1]  # the known text goes along with the first question
 
 
-def test_a_model_known_by_its_digest_is_not_loaded_when_nothing_waits(vault: Path) -> None:
-    with model_server(Model(digest="aaaa")) as server:
-        mine = embedded(with_ollama(vault, server))
-        server.requests.clear()
-        again = mine.search.backfill()
-        assert again and again.stopped is None
-        assert server.asked("/api/embed") == 0 and server.asked("/api/tags") == 1
-        server.models = [Model(digest="bbbb")]  # pulled anew, and gives the same vectors
-        for asked in (1, 0):
-            server.requests.clear()
-            again = mine.search.backfill()
-            assert again and again.stopped is None
-            assert server.asked("/api/embed") == asked
-        server.models = [Model(digest="cccc")]
-        server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
-        for _ in range(2):
-            again = mine.search.backfill()
-            assert again and again.stopped and "the model has changed" in again.stopped
-        doctor(mine, fix=True)
-        again = mine.search.backfill()
-        assert again and again.stopped is None and again.embedded == 11
+def test_the_model_is_not_loaded_when_nothing_waits(vault: Path, server: ModelServer) -> None:
+    mine = embedded(with_ollama(vault, server))
+    server.requests.clear()
+    again = mine.search.backfill()
+    assert again and again.stopped is None
+    assert not server.requests
 
 
 @pytest.mark.parametrize("bad", [0.0, float("nan")])

@@ -18,7 +18,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.store.vectors import scaled
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.model_clients import CoolDown, ModelInfo, ModelServer
+    from vault_memory.embedding.model_clients import CoolDown, ModelServer
 
 TEXT_VERSION = 1
 """What is embedded for a passage (store/embedding_rows.py). Raise it when that changes: it makes a new vector space."""
@@ -103,13 +103,13 @@ class RemoteEmbedder:
         key = self.endpoint.key(self._environ)
         return server_of(self.endpoint, key, seconds, self._config.embedding_keep_alive)
 
-    def model_info(self) -> "ModelInfo":
-        """Whether server, model and key are there; raises RemoteError."""
+    def find_model(self) -> int | None:
+        """How many tokens the model reads, if known; raises RemoteError unless server, model and key are there."""
         from vault_memory.embedding.model_clients import retry
 
-        found = retry(self._patient.model_info, self._sleep)
-        self._context_tokens = self._config.embedding_context_tokens or found.context_tokens or 0
-        return found
+        reads = retry(self._patient.find_model, self._sleep)
+        self._context_tokens = self._config.embedding_context_tokens or reads or 0
+        return reads
 
     def close(self) -> None:
         """Let the connections go."""

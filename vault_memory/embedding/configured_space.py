@@ -14,7 +14,7 @@ from itertools import islice
 from vault_memory.embedding.configured_embedder import RemoteEmbedder
 from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
-from vault_memory.store.embedding_rows import DIGEST_KEY, PROBE_KEY, Space, all_spaces
+from vault_memory.store.embedding_rows import PROBE_KEY, Space, all_spaces
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import ALL, IndexConnection, Store, View
 
@@ -50,22 +50,17 @@ def model_change(store: IndexConnection, space: Space, where: str, vector: bytes
     return ""
 
 
-def recognise(store: Store, remote: RemoteEmbedder, digest: str | None = None) -> str:
+def recognise(store: Store, remote: RemoteEmbedder) -> str:
     """How the server's model differs from the one whose vectors the index has, by the known text, or "".
 
-    One whose `digest` was seen before is not asked. Raises RemoteError where it has no vector even for this text.
+    Raises RemoteError where it has no vector even for this text.
     """
     space = all_spaces(store).get(remote.id)
-    if space and digest and store.meta(DIGEST_KEY + remote.id) == digest:
-        return ""
     vector = remote.probe()
     changed = model_change(store, space, remote.where, vector, vector) if space else ""
-    if not changed:
+    if not changed and (space is None or not store.meta(PROBE_KEY + remote.id)):
         with store.writing():
-            if space is None or not store.meta(PROBE_KEY + remote.id):
-                store.set_meta(PROBE_KEY + remote.id, vector.hex())
-            if digest:
-                store.set_meta(DIGEST_KEY + remote.id, digest)
+            store.set_meta(PROBE_KEY + remote.id, vector.hex())
     return changed
 
 
@@ -148,7 +143,10 @@ class Backfill:
         report = self._report
         try:
             self._count()
-            self._check_model()
+            if report.waiting:  # else nothing is asked: a large model takes long to load; questions look by themselves
+                self._remote.find_model()
+                if changed := recognise(self._store, self._remote):
+                    raise RemoteError(changed, AFTER_MODEL_CHANGE)
             texts = embedding_rows.waiting_texts(self._store, self._space) if report.waiting else iter(())
             while batch := list(islice(texts, self._remote.batch)):
                 self._embed(batch)
@@ -183,18 +181,6 @@ class Backfill:
         space, view = self._space, self._store.view(ALL)
         self._report.passages = view.totals().passages
         self._report.done, self._report.without = embedding_rows.count_placed(view, space) if space else (0, 0)
-
-    def _check_model(self) -> None:
-        """Raise RemoteError where the model has changed or cannot be asked; also when nothing waits, for recall."""
-        if not self._report.waiting and not self._space:
-            return
-        try:
-            changed = recognise(self._store, self._remote, self._remote.model_info().digest)
-        except RemoteError as error:
-            unseen = "" if self._report.waiting else "could not check that the model is still the same: "
-            raise RemoteError(f"{unseen}{error}", error.next_step) from None
-        if changed:
-            raise RemoteError(changed, AFTER_MODEL_CHANGE)
 
     def _embed(self, batch: list[embedding_rows.PassageText]) -> None:
         """Make the vectors that a batch lacks (an earlier one may have had the same texts), and place all of it."""

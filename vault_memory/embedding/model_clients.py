@@ -8,8 +8,8 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from contextlib import contextmanager
+from typing import Any, ClassVar, TypeVar
 
 import httpx
 
@@ -46,13 +46,6 @@ _TOO_LONG = re.compile(
 _NO_NUMBER = re.compile(r"\bnan\b|\binf\b|unsupported value", re.I)
 
 Messages = Sequence[Mapping[str, str]]
-
-
-class ModelInfo(NamedTuple):
-    """What a server says about its model: how much it reads, the digest of its content; None where it does not say."""
-
-    context_tokens: int | None = None
-    digest: str | None = None
 
 
 def retry(
@@ -155,15 +148,15 @@ class ModelServer:
             answer = self._post("/chat/completions", body)
             return str(answer["choices"][0]["message"]["content"] or "")
 
-    def model_info(self) -> ModelInfo:
-        """What the server says about its model; raises RemoteError if either is not there."""
+    def find_model(self) -> int | None:
+        """How many tokens the model reads, where the server says so; raises RemoteError if either is not there."""
         # Not every such server lists its models: it is asked for something small.
         if self.endpoint.setting == "embedding":
             self.embed(["memory"])
         else:
             form = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
             self.chat([{"role": "user", "content": "Are you there?"}], {**form, "additionalProperties": False})
-        return ModelInfo()
+        return None
 
     def _post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON comes
         """Send a request, again without what it can do without where it was refused for that; from then on, too."""
@@ -293,15 +286,11 @@ class OllamaServer(ModelServer):
             )
             return answer.message.content or ""
 
-    def model_info(self) -> ModelInfo:
+    def find_model(self) -> int | None:
         with self.errors():
             info = self.connect().show(self.endpoint.model).modelinfo or {}
             lengths = [int(value) for key, value in info.items() if key.endswith(".context_length")]
-        model, digest = self.endpoint.model, None
-        name = model if ":" in model.rpartition("/")[2] else f"{model}:latest"
-        with suppress(RemoteError), self.errors():  # what stands in for Ollama may not list its models
-            digest = next((found.digest for found in self.connect().list().models if found.model == name), None)
-        return ModelInfo(lengths[0] if lengths else None, digest)
+        return lengths[0] if lengths else None
 
     def _new_client(self, **settings: Any) -> Any:  # noqa: ANN401
         try:

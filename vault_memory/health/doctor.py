@@ -243,7 +243,7 @@ def _ask_server(name: str, model: str, ask: Callable[[], Check | None], answer: 
 
 
 def _embedding_model(memory: "Federation", remote: "RemoteEmbedder") -> Check:
-    context_tokens = remote.model_info().context_tokens
+    context_tokens = remote.find_model()
     if changed := _model_change(memory, remote):
         from vault_memory.embedding.configured_space import AFTER_MODEL_CHANGE
 

@@ -301,7 +301,7 @@ class ModelWriter:
         """Whether server and model are there; raises RemoteError."""
         server = self._connect()
         try:
-            server.model_info()
+            server.find_model()
         finally:
             server.close()
 

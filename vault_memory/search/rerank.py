@@ -69,7 +69,7 @@ class Reranker:
 
     def check(self) -> None:
         """Whether server and model are there; raises RemoteError."""
-        self._server.model_info()
+        self._server.find_model()
 
     def close(self) -> None:
         """Let the connection go."""

@@ -26,8 +26,8 @@ BUILTIN = "builtin/"
 SLICE = 512
 """Passages read or placed at a time."""
 
-PROBE_KEY, DIGEST_KEY = "probe:", "digest:"
-"""Before an embedder's name, what `meta` keeps to know its model again: its vector of a known text, its digest."""
+PROBE_KEY = "probe:"
+"""Before an embedder's name, what `meta` keeps to know its model again: its vector of a known text."""
 
 NOTE_VECTOR_PASSAGES = 64
 """A note points where so many of its first passages do."""
@@ -299,7 +299,5 @@ def drop_space(store: Store, space: Space) -> None:
         for table in ("placed", "note_vector", "embedding_code", "embedding"):
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))
-        store.connection.execute(
-            "DELETE FROM meta WHERE key IN (?, ?)", (PROBE_KEY + space.name, DIGEST_KEY + space.name)
-        )
+        store.connection.execute("DELETE FROM meta WHERE key = ?", (PROBE_KEY + space.name,))
         store.grow()

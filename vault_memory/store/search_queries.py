@@ -5,7 +5,6 @@ lines: row ids tell in which order notes were indexed, and what else was.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
@@ -442,9 +441,6 @@ def parts_of(period: Span) -> tuple[str, int]:
 FREQUENT_SHARE = 500
 """Terms in more than one of this many passages have their counts kept."""
 
-SAMPLE = 1000
-"""From so many notes it is learnt how much a frequent term keeps to few notes."""
-
 REMEMBERED_TEXTS = 1 << 14
 """Of so many passages the stems are remembered (some 400 bytes each): about what 1,000 notes have, or 40 questions."""
 
@@ -454,6 +450,16 @@ LEAST_PART_CHARS, LEAST_REST_CHARS, MAX_COMPOUNDS = 6, 3, 3
 
 REPEATED_NOTES = 5
 """A text that stands in so many notes has them counted: a template's, a footer, a daily line."""
+
+
+_VOCABULARY = """
+CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'passage_fts', 'row');
+CREATE VIRTUAL TABLE IF NOT EXISTS temp.instances USING fts5vocab('main', 'passage_fts', 'instance');
+"""
+_COUNT_FREQUENT = """
+INSERT INTO frequent SELECT v.term, v.doc, count(DISTINCT p.note_id) FROM temp.vocabulary v
+  CROSS JOIN temp.instances i ON i.term = v.term CROSS JOIN passage p ON p.id = i.doc WHERE v.doc > ? GROUP BY v.term
+"""
 
 
 class TermCounts(NamedTuple):
@@ -535,21 +541,14 @@ class Lexicon:
         if abs(total - counted) * 10 <= counted:
             return False
         connection = self._store.connection
-        connection.execute(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'passage_fts', 'row')"
-        )
-        sql = "SELECT term, doc FROM temp.vocabulary WHERE doc > ?"
-        passages: dict[str, int] = dict(self._store.rows(sql, max(total // FREQUENT_SHARE, 10)))
-        spread = self._spread(passages.keys())
-        rows = ((term, count, max(round(count * spread.get(term, 1.0)), 1)) for term, count in passages.items())
-        connection.execute("DELETE FROM frequent")
-        connection.executemany("INSERT INTO frequent VALUES(?, ?, ?)", rows)
-        connection.execute("DELETE FROM long_term")
+        few = max(total // FREQUENT_SHARE, 10)
+        connection.execute(_VOCABULARY)
+        connection.execute("DELETE FROM frequent; DELETE FROM long_term; DELETE FROM repeated")
+        connection.execute(_COUNT_FREQUENT, (few,))
         sql = "SELECT term, doc FROM temp.vocabulary WHERE length(term) >= ? AND doc <= ?"
-        rare = self._store.rows(sql, LEAST_PART_CHARS + LEAST_REST_CHARS, max(total // FREQUENT_SHARE, 10))
+        rare = self._store.rows(sql, LEAST_PART_CHARS + LEAST_REST_CHARS, few)
         long_terms = [(term, term[::-1], doc) for term, doc in rare if term.isalpha()]
         connection.executemany("INSERT INTO long_term VALUES(?, ?, ?)", long_terms)
-        connection.execute("DELETE FROM repeated")
         sql = (
             "SELECT text, count(DISTINCT note_id) AS notes FROM passage WHERE from_char IS NULL"
             " GROUP BY text HAVING notes >= ?"
@@ -558,18 +557,3 @@ class Lexicon:
         connection.executemany("INSERT INTO repeated VALUES(?, ?)", texts)
         store.set_meta("frequent_at", total)
         return True
-
-    def _spread(self, wanted: Iterable[str]) -> dict[str, float]:
-        """For each term, its notes for each of its passages, in a sample of the notes spread evenly over the vault."""
-        frequent = set(wanted)
-        passages: Counter[str] = Counter()
-        notes: Counter[str] = Counter()
-        paths = [row[0] for row in self._store.rows("SELECT path FROM note ORDER BY path")]
-        sql = f"SELECT p.text, p.kind FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ? LIMIT 500"
-        for path in paths[:: max(len(paths) // SAMPLE, 1)]:
-            stems = (self._of_passage(text, KINDS[kind]) for text, kind in self._store.rows(sql, path))
-            held = [frequent.intersection(each) for each in stems]
-            for found in held:
-                passages.update(found)
-            notes.update(set().union(*held))
-        return {term: notes[term] / count for term, count in passages.items()}
