@@ -7,7 +7,7 @@
   feedback (RM3 after Lavrenko & Croft 2001), for notes only, where the risk of drifting is small.
 - Notes are scored by BM25 over their candidate passages (Robertson & Zaragoza 2009), and by the notes most like them,
   which tend to answer the same questions (score regularisation after Diaz 2005).
-- In a conversation it matters who speaks, and an answer follows its question.
+- In a conversation it matters who speaks.
 """
 
 import math
@@ -91,7 +91,6 @@ WEIGHTS: Mapping[str, float] = {
     "phrase": 2.5,  # the longest run of the question's words, as a share of them
     "fact": 0.5,  # 1 for what someone wrote down to be remembered
     "speaker": 3.6,  # 1 when the one speaker asked about says it
-    "reply": 2.0,  # the lexical score of the question just before it
     "question": -0.7,  # 1 for what is itself a question, or quotes the one asked
     "time": 2.3,  # 1 for a word of time where the question asks when
     "date": 3.8,  # how well its day fits the question's time
@@ -112,12 +111,10 @@ known-item questions (tests/benchmarks/known.py); fact, entity, aside and page b
 
 
 class Shape(NamedTuple):
-    """How a passage is written: as a list item, by whom in a conversation ("" for nobody), where it asks, as code."""
+    """How a passage is written: as a list item, by whom in a conversation ("" for nobody), as a question, as code."""
 
     is_item: bool
     speaker: str
-    asks: bool
-    """Somebody asks there: a question in code is an example, and what follows is no answer to it."""
     ends_asking: bool
     is_code: bool
     only_points: bool
@@ -240,7 +237,8 @@ class Scorer:
         """
         found, ids, query = self._found, self._ids, self._found.query
         passages = list(found.passages.values())
-        title = _column(found.title, self._notes)
+        # A heading says no more than the title.
+        title = [found.title.get(p.note_id, 0.0) * (p.section >= 0) for p in passages]
         columns: dict[str, Sequence[float]] = {
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._speaks(),
@@ -285,7 +283,7 @@ class Scorer:
 
     def _wording(self, passages: Sequence[Candidate]) -> dict[str, Sequence[float]]:
         """What the question's words, as they were written, say of passages that the lexical lane found; who asks."""
-        query, sections, shapes = self._found.query, self._sections, self._shapes
+        query, shapes = self._found.query, self._shapes
         form, phrase, quotes = ([0.0] * len(passages) for _ in range(3))
         for row, passage in enumerate(passages):
             if passage.id not in self._lexical:
@@ -296,12 +294,10 @@ class Scorer:
             phrase[row] = longest_run(query.spoken, folded)
             # What quotes the question asks it; what answers stands elsewhere. Code that does shows how to ask it.
             quotes[row] = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
-        asks = {i: self._lexical.get(i, 0.0) for i, s in zip(self._ids, shapes, strict=True) if s.asks}
         rows = zip(passages, quotes, shapes, strict=True)
         return {
             "form": form,
             "phrase": phrase,
-            "reply": [asks.get(i - 1, 0.0) if sections.get(i - 1) == place else 0.0 for i, place in sections.items()],
             "question": [quoted or s.ends_asking for s, quoted in zip(shapes, quotes, strict=True)],
             "aside": [p.section == ASIDE or s.only_points or (q and s.is_code) for p, q, s in rows],
         }
@@ -433,9 +429,8 @@ def _written(text: str) -> str:
 def shape(text: str) -> Shape:
     """How a text is written."""
     is_code = _FENCE.match(text) is not None
-    asks = "?" in text and not is_code
     only_points = all(map(_POINTER.fullmatch, text.split("\n")))
-    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), asks, text.endswith("?"), is_code, only_points)
+    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), text.endswith("?"), is_code, only_points)
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
