@@ -1,13 +1,8 @@
 """Ranks candidates: their scores with feedback and age, then what was superseded right behind its successor.
 
-`Scorer` never sees the index. The Guide's page Recall has what each step was worth when measured:
-- A passage is scored with those around it: `coverage` spreads a term's hit to its neighbours, and embeddings know them.
-- A short note is judged as a whole, a passage of a long one by itself; the note's share blends the two.
-- The best passages of a first round say which direction to look in, the best notes which other words: pseudo-relevance
-  feedback (RM3 after Lavrenko & Croft 2001), for notes only, where the risk of drifting is small.
-- Notes are scored by BM25 over their candidate passages (Robertson & Zaragoza 2009), and by the notes most like them,
-  which tend to answer the same questions (score regularisation after Diaz 2005).
-- In a conversation it matters who speaks.
+`Scorer` never sees the index. The Guide's page Recall has what each step was worth when measured. The sources: for
+learning from the best of a first round RM3 (Lavrenko & Croft 2001), for notes BM25 over their candidate passages
+(Robertson & Zaragoza 2009) and score regularisation over the notes most alike (Diaz 2005).
 """
 
 import math
@@ -62,7 +57,7 @@ AGED = 100
 """So many of the best have their age looked up, or as many as are asked for: it only parts what is nearly alike."""
 
 REMEMBERED_TEXTS = 1 << 13
-"""Of so many texts it is remembered how they are written (some 600 bytes each): those of some thirty questions."""
+"""Of so many texts, those of thirty questions, it is remembered how they are written (some 600 bytes each)."""
 
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
@@ -131,12 +126,12 @@ class Scorer:
         self._lexical = over_best(found.lexical)
         self._sections = {i: (p.section, p.note_id) for i, p in found.passages.items()}
         self._reached: dict[int, list[tuple[int, float]]] = {}
-        repeats = found.repeats
-        self._most_telling = {
-            term: 1 - UNTOLD * min(repeats.get(i, 0.0) for i in hits)
-            for term, hits in found.hits.items()
-            if not repeats.keys().isdisjoint(hits)
-        }
+        self._telling: dict[tuple[str, int], float] = {}
+        """How much a term tells in a text that stands in many notes, against where it tells most; elsewhere 1."""
+        for term, hits in found.hits.items():
+            told = {i: 1 - UNTOLD * found.repeats[i] for i in hits if i in found.repeats}
+            most = max(told.values(), default=1.0) if len(told) == len(hits) else 1.0
+            self._telling |= {(term, i): share / most for i, share in told.items()}
         self._coverage = self._covered(found.rarity)
         self._short = 1 / max(len(found.rarity), 1) ** 3
         self._shapes = [shape(passage.text) for passage in passages]
@@ -147,7 +142,7 @@ class Scorer:
         for term, weight in found.note_rarity.items():
             counts: dict[int, float] = defaultdict(float)
             for passage_id, count in found.hits.get(term, {}).items():
-                counts[found.passages[passage_id].note_id] += count * self._telling(term, passage_id)
+                counts[found.passages[passage_id].note_id] += count * self._telling.get((term, passage_id), 1.0)
             for note, times in counts.items():
                 self._asked[note] += weight * times * (K1 + 1) / (times + self._norms[note])
         stems: dict[int, list[str]] = {note: [] for note in found.notes}
@@ -159,19 +154,6 @@ class Scorer:
         self._shares: list[float] = []
         """How much of each passage's score its note decides."""
         self._lent_to: dict[int, float] = {}
-
-    def _telling(self, term: str, passage_id: int) -> float:
-        """How much a word tells that stands there, against where it tells most."""
-        told = 1 - UNTOLD * self._found.repeats.get(passage_id, 0.0)
-        return told / self._most_telling[term] if term in self._most_telling else 1.0
-
-    def _repeated(self) -> Mapping[int, float]:
-        """How little those tell whose very words stand in many notes; a word of the question may stand there alone."""
-        found = self._found
-        return {
-            i: 1 - max((self._telling(term, i) for term in found.hits if i in found.hits[term]), default=1 - UNTOLD * r)
-            for i, r in found.repeats.items()
-        }
 
     # --- first round ---------------------------------------------------------------------------------------------
 
@@ -237,6 +219,10 @@ class Scorer:
         """
         found, ids, query = self._found, self._ids, self._found.query
         passages = list(found.passages.values())
+        # A word of the question may stand nowhere but in what is repeated.
+        repeated = {i: UNTOLD * notes for i, notes in found.repeats.items()}
+        for (_, i), telling in self._telling.items():
+            repeated[i] = min(repeated[i], 1 - telling)
         # A heading says no more than the title.
         title = [found.title.get(p.note_id, 0.0) * (p.section >= 0) for p in passages]
         columns: dict[str, Sequence[float]] = {
@@ -250,7 +236,7 @@ class Scorer:
             "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
             "order": _column(found.order, ids),
             "page": [p.kind == PAGE for p in passages],
-            "repeated": _column(self._repeated(), ids),
+            "repeated": _column(repeated, ids),
             **self._blended(rarity, feedback),
             **self._wording(passages),
         }
@@ -333,7 +319,7 @@ class Scorer:
         for term, rarity in terms.items():
             best: dict[int, float] = {}
             for hit in self._found.hits.get(term, ()):
-                telling = self._telling(term, hit)
+                telling = self._telling.get((term, hit), 1.0)
                 if hit not in self._reached:
                     self._reached[hit] = neighbours(hit, self._found.passages)
                 for passage_id, weight in self._reached[hit]:
