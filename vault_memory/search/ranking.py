@@ -310,8 +310,6 @@ class Scorer:
         is_one = len(words) == 1 or sum(map(bool, named.values())) == 1
         return [bool(named[name]) for name in said] if is_one else ()
 
-    # --- what both rounds share ------------------------------------------------------------------------------------
-
     def _covered(self, terms: Mapping[str, float]) -> dict[int, float]:
         """The share of these terms, by rarity, in each passage and, less, around it in its section."""
         total = sum(terms.values()) or 1.0
@@ -332,8 +330,6 @@ class Scorer:
             for passage_id, weight in best.items():
                 covered[passage_id] = covered.get(passage_id, 0.0) + weight * rarity / total
         return covered
-
-    # --- whole notes -----------------------------------------------------------------------------------------------
 
     def _best_notes(self, scores: Mapping[int, float], count: int) -> list[int]:
         """The best notes by words and meaning; ties keep the order of the notes."""
@@ -370,8 +366,6 @@ class Scorer:
     def _gains(self, note: int, rarity: Mapping[str, float]) -> dict[str, float]:
         norm, most = self._norms[note], K1 + 1
         return {s: rarity[s] * c * most / (c + norm) for s, c in self._counts[note].items() if s in rarity}
-
-    # --- explaining ----------------------------------------------------------------------------------------------
 
     def explain(self, passage_id: int) -> dict[str, Any]:
         """Why a passage has its score, after `score`: raw score and rank in each lane, and what each feature added."""
@@ -450,9 +444,6 @@ def over_best(scores: Mapping[int, float]) -> dict[int, float]:
     return {key: score / best for key, score in scores.items()}
 
 
-Explain = Callable[[int], Mapping[str, Any]]
-
-
 class Ranking(NamedTuple):
     """The candidates in rank order, with what is to be said of each; `below_threshold` were dropped by a preset."""
 
@@ -461,7 +452,8 @@ class Ranking(NamedTuple):
     """The candidates, and successors that no lane found."""
     scores: Mapping[int, float] = {}
     """Best first."""
-    explain: Explain = lambda _: {}
+    steps: Callable[[int], Mapping[str, Any]] = lambda _: {}
+    """What made the score of each."""
     lives: Mapping[int, Life] = {}
     """How old facts and dated lines are; of the best only."""
     successors: Mapping[int, Successor] = {}
@@ -475,6 +467,18 @@ class Ranking(NamedTuple):
     notes: Mapping[int, NoteInfo] = {}
     origins: Mapping[int, str] = {}
     """Who those are from that no person wrote; this and `notes` are looked up once the order is settled."""
+
+    def explain(self, passage_id: int) -> dict[str, Any]:
+        """What made its score, what is known of its age, and how many it took the place of."""
+        why = dict(self.steps(passage_id))
+        if life := self.lives.get(passage_id):
+            why["life"] = {
+                "tier": life.tier, "age_days": life.age_days, "importance": round(life.importance, 3),
+                "worth": round(life.worth, 3), "multiplier": round(life.multiplier, 3),
+            }  # fmt: skip
+        if olds := sum(new.id == passage_id for new in self.successors.values()):
+            why["successor_of"] = olds
+        return why
 
 
 def rank(found: Candidates, finder: Finder) -> Ranking:
@@ -497,12 +501,12 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     least = min(aged.values(), default=0.0)
     ranking = ranking._replace(passages={**passages, **brought}, lives=alive)
 
-    def explain(passage_id: int) -> Mapping[str, Any]:
-        # What no lane found took the place of one that a lane found.
-        unfound: dict[str, Any] = {"lanes": {}, "note_share": 0.0, "boosts": {}}
-        why = scorer.explain(passage_id) if passage_id in found.passages else unfound
+    def steps(passage_id: int) -> Mapping[str, Any]:
+        if passage_id not in passages:  # it took the place of one that a lane found
+            return {"lanes": {}, "note_share": 0.0, "boosts": {}}
+        why = scorer.explain(passage_id)
         age = {"age": round(ages[passage_id], 4)} if passage_id in ages else {}
-        return {**why, "boosts": {**why["boosts"], **age}} | _history(ranking, passage_id)
+        return {**why, "boosts": {**why["boosts"], **age}}
 
     scores = supersede.reordered(aged | dict.fromkeys(brought, least), behind)
     settling = frozenset(behind.values())
@@ -514,7 +518,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
         scores = dict(sorted((scores | raised).items(), key=lambda pair: -pair[1]))
         settling = settling.union(places)
         ranking = ranking._replace(passages={**ranking.passages, **{fact.id: fact for fact in leading}})
-    return ranking._replace(scores=scores, settling=settling, explain=explain)
+    return ranking._replace(scores=scores, settling=settling, steps=steps)
 
 
 def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> bool:
@@ -584,30 +588,11 @@ def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ra
     """
     from vault_memory.search import presets
 
+    preset = ranking.candidates.query.request.preset
     scored = presets.score(ranking.candidates, ranking.lives, judged)
     places = {i: -float(place) for place, i in enumerate(scored.scores)}
-
-    def explain(passage_id: int) -> Mapping[str, Any]:
-        steps = {name: round(value, 4) for name, value in scored.steps[passage_id].items()}
-        preset = ranking.candidates.query.request.preset
-        return {"preset": preset, "steps": steps} | _history(ranking, passage_id)
-
     return ranking._replace(
         scores={i: scored.scores[i] for i in supersede.reordered(places, ranking.behind)},
-        explain=explain,
+        steps=lambda i: {"preset": preset, "steps": {step: round(x, 4) for step, x in scored.steps[i].items()}},
         below_threshold=scored.below_threshold,
     )
-
-
-def _history(ranking: Ranking, passage_id: int) -> dict[str, Any]:
-    """What is to be said of a passage's age, and of those whose place it took."""
-    told: dict[str, Any] = {}
-    if life := ranking.lives.get(passage_id):
-        told["life"] = {
-            "tier": life.tier, "age_days": life.age_days, "importance": round(life.importance, 3),
-            "worth": round(life.worth, 3), "multiplier": round(life.multiplier, 3),
-        }  # fmt: skip
-    olds = [old for old, new in ranking.successors.items() if new.id == passage_id]
-    if olds:
-        told["successor_of"] = len(olds)
-    return told

@@ -60,12 +60,12 @@ class Reranker:
             scores = supersede.reordered(blended(ordered.scores, judged), ordered.behind)
             again = ordered._replace(scores=scores)
 
-        def explain(passage_id: int) -> Mapping[str, Any]:
+        def steps(passage_id: int) -> Mapping[str, Any]:
             before, judgement = ordered.scores.get(passage_id), judged.get(passage_id)
             told = {"judged": judgement, "before": before and round(before, 4)}
-            return {**again.explain(passage_id), "rerank": told if judgement is not None else None}
+            return {**again.steps(passage_id), "rerank": told if judgement is not None else None}
 
-        return again._replace(explain=explain)
+        return again._replace(steps=steps)
 
     def check(self) -> None:
         """Whether server and model are there; raises RemoteError."""
