@@ -353,7 +353,9 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         (name, each if each.is_relevant else without_results(each)) for name, each in given if isinstance(each, Answer)
     ]
     missing = [(name, each) for name, each in given if isinstance(each, NoAnswer)]
-    answers = [answer for _, answer in found] or [_empty_answer(request)]
+    lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
+    answers = [answer for _, answer in found]
+    answers = answers or [Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})]
     # Who knows most words of the question comes first in each turn; the notes where all know the same.
     turns, repeats = interleave(sorted(answers, key=lambda answer: -len(answer.words)))
     taken, omitted, rendered_tokens = _pack(request, [result for _, result in turns])
@@ -389,11 +391,6 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         ],
         understood=first.understood._replace(unknown=tuple(unknown)),
     )
-
-
-def _empty_answer(request: Request) -> Answer:
-    lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
-    return Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})
 
 
 def _problems(answers: Sequence[Answer]) -> Iterator[tuple[str, str]]:

@@ -187,14 +187,14 @@ def test_a_file_that_another_made_in_its_place_stays(path: Path) -> None:
 def test_a_server_stays_reachable_and_keeps_its_connections(server: Served) -> None:
     made = server.path.stat().st_ino
     with Raw(server.path) as raw:
-        assert server.run(server.server.stay(server.path)) is False
+        assert server.run(server.server.listen_again(server.path)) is False
         assert server.path.stat().st_ino == made
         server.path.unlink()
         server.path.parent.rmdir()
-        assert server.run(server.server.stay(server.path)) is True
+        assert server.run(server.server.listen_again(server.path)) is True
         assert lives(server)
         moved = server.path.with_name("y.sock")
-        assert server.run(server.server.stay(moved)) is True
+        assert server.run(server.server.listen_again(moved)) is True
         assert not server.path.exists()
         server.path = moved
         assert lives(server)

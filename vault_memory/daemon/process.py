@@ -50,7 +50,7 @@ FIRST_LOOK_SECONDS = 30.0
 STOP_SECONDS = 10.0
 """What the threads may take to end the note in hand."""
 
-LOG_BYTES, LOGS = 1_000_000, 3
+LOG_BYTES, OLD_LOG_FILES = 1_000_000, 3
 
 log = logging.getLogger("vault_memory")
 
@@ -142,7 +142,7 @@ class Daemon:
             path, before = Path(client.socket_path(self._root)), why
             try:
                 why = ""
-                if await self._server.stay(path):
+                if await self._server.listen_again(path):
                     log.info("listening anew at %s", path)
                     self.socket = path
                     _write_owner(self._root, path)
@@ -301,7 +301,7 @@ def _begin_log(file: Path, loud: bool) -> None:
     handlers: list[logging.Handler] = [logging.StreamHandler()] if loud else []
     with contextlib.suppress(OSError):  # a full or read-only disk stops no daemon
         make_private(file.parent)
-        handlers.append(_PrivateLog(file, maxBytes=LOG_BYTES, backupCount=LOGS, encoding="utf-8"))
+        handlers.append(_PrivateLog(file, maxBytes=LOG_BYTES, backupCount=OLD_LOG_FILES, encoding="utf-8"))
     logging.raiseExceptions = False  # a line that cannot be written is lost, and said nowhere else
     for handler in handlers:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))

@@ -36,7 +36,7 @@ for a method it does not know; it must not hold the event loop."""
 
 log = logging.getLogger(__name__)
 
-_ROUNDS = 8
+_ACCEPT_ROUNDS = 8
 
 CLOSING_SECONDS = 5.0
 """What requests in hand may take when the server closes; systemd kills after 90, a person sooner."""
@@ -84,7 +84,7 @@ class Server:
         start = asyncio.start_server if listening.family == socket.AF_INET else asyncio.start_unix_server
         self._server = await start(self._accept, sock=listening, limit=LONGEST_REQUEST_BYTES)
 
-    async def stay(self, path: Path) -> bool:
+    async def listen_again(self, path: Path) -> bool:
         """Listen anew where the file it made is gone, or its address is `path` by now; whether it was so.
 
         Connections stay as they are. Raises as `start` does; to be ended before `close`.
@@ -121,7 +121,7 @@ class Server:
                     loop.remove_reader(listening.fileno())
             # A connection takes asyncio some rounds from the system's accept to `_accept`, and one whose server is
             # closed between them is never closed itself: its client would wait until this process ends.
-            for _ in range(_ROUNDS):
+            for _ in range(_ACCEPT_ROUNDS):
                 await asyncio.sleep(0)
             self._server.close()
             self._server = None

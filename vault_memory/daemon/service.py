@@ -31,9 +31,9 @@ _ENDINGS = {"systemd": ".service", "launchd": ".plist"}
 _FORMER_ENDINGS = {"systemd": ("-nightly.service", "-nightly.timer"), "launchd": ("-nightly.plist",)}
 """The files of earlier versions, which had the nightly work started by itself."""
 
-_BEGINS = 2  # XML wants its own declaration first
+_SEAL_LINES = 2  # XML wants its own declaration first
 
-_ELSEWHERE = "Install it, or move the vault, to a path without such characters."
+_MOVE_ADVICE = "Install it, or move the vault, to a path without such characters."
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def folder(kind: str, environ: Mapping[str, str]) -> Path:
 def _systemd(job: ServiceTarget) -> dict[str, str]:
     if re.search(r"[\"'\\]", job.program[0]):
         raise UsageError(
-            f"systemd starts no program whose path has a quote or backslash: {job.program[0]}.", _ELSEWHERE
+            f"systemd starts no program whose path has a quote or backslash: {job.program[0]}.", _MOVE_ADVICE
         )
 
     def quoted(word: str) -> str:
@@ -139,12 +139,12 @@ def cron(job: ServiceTarget) -> str:
 def _refuse_controls(job: ServiceTarget) -> None:
     for text in (*job.command, *(value for _, value in job.environment)):
         if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]", text):
-            raise UsageError(f"A service cannot name this path, for its control characters: {text!a}.", _ELSEWHERE)
+            raise UsageError(f"A service cannot name this path, for its control characters: {text!a}.", _MOVE_ADVICE)
 
 
 def is_ours(text: str) -> bool:
     """Whether a file was made here, edited since or not."""
-    return SEAL.search("".join(text.splitlines(keepends=True)[:_BEGINS])) is not None
+    return SEAL.search("".join(text.splitlines(keepends=True)[:_SEAL_LINES])) is not None
 
 
 # --- put in place and taken away -------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 Both ends of an event count; a folder's event means everything below it. What a path holds now is not its business.
 Where the system cannot be relied on (its limit of watches, a network file system, a lost queue) it says so, and
 whoever asks must look for himself. Changed paths wait until they are due: a lone save shortly after its last event,
-many when the burst takes breath, and each path at the latest `LATEST_SECONDS` after its first event.
+many when the burst takes breath, and each path at the latest `LONGEST_WAIT_SECONDS` after its first event.
 """
 
 import contextlib
@@ -60,9 +60,10 @@ LONE_SAVE_SECONDS = 0.05
 BURST_SECONDS = 0.2
 """While more than `FEW_PATHS` wait none may have had an event for so long: one look at a folder serves them all."""
 
-LATEST_SECONDS = 1.0
+LONGEST_WAIT_SECONDS = 1.0
 
 FEW_PATHS = 8
+"""More at once are a burst, such as a checkout or a sync, which no question waits for."""
 
 warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 """watchdog's, when a folder that was moved out of the vault comes back at once: it is watched all the same."""
@@ -136,7 +137,7 @@ class ChangeQueue:
         if self._hurry:
             return waiting.first
         quiet = waiting.last + LONE_SAVE_SECONDS if len(self._paths) <= FEW_PATHS else self._latest + BURST_SECONDS
-        return min(quiet, waiting.first + LATEST_SECONDS)
+        return min(quiet, waiting.first + LONGEST_WAIT_SECONDS)
 
     def done(self, batch: Batch, failed: Iterable[str] = ()) -> None:
         """Say that a batch has been dealt with; what `failed` counts as waiting, and the next look may succeed."""
@@ -213,7 +214,8 @@ class Watcher(FileSystemEventHandler):
         self._mark_is_out = False
         self._starts = 0
         self._circumstances: tuple[object, ...] = ()
-        self._overflows = _OverflowHandler(self._events_lost)
+        self._overflows = logging.Handler(logging.WARNING)
+        self._overflows.addFilter(self._notice_overflow)
         self.trouble: Trouble | None = Trouble("not started")
         """Why not every change is told of."""
 
@@ -319,9 +321,11 @@ class Watcher(FileSystemEventHandler):
             return Trouble(f"{unreadable[0]}{more} cannot be watched", "Make it readable, or move it out of the vault.")
         return None
 
-    def _events_lost(self) -> None:
-        self._changes.add_everything()  # first: whoever waits for the mark looks at what is pending next
-        self._meet_mark()
+    def _notice_overflow(self, record: logging.LogRecord) -> bool:
+        if _OVERFLOW in record.getMessage():
+            self._changes.add_everything()  # first: whoever waits for the mark looks at what is pending next
+            self._meet_mark()
+        return False  # no line of ours
 
     def _meet_mark(self) -> bool:
         """Note that our mark has come; whether one was under way."""
@@ -352,16 +356,6 @@ class Watcher(FileSystemEventHandler):
             # It may have been moved out of the vault: it is still watched then, and by its old name.
             self._lost_folder = True
             self._changes.add_everything()
-
-
-class _OverflowHandler(logging.Handler):
-    def __init__(self, tell: Callable[[], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._tell = tell
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if _OVERFLOW in record.getMessage():
-            self._tell()
 
 
 def _raise(limit: str) -> str:

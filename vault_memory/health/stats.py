@@ -147,11 +147,11 @@ def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> 
 
 
 def _figures(jobs: PageJobs) -> Stats:
-    store, today, told = jobs.store, jobs.options.today, jobs.fact_set
+    store, today, known = jobs.store, jobs.options.today, jobs.fact_set
     notes, dated, words, size = note_queries.note_figures(store)
     logged = note_queries.notes_by_day(store, without=BANK)
-    tiers = Counter(fact.tier for fact in told.facts)
-    notes_of, facts_of = _by_week(logged, today), _by_week(Counter(fact.day for fact in told.facts if fact.day), today)
+    tiers = Counter(fact.tier for fact in known.facts)
+    notes_of, facts_of = _by_week(logged, today), _by_week(Counter(fact.day for fact in known.facts if fact.day), today)
     rows = listing(store, with_private=False, with_notes=False)
     paged = sum(row.page is not None for row in rows)
     most = tuple((row.name, row.mentions) for row in rows[:MAX_MENTIONED] if row.mentions)
@@ -165,8 +165,8 @@ def _figures(jobs: PageJobs) -> Stats:
         today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.file),
         days=days_of(logged, today),
         facts=Tally(
-            len(told.facts), Counter(fact.kind for fact in told.facts), {tier: tiers[tier] for tier in TIERS},
-            sum(fact.is_inferred for fact in told.facts), told.left_out.get("private", 0),
+            len(known.facts), Counter(fact.kind for fact in known.facts), {tier: tiers[tier] for tier in TIERS},
+            sum(fact.is_inferred for fact in known.facts), known.left_out.get("private", 0),
         ),
         entities=Entities(paged, len(rows) - paged, most), opinions=_opinions(query_opinions(jobs), today),
         summaries=summaries, recalls=note_queries.count_questions(store, plus(today, -LATELY_DAYS), today),
@@ -202,17 +202,17 @@ def _opinions(held: Iterable[Opinion], today: date) -> Opinions:
     # A figure or a drawing is for everybody who sees it: what is private to some scope is in no other than its own.
     holding = [opinion for opinion in held if opinion.scope == GLOBAL and not opinion.superseded_by]
     bands = dict.fromkeys((band for band, _ in BANDS), 0)
-    told: list[tuple[Opinion, Curve]] = []
+    curves: list[tuple[Opinion, Curve]] = []
     for opinion in holding:
         bands[next((band for band, least in BANDS if opinion.confidence >= least - 1e-9), BANDS[-1][0])] += 1
         days = ((date.fromisoformat(moment.date), moment.confidence) for moment in opinion.history)
         if points := tuple((day, value) for day, value in days if day <= today):
             about = f"{', '.join(opinion.entities)}: " if opinion.entities else ""
             statement = _EMPHASIS.sub(r"\2", readable(opinion.statement, lambda _: False))
-            told.append((opinion, Curve(about + statement, points)))
-    told.sort(key=lambda one: (-one[1].points[-1][0].toordinal(), -one[1].points[-1][1], one[0].statement))
-    moved = sum(has_moved(curve, today) for _, curve in told)
-    return Opinions(len(holding), bands, moved, tuple(curve for _, curve in told[:MAX_CURVES]))
+            curves.append((opinion, Curve(about + statement, points)))
+    curves.sort(key=lambda one: (-one[1].points[-1][0].toordinal(), -one[1].points[-1][1], one[0].statement))
+    moved = sum(has_moved(curve, today) for _, curve in curves)
+    return Opinions(len(holding), bands, moved, tuple(curve for _, curve in curves[:MAX_CURVES]))
 
 
 def has_moved(curve: Curve, today: date) -> bool:
