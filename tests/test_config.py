@@ -1,5 +1,6 @@
 """Settings: where they come from, which one wins, what a vault may not set, and all problems at once."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,12 @@ def test_no_vault_names_the_four_ways(tmp_path: Path) -> None:
     assert error.value.exit_code == 3
     for way in ("--vault", "MEMORY_VAULT", ".obsidian", "vault = "):
         assert way in error.value.next_step
+
+
+def test_no_vault_is_found_where_the_file_that_names_it_cannot_be_read(home: Home, tmp_path: Path) -> None:
+    os.mkfifo(home.user_file)
+    with pytest.raises(VaultError, match=r"config\.toml: it is not a regular file"):
+        load(None, home.environ, tmp_path)
 
 
 def test_a_home_sign_in_a_path_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

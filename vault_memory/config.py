@@ -245,7 +245,7 @@ def load(
         folder = _unnamed_vault(environ, cwd or Path.cwd())
         here = "This folder holds notes: `memory index --vault .` takes it for one.\n" if folder else ""
         raise NoVaultError(
-            "No vault found.",
+            "\n".join(("No vault found.", *reader.problems)),
             f"{here}Name it with --vault PATH, set MEMORY_VAULT, run inside a folder that holds .obsidian/ or "
             f'.memory/, or put vault = "PATH" into {user_file}. `memory init PATH` makes a new one.',
             folder,
