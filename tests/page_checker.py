@@ -38,8 +38,6 @@ FORMS = {
     "finer": r"(?:Weeks|Months): (?:\[\[[^\[\]]+\]\] ?)+",
     "course": r"  - [▁▂▃▄▅▆▇█]+ (?:new|rising|falling|steady)(?: from \.\d\d)?"
     rf"(?:, last on \d{{1,2}} {_MONTH} \d{{4}})?",
-    "stated": rf"  - stated [01]?\.\d\d on \d{{1,2}} {_MONTH}(?: \d{{4}})?"
-    rf"(?:, [01]?\.\d\d on \d{{1,2}} {_MONTH}(?: \d{{4}})?){{1,2}}",
     "count": rf"  - (?:for|against): {_NUMBER} more",
     "nothing": r"Nothing open\.",
     "intro": r"Tick what should be done \(`\[x\]`\), mark what should not \(`\[-\]`\); it happens at the next"

@@ -139,16 +139,6 @@ def test_an_opinion_told_again_without_a_number_stays_as_sure() -> None:
     assert only(opinion(EARLY, 1, c=0.9), opinion(EARLY, 5, c=None)).belief.value == 0.9
 
 
-def test_the_numbers_it_was_stated_with_are_told() -> None:
-    said = [opinion(EARLY, day, c=c) for day, c in ((1, 0.6), (2, 0.6), (3, 0.85), (5, None), (70, 0.95))]
-    one = only(*said)
-    assert [number for _, number in one.stated] == [0.6, 0.85, 0.95]
-    context = PageContext(Citations(set()), str.title, lambda _: False, stems, lambda _: 0.5, len)
-    lines = [line.text for line in opinion_page.entry(one, context)]
-    assert "  - stated .60 on 1 November, .85 on 3 November 2025, .95 on 9 January 2026" in lines
-    assert not [line for line in opinion_page.entry(only(said[0]), context) if "stated" in line.text]
-
-
 @pytest.mark.parametrize(
     ("c", "way"), [(0.1, "related"), (0.49, "related"), (0.5, "contradicts"), (None, "contradicts")]
 )
@@ -246,16 +236,6 @@ def test_only_a_newer_opinion_bears_another_out_and_no_further_than_it_is_held(d
 def test_stated_surer_and_surer_it_rises() -> None:
     one = only(*(opinion(EARLY, day, c=c) for day, c in ((1, 0.3), (3, 0.5), (5, 0.7), (9, 0.9))))
     assert (one.belief.rounded, one.belief.trend) == (0.6, "rising")
-
-
-def test_a_line_without_a_day_is_stated_on_no_day() -> None:
-    one = only(mine(f"{CONCISE} Evidence: [[2025-11-05]]."), opinion(CONCISE, 5, c=0.7), opinion(CONCISE, 8, c=0.8))
-    assert one.stated == ((date(2025, 11, 5), 0.7), (date(2025, 11, 8), 0.8))
-
-
-def test_of_two_numbers_of_one_day_the_last_is_told() -> None:
-    said = [opinion(EARLY, 3, c=0.5, line=4, key=4), opinion(EARLY, 3, c=0.9, line=9, key=9), opinion(EARLY, 5, c=0.6)]
-    assert only(*said).stated == ((date(2025, 11, 3), 0.9), (date(2025, 11, 5), 0.6))
 
 
 # --- what a person says counts more ----------------------------------------------------------------------------------

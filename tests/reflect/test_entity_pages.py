@@ -122,16 +122,6 @@ def test_a_page_keeps_to_its_tokens(limit: int) -> None:
     assert sum(line in lines for line in opinions) == 3
 
 
-def test_of_very_many_facts_the_weightiest_of_each_month_are_looked_at() -> None:
-    facts = many(2000)
-    facts[7] = facts[7]._replace(importance=0.9)
-    found = entity_page.pick_weightiest(facts)
-    assert facts[7] in found and len(found) <= entity_page.WEIGHED_FACTS
-    assert {(one.when.year, one.when.month) for one in found if one.when} == {
-        (one.when.year, one.when.month) for one in facts if one.when
-    }
-
-
 NOISE = [
     fact(f"Decided on {word} and {n} crews for {n * 37} kr.", n, importance=0.9)
     for n, word in enumerate(WORDS.split()[:20], 1)

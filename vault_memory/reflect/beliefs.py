@@ -92,13 +92,6 @@ class HeldOpinion:
         return self.statement.subjects or self.statement.about
 
     @property
-    def stated(self) -> tuple[tuple[date, float], ...]:
-        """The numbers it was stated with, one a day, and since when each; of what has no day nobody knows when."""
-        of_day = {fact.day: fact.confidence for fact in self.statements if fact.day and fact.confidence is not None}
-        numbers = sorted(of_day.items())
-        return tuple(one for n, one in enumerate(numbers) if not n or numbers[n - 1][1] != one[1])
-
-    @property
     def updated(self) -> date | None:
         """The day of the newest fact that it rests on."""
         days = (stated_on(fact) for fact in (*self.statements, *self.supports, *self.contradicts))

@@ -8,12 +8,11 @@ The same is done for bank/world.md (how things are, by whom) and bank/experience
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
-from heapq import nsmallest
 from itertools import chain
 
 from vault_memory.reflect.blocks import Line
@@ -45,9 +44,6 @@ FACT_TOKENS = 44
 """The most tokens of one fact's text."""
 
 CITATION_TOKENS = 14
-
-WEIGHED_FACTS = 800
-"""So many facts are looked at closely; of more only the weightiest of each month are."""
 
 LEAST_SHARED, SHARE = 2, 0.5
 """What holds so many telling words of a first sentence, and so large a part of them, tells of it anew."""
@@ -125,7 +121,7 @@ class _Page:
     def _chosen(self) -> tuple[list[Fact], list[Fact]]:
         """The facts of the overview, and what else could be told, in the order in which it gets its room."""
         slug, body = self._profile.slug, self._body
-        telling = [fact for fact in pick_weightiest(self._facts) if body.says_how_it_stands(fact)]
+        telling = [fact for fact in self._facts if body.says_how_it_stands(fact)]
         weigh = Weights(self._context.stems, self._cost, frozenset([slug]))
         heading = self._heading(telling)
         first = (
@@ -267,21 +263,6 @@ def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
         yield title, sorted(of_month, key=in_order)
 
 
-def pick_weightiest(facts: Sequence[Fact]) -> list[Fact]:
-    """The facts worth a close look, where there are too many: of each month as many, by importance and day."""
-    if len(facts) <= WEIGHED_FACTS:
-        return list(facts)
-    months: dict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        months[period_of(fact.when, "month").name if fact.when else ""].append(fact)
-    share = max(WEIGHED_FACTS // len(months), 1)
-    best = (
-        nsmallest(share, of_month, key=lambda fact: (-fact.importance, fact.is_inferred, in_order(fact)))
-        for of_month in months.values()
-    )
-    return sorted(chain.from_iterable(best), key=in_order)
-
-
 # --- bank/world.md and bank/experience.md -----------------------------------------------------------------------------
 
 
@@ -298,7 +279,7 @@ def bank_lines(path: str, known: Sequence[Fact], context: PageContext, tokens: i
     last = max((fact.when for fact in facts if fact.when), default=date.min)
     newer = () if path == WORLD else known
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
-    telling = [fact for fact in pick_weightiest(facts) if body.says_how_it_stands(fact)]
+    telling = [fact for fact in facts if body.says_how_it_stands(fact)]
     weigh, late = Weights(context.stems, partial(_cost, context)), lately(telling)
     room = tokens
     while True:

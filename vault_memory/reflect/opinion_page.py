@@ -3,7 +3,6 @@
 - **.85** Prefers concise replies on WhatsApp — [[2025-11-27]] L14
   - also: Wants short messages — [[2025-10-29]] L16
   - ▅▆▇ rising from .70, last on 27 November 2025
-  - stated .70 on 29 October, .85 on 27 November 2025
   - for: Skips messages that need scrolling — [[2025-11-11]] L36
 
 What was before is what the page said, a person's own edits in it; so nothing is kept for it, and an opinion whose
@@ -39,9 +38,6 @@ FRAME_TOKENS = 30
 """The heading, and the line that counts what is folded."""
 
 TEXT_TOKENS = 44
-
-STATED_NUMBERS = 3
-"""So many of the numbers it was stated with are told, the newest."""
 
 _STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
 _DETAIL = re.compile(r"\s+[-*+] (?P<what>for|against): ")
@@ -109,11 +105,6 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
         start = f" from {decimal(prior)}" if prior != belief.rounded else ""
         last = f", last on {long_day(day)}" if day else ""
         yield Line(f"  - {belief.sparkline} {belief.trend}{start}{last}", slot=f"course {name}")
-    if len(opinion.stated) > 1:
-        stated = opinion.stated[-STATED_NUMBERS:]
-        days = [*(day for day, _ in stated[1:]), None]
-        told = (f"{decimal(number)} on {long_day(on, then)}" for (on, number), then in zip(stated, days, strict=True))
-        yield Line(f"  - stated {', '.join(told)}", slot=f"stated {name}")
     bearing = {FOR: opinion.supports, AGAINST: opinion.contradicts, RELATED: opinion.related}
     for word, facts in bearing.items():
         worded, most = _newest_of_each(facts, context), MAX_FACTS[word]

@@ -2,9 +2,9 @@
 
 Extractive selection as budgeted submodular maximisation (H. Lin and J. Bilmes, "A Class of Submodular Functions for
 Document Summarization", ACL 2011; the greedy rule with a scaled cost is of their NAACL 2010 paper). A fact covers
-concepts: the people and things it is about, and the stretch of time it lies in. Coverage of a concept is worth
-`weight · (1 - 2^-n)`: the first fact about it takes half of that, the next a quarter. To that each fact brings what it
-is worth by itself. Greedy by gain per cost^SCALE, and lazily, for a gain only ever falls.
+the people and things it is about. Coverage of one is worth `weight · (1 - 2^-n)`: the first fact about it takes half of
+that, the next a quarter. To that each fact brings what it is worth by itself. Greedy by gain per cost^SCALE, and
+lazily, for a gain only ever falls.
 
 Aside from the formula, of two facts in nearly the same words only one is taken, of two that tell how a thing stands in
 the same words with other numbers only the newer, and a superseded fact only after the one that took its place. No tier
@@ -21,13 +21,12 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.periods import period_of
 
 SCALE = 0.7
 """The exponent of a fact's cost: at 1 the shortest facts win, at 0 the longest."""
 
-IMPORTANCE, DETAIL, TIMES = 5.0, 2.0, 2.0
-"""What a fact of importance 1, a detail in it, and a stretch of time wholly covered are worth.
+IMPORTANCE, DETAIL = 5.0, 2.0
+"""What a fact of importance 1 and a detail in it are worth.
 
 Without details the pages of four conversations of LoCoMo hold 21 % of what is asked about, not 36 %.
 """
@@ -37,22 +36,14 @@ SUPERSEDED, AHEAD = 0.5, 0.7
 came to anything. Without these 12 and 40 lines of the sample vault's pages tell of what is not so any more or not yet.
 """
 
-PERSON, TIME = "person", "time"
-
-Concept = tuple[str, str]
-"""What a fact covers: one of the two kinds, with a slug or with the name of the days."""
-
 LATELY = timedelta(days=14)
 """What was written in so many days before the newest of some facts is how things stand by now."""
-
-WEEKS_FROM, MONTHS_FROM = 14, 100
-"""From so many days on the stretches of time to be covered are weeks, and then months; below, they are days."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 MOST_DETAILS = 3
 _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
-"""A number, a title, a name that does not begin the sentence."""
+"""A number, a title, a name that does not begin the sentence; more of them are a list, and tell no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +108,7 @@ class _Candidate(NamedTuple):
 
     fact: Fact
     stems: frozenset[str]
-    concepts: tuple[Concept, ...]
+    about: tuple[str, ...]
     share: float
     worth: float
     cost: int
@@ -129,7 +120,6 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     keys = {fact.key for fact in facts}
     outdated = set(map(id, _outdated(facts, weigh)))
     ordered = sorted((fact for fact in facts if id(fact) not in outdated), key=in_order)
-    times = _times(ordered)
     found = []
     for fact in ordered:
         stems = frozenset(weigh.stems(fact.text))
@@ -142,10 +132,9 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
         details = DETAIL * min(len(_DETAIL.findall(fact.text)) + has_happened, MOST_DETAILS)
         sure = 1.0 if fact.confidence is None else fact.confidence
         worth = sure * (IMPORTANCE * fact.importance**2 + details)
-        people = ((PERSON, slug) for slug in dict.fromkeys(fact.about) if slug not in weigh.focus)
-        concepts = (*people, *times.get(when, ()))
+        about = tuple(slug for slug in dict.fromkeys(fact.about) if slug not in weigh.focus)
         cost = max(weigh.cost(fact), 1)
-        found.append(_Candidate(fact, stems, concepts, share, share * worth, cost, waits_for))
+        found.append(_Candidate(fact, stems, about, share, share * worth, cost, waits_for))
     return found
 
 
@@ -163,36 +152,26 @@ def _outdated(facts: Iterable[Fact], weigh: Weights) -> Iterator[Fact]:
                 yield fact
 
 
-def _times(ordered: Sequence[Fact]) -> dict[date | None, list[Concept]]:
-    """The stretch of time that is covered with each day: a day, a week or a month, by how long the facts go on."""
-    days = sorted({fact.when for fact in ordered if fact.when})
-    length = (days[-1] - days[0]).days if days else 0
-    if length < WEEKS_FROM:
-        return {day: [(TIME, day.isoformat())] for day in days}
-    kind = "month" if length >= MONTHS_FROM else "week"
-    return {day: [(TIME, period_of(day, kind).name)] for day in days}
-
-
 # --- the choice ------------------------------------------------------------------------------------------------------
 
 
 class _Coverage:
-    """What is left to be covered of each concept; who is told of more often is worth more."""
+    """What is left to be covered of each that the facts are about; who is told of more often is worth more."""
 
     def __init__(self, candidates: Iterable[_Candidate]) -> None:
-        counts = Counter(concept for one in candidates for concept in one.concepts)
-        self._left = {one: 2 + math.log2(count) if one[0] == PERSON else TIMES for one, count in counts.items()}
+        counts = Counter(slug for one in candidates for slug in one.about)
+        self._left = {slug: 2 + math.log2(count) for slug, count in counts.items()}
 
     def rate(self, one: _Candidate) -> float:
         """The gain of a fact for what it costs."""
-        left = sum(map(self._left.__getitem__, one.concepts))
+        left = sum(map(self._left.__getitem__, one.about))
         return (left * (1 - math.exp2(-one.share)) + one.worth) / math.pow(one.cost, SCALE)
 
     def add(self, one: _Candidate) -> None:
         """Take what a fact covers from what is left to be covered."""
         remains = math.exp2(-one.share)
-        for concept in one.concepts:
-            self._left[concept] *= remains
+        for slug in one.about:
+            self._left[slug] *= remains
 
 
 def _take(
