@@ -142,6 +142,23 @@ def test_a_sweep_that_was_killed_leaves_no_message_twice(config: Config, tmp_pat
     assert asked(config, "quill1")["results"]
 
 
+def test_a_sweep_that_was_killed_after_it_wrote_a_title_loses_nothing(
+    config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    swept(config)
+    state = tmp_data / "sessions" / ".state" / "claude-code.json"
+    before = state.read_bytes()
+    for record in ({"type": "custom-title", "customTitle": "A title " * 9}, {"type": "user", "isMeta": True}):
+        with open(file, "a") as handle:
+            handle.write(json.dumps(record) + "\n")
+        swept(config)
+        whole = texts(tmp_data)
+        state.write_bytes(before)
+    swept(config)
+    assert texts(tmp_data) == whole
+
+
 def test_corrupt_lines_are_counted_and_the_rest_is_read(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     file = make.claude(tmp_path / "claude", "one", make.talk(1))
     lines = file.read_bytes().split(b"\n")

@@ -4,8 +4,8 @@ How a sync goes, and why in this order:
 1. One at a time: whoever finds another at work leaves it to that one.
 2. Each tool's folder is listed, the newest first. A transcript with the stamp known is not even opened.
 3. What was appended is read in pieces and appended to the derived file as it comes by; only then is it remembered.
-   A sync that was killed between the two has written more than is known: that is cut off, and written again.
-   Only where the head changes is it remembered first that all is to be read: what is there then fits no mark.
+   A sync that was killed between the two has written more than is known: that is cut off, and written again; where
+   it had changed the head, no line ends any more where one should, and all is read.
 4. What was said once stays, whatever becomes of its transcript (law 7): tools delete theirs after weeks, a drive may
    not be mounted. It is only noted that the transcript is gone. Who wants a text gone deletes it.
 """
@@ -114,12 +114,12 @@ def _count_behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptS
     count = 0
     for source in sources:
         with contextlib.suppress(OSError):
-            count += not _is_read(source, known.get(source.key), home)
+            count += not _is_read(source, known.get(source.key, TranscriptState()), home)
     return count
 
 
-def _is_read(source: Transcript, before: TranscriptState | None, home: Path) -> bool:
-    return before is not None and before.stamp == source.stamp and _is_whole(before, home)
+def _is_read(source: Transcript, before: TranscriptState, home: Path) -> bool:
+    return before.stamp == source.stamp and _is_whole(before, home)
 
 
 def _is_whole(before: TranscriptState, home: Path) -> bool:
@@ -194,13 +194,13 @@ class _ToolSync:
     # --- one transcript ------------------------------------------------------------------------------------------
 
     def _take(self, source: Transcript, deadline: float) -> None:
-        before = self._known.get(source.key)
+        before = self._known.get(source.key, TranscriptState())
         try:
-            if before and _is_read(source, before, self._home):
+            if _is_read(source, before, self._home):
                 self._known[source.key] = before._replace(is_gone=False)
                 return
-            reading = source.read(self._mark(source, before))
-            if before is None or not (reading.is_anew and before.messages):  # else what was said would be away a while
+            reading = source.read(self._mark(before))
+            if not (reading.is_anew and before.messages):  # else what was said would be away a while
                 reading.deadline = deadline
             after = self._write(source, before, reading)
             stamp = "" if reading.is_cut or reading.waits else source.stamp
@@ -213,28 +213,19 @@ class _ToolSync:
         if time.monotonic() - self._saved_at > SAVE_SECONDS:
             self._save()
 
-    def _mark(self, source: Transcript, before: TranscriptState | None) -> str:
-        """From where to read on; all is read again for a head with another title."""
-        if not (before and before.messages and _is_whole(before, self._home)):
-            return ""
-        if source.title and before.title != transcript.clean_message(source.title):
-            self._known[source.key] = before._replace(mark="")
-            self._save()
-            return ""
-        return before.mark
+    def _mark(self, before: TranscriptState) -> str:
+        """From where to read on; "" where the derived file does not end a line where it should, as after a kill."""
+        if before.messages and _is_whole(before, self._home):
+            with open(self._home / before.path, "rb") as text:
+                text.seek(before.size - 1)
+                return before.mark if text.read(1) == b"\n" else ""
+        return ""
 
-    def _write(self, source: Transcript, before: TranscriptState | None, reading: Reading) -> TranscriptState:
+    def _write(self, source: Transcript, before: TranscriptState, reading: Reading) -> TranscriptState:
         """Write what a reading gives; the derived file is touched only where there is something to write."""
-        if before and not reading.is_anew:
-            writer = _TextWriter(self._home, before, self._scope, self._tool)
-        else:
-            path = (
-                before.path
-                if before and before.path
-                else self._free_name(source.key.rpartition("/")[2].removesuffix(".jsonl"))
-            )
-            writer = _TextWriter(self._home, TranscriptState(path=path), self._scope, self._tool)
-        is_chosen = False
+        path = before.path or self._free_name(source.key.rpartition("/")[2].removesuffix(".jsonl"))
+        known = TranscriptState(path=path) if reading.is_anew else before
+        writer, is_chosen = _TextWriter(self._home, known, self._scope, self._tool), False
         with writer:
             for record in reading.records:
                 if record.title and (record.is_chosen or not is_chosen):
@@ -243,13 +234,13 @@ class _ToolSync:
                 self._report.outputs += record.outputs
                 if record.message:
                     writer.add(record.message)
-        if before and before.messages and not writer.known.messages:
+        if before.messages and not writer.known.messages:
             self._report.problems.append(f"{source.file} says nothing any more: what it said before stays")
             return before
         skipped = writer.known.skipped + reading.skipped
         after = writer.known._replace(mark=reading.mark, skipped=skipped, is_unfinished=reading.is_unfinished)
         self._report.messages += writer.added
-        if before is None:
+        if source.key not in self._known:
             self._report.added += 1
         elif reading.is_anew and before.messages:
             self._report.anew += 1

@@ -178,7 +178,6 @@ class JsonlFile:
     file: str
     stamp: str
     parse: Parse
-    title: str = ""
 
     def read(self, mark: str) -> Reading:
         """Read on from where a reading with that mark ended, all of it where the file is another; raises OSError."""

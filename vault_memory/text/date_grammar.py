@@ -15,7 +15,6 @@ from vault_memory.text.spans import (
     QUARTERS,
     SEASONS,
     UNITS,
-    WEEKDAY_NAMES,
     WEEKDAYS,
     Span,
     day_of,
@@ -332,8 +331,8 @@ def _quarter(tokens: Tokens, at: int, anchor: date) -> DateExpression:
     return DateExpression(CalendarPart(year, QUARTERS[word], 3), stop, sort if year is None else "fixed")
 
 
-def _weekday(tokens: Tokens, at: int, anchor: date) -> DateExpression:
-    """Reads "Tuesday", "Tuesday, Nov 25", "Tuesday last week"."""
+def _weekday(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
+    """Reads "Tuesday", "Tuesday, Nov 25", "Tue 25 Nov", "Tuesday last week"; "sat" alone is as often no day."""
     word, behind = tokens[at].word, at + 1
     behind += tokens[behind].word == ","
     if tokens[behind + 1].word == "week" and tokens[behind].word in _TURNS:
@@ -344,7 +343,7 @@ def _weekday(tokens: Tokens, at: int, anchor: date) -> DateExpression:
     if dated and dated.sort == "fixed" and (isinstance(dated.first, Span) or dated.first.day):
         return dated
     day = plus(anchor, -((anchor.weekday() - WEEKDAYS[word]) % 7))
-    return DateExpression(Span(day, day), at + 1, "weekday")
+    return DateExpression(Span(day, day), at + 1, "weekday") if len(word) > 5 else None
 
 
 def _named(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
@@ -449,7 +448,7 @@ _READERS: dict[str, _Reader] = {
     **dict.fromkeys(_COUNTS, _ago),
     **dict.fromkeys(MONTHS, _month),
     **dict.fromkeys(QUARTERS, _quarter),
-    **{name.lower(): _weekday for name in WEEKDAY_NAMES},
+    **dict.fromkeys(WEEKDAYS, _weekday),
     **dict.fromkeys(DAYS_AWAY, _named),
     **dict.fromkeys(_TURNS, _turn),
     "day": _before_yesterday,
