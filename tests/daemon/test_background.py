@@ -77,7 +77,7 @@ class Faulty(IndexFile):
 def test_what_a_fault_says_is_told_when_asked_and_not_logged(root: Path, caplog: pytest.LogCaptureFixture) -> None:
     changes, mine = ChangeQueue(), memory(root)
     worker = IndexWorker(
-        LiveSettings(mine.config), changes, Watcher(mine.vault.root, changes, dict), threading.Lock(), index_of=Faulty
+        LiveSettings(mine.config), changes, Watcher(mine.vault.root, changes), threading.Lock(), index_of=Faulty
     )
     caplog.set_level(logging.INFO, "vault_memory")
     worker.start()

@@ -43,7 +43,7 @@ class WatchedVault:
         self.root = root
         self.memory = memory(root, **settings)
         self.changes = ChangeQueue()
-        self.watcher = Watcher(self.memory.vault.root, self.changes, lambda: self.worker.index_file.links)
+        self.watcher = Watcher(self.memory.vault.root, self.changes)
         self.worker = IndexWorker(LiveSettings(self.memory.config), self.changes, self.watcher, threading.Lock())
         self.worker.start()
         assert self.worker.looked.wait(PATIENCE_SECONDS)
@@ -179,23 +179,6 @@ def test_a_folder_moved_out_and_in(kept: WatchedVault) -> None:
     kept.settles_as({"a.md", "Other/d.md", "back/b.md", "back/er/c.md", "back/new.md"})
     (kept.root / "back/er/c.md").write_text("told of again")
     kept.until(lambda: kept.has("back/er/c.md", "told of again"))
-
-
-# --- links -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
-def test_what_a_link_leads_to(kept: WatchedVault) -> None:
-    (kept.root / "text.txt").write_text("heron")
-    (kept.root / "link.md").symlink_to("text.txt")
-    kept.until(lambda: kept.has("link.md", "heron"))
-    (kept.root / "text.txt").write_text("ferry")
-    kept.until(lambda: kept.has("link.md", "ferry"))
-    (kept.root / "part").write_text("weir")
-    (kept.root / "part").replace(kept.root / "text.txt")
-    kept.until(lambda: kept.has("link.md", "weir"))
-    (kept.root / "link.md").unlink()
-    kept.settles_as(ALL | {"text.txt"})
 
 
 # --- what cannot be told ---------------------------------------------------------------------------------------------
@@ -351,7 +334,7 @@ def test_a_mark_made_before_a_save_proves_nothing_of_it(tmp_path: Path) -> None:
             super().add(found)
 
     changes = Behind()
-    watcher = Watcher(fill(tmp_path / "vault", {".memory/x": ""}), changes, dict)
+    watcher = Watcher(fill(tmp_path / "vault", {".memory/x": ""}), changes)
     watcher.start()
     try:
         put(tmp_path / "vault", "a.md", "1", 0)
@@ -389,7 +372,7 @@ def test_a_stop_ends_a_run_between_two_notes(tmp_path: Path) -> None:
     mine.index()
     fill(root, {f"{n}.md": f"heron {n}\n" * 30 for n in range(250)})
     changes, kept = ChangeQueue(), memory(root)
-    watcher = Watcher(kept.vault.root, changes, dict)
+    watcher = Watcher(kept.vault.root, changes)
     worker = IndexWorker(LiveSettings(kept.config), changes, watcher, threading.Lock())
     worker.start()
     while worker.progress[0] < 3:

@@ -194,7 +194,7 @@ assert library.prctl(38, 1, 0, 0, 0) == 0 and library.prctl(22, 2, wanted, 0, 0)
 def test_where_two_files_cannot_change_places_doctor_says_so(tmp_path: Path, first: str) -> None:
     (tmp_path / "note.md").write_bytes(BEFORE)
     Vault(Config(vault=tmp_path)).write("note.md", OURS, BEFORE)
-    assert ("cannot change places" in run(tmp_path, "doctor", first=first).stdout) == bool(first)
+    assert ("cannot swap two files" in run(tmp_path, "doctor", first=first).stdout) == bool(first)
     assert run(tmp_path, "retain", "A fact.", first=first).returncode == 0
     assert not list(tmp_path.glob(".memory/tmp/*"))
 

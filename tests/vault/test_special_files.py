@@ -92,11 +92,3 @@ def test_a_note_that_cannot_be_indexed_is_named_each_time(tmp_path: Path, name: 
         done = call("--vault", str(root), "index")
         assert (done.code, said in done.out) == (1, True)
     assert call("--vault", str(root), "recall", "lighthouse").code == 0
-
-
-def test_a_note_of_endless_length_is_passed_over_and_said(tmp_path: Path) -> None:
-    root = fill(tmp_path / "vault", {"a.md": "Say hello to the lighthouse keeper.\n", "b.md": ""})
-    os.truncate(root / "b.md", MAX_NOTE_BYTES + 1)  # holes take no space
-    found = outcomes(root)
-    assert (found["recall"][0], "a.md" in found["recall"][1]) == (0, True), found
-    assert "b.md: larger than" in found["doctor"][1]

@@ -183,10 +183,10 @@ def test_a_name_that_only_talks_of_conflicts_is_a_note(tmp_path: Path, name: str
     assert list(vault(tmp_path).walk().files) == [name]
 
 
-def test_links_are_followed_only_to_notes_inside_that_are_not_seen_already(tmp_path: Path) -> None:
+def test_no_link_is_followed_and_those_to_what_is_no_note_of_the_vault_are_told(tmp_path: Path) -> None:
     root, outside = tmp_path / "vault", tmp_path / "outside"
     fill(outside, {"secret.md": "s", "folder/deep.md": "d"})
-    fill(root, {"note.md": "n", "data.txt": "text kept as a note through its link", "sub/x.md": "x"})
+    fill(root, {"note.md": "n", "data.txt": "found by its name", "sub/x.md": "x"})
     links = {
         "twin.md": root / "note.md", "text.md": root / "data.txt", "out.md": outside / "secret.md",
         "outfolder": outside / "folder", "infolder": root / "sub", "up": tmp_path, "self": root, "loop": Path("loop"),
@@ -198,13 +198,13 @@ def test_links_are_followed_only_to_notes_inside_that_are_not_seen_already(tmp_p
     (root / "loop.md").symlink_to("loop.md")
     (root / "sub/cycle").symlink_to("..")
     walk = vault(root).walk()
-    assert sorted(walk.notes) == ["note.md", "sub/x.md", "text.md"]
+    assert sorted(walk.files) == ["data.txt", "note.md", "sub/x.md"]
 
     def told(words: str) -> set[str]:
         return {path for path, reason in skipped(walk).items() if words in reason}
 
     assert told("out of the vault") == {"out.md", "outfolder", "up", "device.md"}
-    assert told("not followed") >= {"infolder", "self", "sub/cycle", "folder.md"}
+    assert told("not followed") >= {"infolder", "self", "sub/cycle", "folder.md", "text.md"}
     assert told("leads nowhere") == {"dangling.md", "dangling", "loop", "loop.md"}
 
 

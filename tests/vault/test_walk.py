@@ -46,13 +46,6 @@ def test_a_look_sees_what_a_walk_sees_there(tmp_path_factory: pytest.TempPathFac
     assert look.covered is None or all(is_at(path, at) for path in look.covered)
 
 
-def test_a_link_is_a_note_under_its_own_name(vault: Vault) -> None:
-    (vault.root / "later.md").symlink_to("Out/later.txt")  # what it leads to may come
-    look = vault.walk_paths(["link.md", "later.md"])
-    assert list(look.files) == ["link.md"]
-    assert look.links == vault.walk().links == {"link.md", "later.md"}
-
-
 def test_a_link_to_what_is_no_note_is_passed_over_in_silence(vault: Vault) -> None:
     (vault.root / "picture.png").symlink_to("deep/er/d.txt")
     walk = vault.walk()

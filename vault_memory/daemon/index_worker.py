@@ -164,10 +164,7 @@ class IndexWorker(threading.Thread):
         if self.index_file.config is not config:  # the settings were read again
             self.index_file = self._open(config)
         index = self.index_file
-        links = index.links
         report = index.update(batch and list(batch), self._progressed)
-        if index.links != links:  # what they lead to may have changed before anybody knew that they do
-            self._changes.add(index.links)
         seconds = time.monotonic() - started
         if batch is None and not report.changed:
             self._walk_seconds = seconds

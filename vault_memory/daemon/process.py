@@ -67,7 +67,7 @@ class Daemon:
         self._settings = LiveSettings(config, self._changes.add_everything)
         self._answering = threading.Lock()
         self._root = IndexFile(config).vault.root
-        self._watcher = Watcher(self._root, self._changes, lambda: self._worker.index_file.links)
+        self._watcher = Watcher(self._root, self._changes)
         self._warm: Federation | None = None
         self._has_all_events = False  # whether all that happened before the question in hand was told of
         self._answers = ThreadPoolExecutor(1, "answers")

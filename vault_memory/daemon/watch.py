@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -198,13 +198,10 @@ class Trouble(NamedTuple):
 
 
 class Watcher(FileSystemEventHandler):
-    """Watches one vault while it is started; the paths of its events go to `changes`.
+    """Watches one vault while it is started; the paths of its events go to `changes`."""
 
-    `links` gives the notes that may change with whatever is at another path.
-    """
-
-    def __init__(self, root: Path, changes: ChangeQueue, links: Callable[[], Collection[str]]) -> None:
-        self._root, self._changes, self._links = root, changes, links
+    def __init__(self, root: Path, changes: ChangeQueue) -> None:
+        self._root, self._changes = root, changes
         self._observer: BaseObserver | None = None
         self._identity: tuple[int, int] | None = None
         self._mounts: list[locations.Mount] = []
@@ -346,7 +343,6 @@ class Watcher(FileSystemEventHandler):
                 return
             if is_hidden(path):
                 continue
-            found += self._links()
             has_content = is_note_path(path) or is_canvas(path)
             if event.is_directory or has_content or event.event_type in _NAME_EVENTS:
                 found.append(path)

@@ -97,8 +97,6 @@ class IndexFile:
         self.when_grown: Callable[[Store, StaticEmbedder], None] = lambda store, embedder: None
         """Called under the writer lock when the index has grown or shrunk by a tenth, or was built."""
         self._last_read = threading.local()
-        self.links: frozenset[str] = frozenset()
-        """The notes that change with what is at another path, as last seen by this object."""
 
     @cached_property
     def embedder(self) -> StaticEmbedder:
@@ -214,7 +212,6 @@ class IndexFile:
                 for key in ("generation", "built"):
                     store.set_meta(key, generation + 1)
                 store.set_meta("vault", vault_id(self.vault.root))
-                self.links = walk.links if walk.covered is None else self.links | walk.links
                 report = self.indexer(store).load(walk, progress)
                 self._tell_growth(store, report)
                 if why == "asked for" and report.failed:
@@ -384,7 +381,6 @@ class IndexFile:
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
     ) -> "Report":
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
-        self.links = walk.links if walk.covered is None else self.links | walk.links
         report = self.indexer(store).update(walk, progress, deadline)
         self._tell_growth(store, report)
         if walk.covered is None:

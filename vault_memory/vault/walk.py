@@ -117,15 +117,13 @@ class File(NamedTuple):
 class Walk:
     """What one walk found: notes and attachments by path, what was passed over and why, and what could not be read.
 
-    `links` are notes that change with what is at another path. `covered` is what a partial walk looked at, each with
-    all that may lie below it; None means everything.
+    `covered` is what a partial walk looked at, each with all that may lie below it; None means everything.
     """
 
     files: dict[str, File] = field(default_factory=dict)
     skipped: list[Problem] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     folders: int = 0
-    links: frozenset[str] = frozenset()
     covered: set[str] | None = None
 
     @property
@@ -137,8 +135,7 @@ class Walk:
         """This walk and one after it: only what neither saw is gone."""
         unreadable = list(dict.fromkeys((*self.unreadable, *later.unreadable)))
         skipped = list(dict.fromkeys((*self.skipped, *later.skipped)))
-        files, links = {**self.files, **later.files}, self.links | later.links
-        return Walk(files, skipped, unreadable, later.folders, links, self.covered)
+        return Walk({**self.files, **later.files}, skipped, unreadable, later.folders, self.covered)
 
     def has_looked_at(self, path: str) -> bool:
         """Whether a path is, or lies below, something that was looked at."""
@@ -156,12 +153,11 @@ class Walker:
         self._root, self._leave_out = root, leave_out
         self._found = Walk()
         self._folders: list[str] = []  # still to be looked into
-        self._links: list[str] = []
 
     def walk(self) -> Walk:
         """Look at every folder and note; raises RefusedError when the vault itself is gone."""
         for _ in range(_MAX_WALKS):
-            self._found, self._folders, self._links = Walk(), [""], []
+            self._found, self._folders = Walk(), [""]
             if not self._look_below():
                 break
         return self._found
@@ -210,7 +206,7 @@ class Walker:
         return all(stat.S_ISDIR(os.lstat(self._root / path).st_mode) for path in paths)
 
     def _look_below(self) -> bool:
-        """Look into all folders, then at the links; whether a folder was no longer where its own folder had it."""
+        """Look into all folders; whether a folder was no longer where its own folder had it."""
         has_moved = False
         while self._folders:
             folder = self._folders.pop()
@@ -227,8 +223,6 @@ class Walker:
                     if self._found.covered is not None:
                         continue  # an event will tell
                 self._cannot_read(folder, f"folder cannot be read: {error.strerror}")
-        for path in sorted(self._links):
-            self._look_at_link(path)
         return has_moved
 
     def _gone(self, error: OSError) -> RefusedError:
@@ -268,12 +262,11 @@ class Walker:
             self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def _is_indexed(self, entry: "os.DirEntry[str]", path: str) -> bool:
-        """Whether an entry is a note or an attachment; folders and links are kept for later, what is passed over is
-        told."""
+        """Whether an entry is a note or an attachment; a folder is kept for later, what is passed over is told."""
         if entry.name.startswith("."):
             return False
         if entry.is_symlink():
-            self._links.append(path)
+            self._look_at_link(path)
             return False
         if entry.is_dir(follow_symlinks=False):
             if not self._leave_out(f"{path}/"):
@@ -294,9 +287,7 @@ class Walker:
         return False
 
     def _look_at_link(self, path: str) -> None:
-        """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
-        if is_note_path(path):
-            self._found.links |= {path}
+        """Tell of a link that seems to lead to notes, but for one to a note of the vault: that is indexed as itself."""
         try:
             target = (self._root / path).resolve(strict=True)
             status = target.stat()
@@ -307,12 +298,10 @@ class Walker:
             return  # to a picture, say
         if not target.is_relative_to(self._root):
             self._skip(path, "a link out of the vault: not followed")
-        elif not stat.S_ISREG(status.st_mode):
-            self._skip(path, "a linked folder or file: not followed")
         elif self.is_left_out(target.relative_to(self._root).as_posix()):
             self._skip(path, "a link to what is left out: not followed")
-        elif not is_note_path(target.name) and is_encodable(path) and not self._leave_out(path):
-            self._add(path, status)
+        elif not (stat.S_ISREG(status.st_mode) and is_note_path(target.name)):
+            self._skip(path, "a linked folder or file: not followed")
 
     def is_left_out(self, path: str) -> bool:
         """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""
