@@ -100,6 +100,15 @@ def test_a_hit_counts_for_its_neighbours_in_the_same_section_only() -> None:
     assert found[3] > found[2] > found[1] > found[4] == found[5] == found[6]
 
 
+def test_an_answer_follows_its_question() -> None:
+    asked = evidence(
+        passage(1, "Where is the boat?"), passage(2, "In the shed."), passage(3, "Fine."), lexical={1: 3.0}
+    )
+    assert scores(asked)[2] > scores(asked)[3]
+    apart = evidence(passage(1, "Where is the boat?"), passage(2, "In the shed.", section=4), lexical={1: 3.0})
+    assert scores(apart)[2] == 0
+
+
 def test_a_short_note_is_judged_as_a_whole() -> None:
     found = evidence(passage(1, note=1), passage(2, note=2), lexical={1: 1.0, 2: 1.0})
     short = found._replace(notes={1: NoteFacts(50, 10), 2: NoteFacts(5000, 1000)})

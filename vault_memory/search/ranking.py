@@ -86,6 +86,7 @@ WEIGHTS: Mapping[str, float] = {
     "phrase": 2.5,  # the longest run of the question's words, as a share of them
     "fact": 0.5,  # 1 for what someone wrote down to be remembered
     "speaker": 3.6,  # 1 when the one speaker asked about says it
+    "reply": 2.0,  # the lexical score of the question just before it
     "question": -0.7,  # 1 for what is itself a question, or quotes the one asked
     "time": 2.3,  # 1 for a word of time where the question asks when
     "date": 3.8,  # how well its day fits the question's time
@@ -110,6 +111,8 @@ class Shape(NamedTuple):
 
     is_item: bool
     speaker: str
+    asks: bool
+    """Somebody asks there: a question in code is an example, and what follows is no answer to it."""
     ends_asking: bool
     is_code: bool
     only_points: bool
@@ -223,8 +226,9 @@ class Scorer:
         repeated = {i: UNTOLD * notes for i, notes in found.repeats.items()}
         for (_, i), telling in self._telling.items():
             repeated[i] = min(repeated[i], 1 - telling)
-        # A heading says no more than the title.
-        title = [found.title.get(p.note_id, 0.0) * (p.section >= 0) for p in passages]
+        # Who asks for a note by name wants what it says, not its heading.
+        titles = [(found.title.get(p.note_id, 0.0), p.section) for p in passages]
+        title = [min(score, 1.0) if section < 0 else score for score, section in titles]
         columns: dict[str, Sequence[float]] = {
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._speaks(),
@@ -269,7 +273,7 @@ class Scorer:
 
     def _wording(self, passages: Sequence[Candidate]) -> dict[str, Sequence[float]]:
         """What the question's words, as they were written, say of passages that the lexical lane found; who asks."""
-        query, shapes = self._found.query, self._shapes
+        query, sections, shapes = self._found.query, self._sections, self._shapes
         form, phrase, quotes = ([0.0] * len(passages) for _ in range(3))
         for row, passage in enumerate(passages):
             if passage.id not in self._lexical:
@@ -281,9 +285,11 @@ class Scorer:
             # What quotes the question asks it; what answers stands elsewhere. Code that does shows how to ask it.
             quotes[row] = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
         rows = zip(passages, quotes, shapes, strict=True)
+        asks = {i: self._lexical.get(i, 0.0) for i, s in zip(self._ids, shapes, strict=True) if s.asks}
         return {
             "form": form,
             "phrase": phrase,
+            "reply": [asks.get(i - 1, 0.0) if sections.get(i - 1) == place else 0.0 for i, place in sections.items()],
             "question": [quoted or s.ends_asking for s, quoted in zip(shapes, quotes, strict=True)],
             "aside": [p.section == ASIDE or s.only_points or (q and s.is_code) for p, q, s in rows],
         }
@@ -409,8 +415,9 @@ def _written(text: str) -> str:
 def shape(text: str) -> Shape:
     """How a text is written."""
     is_code = _FENCE.match(text) is not None
+    asks = "?" in text and not is_code
     only_points = all(map(_POINTER.fullmatch, text.split("\n")))
-    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), text.endswith("?"), is_code, only_points)
+    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), asks, text.endswith("?"), is_code, only_points)
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
