@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sample import call
 from vaults import fill, memory, opened, put
 
+from vault_memory.cli.health import write_drawing
 from vault_memory.errors import RefusedError, UsageError
 from vault_memory.health.stats import (
     Curve,
@@ -269,7 +270,7 @@ def test_a_drawing_holds_the_numbers_and_the_names() -> None:
 
 
 def draw(vault: Memory, found: Stats, file: Path, force: bool = False) -> None:
-    drawing.write_drawing(vault.vault, file, drawing.svg(found, "vault"), force)
+    write_drawing(vault.vault, file, drawing.svg(found, "vault"), force)
 
 
 def test_a_drawing_is_written_and_drawn_again(vault: Memory, tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ from pathlib import Path
 import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
-from vault_memory.errors import UsageError
+from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.rendering.common import clean, dump, seen_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
+from vault_memory.vault.vault import Vault
+from vault_memory.vault.walk import is_hidden, printable
 
 
 @command("memory status", short_help="Show where the vault and its index are, and whether the index is up to date.")
@@ -29,7 +31,7 @@ def status(shared: Shared) -> None:
 def stats(shared: Shared, plot: str | None, force: bool) -> None:
     """Show statistics about the vault: days, facts, entities, opinions, summaries, recalls, index."""
     from vault_memory.health.stats import stats as count
-    from vault_memory.rendering.stats import sparklines, stats_document, stats_text, svg, write_drawing
+    from vault_memory.rendering.stats import sparklines, stats_document, stats_text, svg
 
     if force and not plot:
         raise UsageError("--force only works with --plot FILE.svg.", "It replaces that file, whatever it is.")
@@ -50,6 +52,43 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
             lines = sparklines(found, shutil.get_terminal_size().columns).split("\n")
             shared.say("\n".join(("", *map(clean, lines))))
     say_of_index(shared, memory)
+
+
+def write_drawing(vault: Vault, file: Path, drawing: str, force: bool = False) -> Path:
+    """Write a drawing whole or not at all, in the vault or elsewhere; returns where it lies.
+
+    Raises UsageError for a name that is not that of an SVG file, RefusedError for a hidden place in the vault, a link
+    out of it, and (unless forced) a file that is not ours, VaultError where the system refuses.
+    """
+    from vault_memory.integrations.install import replace_file
+    from vault_memory.rendering.stats import is_ours, sealed
+
+    named = Path(os.path.abspath(file))
+    if named.suffix.lower() != ".svg":
+        raise UsageError(f"{printable(str(file))} is not the name of an SVG file.", "For example --plot stats.svg.")
+    target = Path(os.path.realpath(named))
+    shown, before = printable(str(target)), None
+    try:
+        before = target.read_bytes()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise VaultError(f"{shown} cannot be read: {error.strerror}.", "Choose another file.") from error
+    if before is not None and (target.suffix.lower() != ".svg" or not (force or is_ours(before))):
+        what = "is not a drawing made by this program, or has been changed since: it was left alone."
+        raise RefusedError(f"{shown} {what}", "Choose another file, or replace it with --force.")
+    bases = (vault.root, Path(os.path.abspath(vault.config.vault)))
+    inside = [path.relative_to(base).as_posix() for path in (named, target) for base in bases if base in path.parents]
+    if not inside:
+        replace_file(target, before, sealed(drawing))
+    elif is_hidden(inside[0]):
+        raise RefusedError(
+            f"{printable(inside[0])} is in a hidden folder of the vault, or hidden itself: nothing was written.",
+            "Choose a file that is not hidden.",
+        )
+    else:
+        vault.write(inside[0], sealed(drawing), before)
+    return named
 
 
 @command("memory doctor --fix", short_help="Check for problems and say how to fix them.")

@@ -13,7 +13,7 @@ from vault_memory import startup
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.config import load
 from vault_memory.errors import NoVaultError, UsageError
-from vault_memory.integrations.install import write_settings
+from vault_memory.integrations.install import replace_file
 from vault_memory.memory import Memory
 from vault_memory.rendering.common import clean, dump, plural, schema
 from vault_memory.rendering.status import backfill_text, index_document, index_text, problem_line, sessions_text
@@ -94,7 +94,7 @@ def _remember(shared: Shared, root: Path) -> None:
         return
     path = json.dumps(str(root), ensure_ascii=False)
     with_path, tables = _VAULT_TABLE.subn(lambda head: f"{head[0]}\npath = {path}", text, count=1)
-    write_settings(file, before, (with_path if tables else f"vault = {path}\n{text}").encode())
+    replace_file(file, before, (with_path if tables else f"vault = {path}\n{text}").encode())
     shared.note(f"From now on this is your vault everywhere (set in {file}).")
 
 

@@ -106,7 +106,7 @@ class Installer:
             missing = [str(place) for place in file.parents if before is None and not place.exists()]
             kept = record._replace(folders=(*record.folders, *missing))._asdict() | {"file": str(file)}
             _write_private(record_file, json.dumps(kept).encode("ascii"))
-        write_settings(file, before, after)
+        replace_file(file, before, after)
         if not record:
             with _plain_errors(file):
                 record_file.unlink(missing_ok=True)
@@ -340,7 +340,7 @@ def _read_text(named: Path, within: Path | None) -> str:
     return ""
 
 
-def write_settings(file: Path, before: bytes | None, after: bytes | None) -> None:
+def replace_file(file: Path, before: bytes | None, after: bytes | None) -> None:
     """Put a file as it is to be, None for no file; raises ConflictError where it is not as it was."""
     with _plain_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,22 +1,15 @@
-"""What `stats` prints and draws: the figures as text and as a document, sparklines, and one SVG file."""
+"""What `stats` prints and draws: the figures as text and as a document, sparklines, and one SVG drawing."""
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import date, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
-from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.reflect.periods import period_of, short_day
 from vault_memory.rendering.common import Document, clean, cut, plural, schema
 from vault_memory.text.spans import plus
-from vault_memory.vault import safe_files
-from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import is_hidden, printable
 
 if TYPE_CHECKING:
     from vault_memory.health.stats import Days, Stats, Week
@@ -239,7 +232,7 @@ def _text(what: str) -> str:
 
 # --- the file --------------------------------------------------------------------------------------------------------
 
-# The hash of all before it: a drawing that was changed by hand is never overwritten.
+# The hash of all before it tells whether a drawing was changed by hand.
 _SEAL = re.compile(rb"<!-- vault-memory stats sha=([0-9a-f]{12}) -->\s*\Z")
 
 
@@ -254,52 +247,3 @@ def is_ours(data: bytes) -> bool:
     data = data.replace(b"\r\n", b"\n")
     seal = _SEAL.search(data)
     return seal is not None and sealed(data[: seal.start()].decode("utf-8", "replace")).strip() == data.strip()
-
-
-def write_drawing(vault: Vault, file: Path, drawing: str, force: bool = False) -> Path:
-    """Write a drawing whole or not at all, in the vault or elsewhere; returns where it lies.
-
-    Raises UsageError for a name that is not that of an SVG file, RefusedError for a hidden place in the vault, a link
-    out of it, and (unless forced) a file that is not ours, VaultError where the system refuses.
-    """
-    named = Path(os.path.abspath(file))
-    if named.suffix.lower() != ".svg":
-        raise UsageError(f"{printable(str(file))} is not the name of an SVG file.", "For example --plot stats.svg.")
-    target = Path(os.path.realpath(named))
-    shown, before = printable(str(target)), None
-    try:
-        before = target.read_bytes()
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise VaultError(f"{shown} cannot be read: {error.strerror}.", "Choose another file.") from error
-    if before is not None and (target.suffix.lower() != ".svg" or not (force or is_ours(before))):
-        what = "is not a drawing made by this program, or has been changed since: it was left alone."
-        raise RefusedError(f"{shown} {what}", "Choose another file, or replace it with --force.")
-    bases = (vault.root, Path(os.path.abspath(vault.config.vault)))
-    inside = [path.relative_to(base).as_posix() for path in (named, target) for base in bases if base in path.parents]
-    if not inside:
-        _write_outside(target, sealed(drawing), before is not None)
-    elif is_hidden(inside[0]):
-        raise RefusedError(
-            f"{printable(inside[0])} is in a hidden folder of the vault, or hidden itself: nothing was written.",
-            "Choose a file that is not hidden.",
-        )
-    else:
-        vault.write(inside[0], sealed(drawing), before)
-    return named
-
-
-def _write_outside(target: Path, data: bytes, exists: bool) -> None:
-    part = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
-    try:
-        part.write_bytes(data)
-        if exists:
-            safe_files.keep_attributes(target, part)
-        os.replace(part, target)
-    except OSError as error:
-        what = f"{printable(str(target))} cannot be written: {error.strerror or error}."
-        raise VaultError(what, "Check the folder, its permissions and free space.") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
