@@ -118,7 +118,7 @@ def test_what_was_not_written_and_what_is_left_of_a_person_is_said_each_time() -
     assert told(skipped=(skipped,)) == ["Nothing was written.", "  ! bank/world.md is not UTF-8. Save it as UTF-8."]
     found = told(unchanged=1, orphaned=tuple(PageLine("bank/world.md", f"- mine {n}") for n in range(5)))
     assert found[1] == '  ! bank/world.md: no note supports your line "- mine 0" any more. Keep or delete it.'
-    assert found[4:] == ["  ! … and 2 more lines like that."]
+    assert found[4:] == ["    … and 2 more lines like that (-v lists them)"]
 
 
 def test_what_a_note_says_moves_no_cursor() -> None:

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vault_memory.markdown.entities import ENTITY_FOLDER
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect.core import TOKENS
 from vault_memory.reflect.opinion_page import decimal
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from vault_memory.reflect.proposals import ProposalCounts
     from vault_memory.vault.undo_history import UndoReport
 
-MAX_ENTITY_PAGES = 20
+MAX_PAGES = 20
 MAX_MOVED, MAX_OTHERS = 10, 3
 STATEMENT_CELLS = 52
 WIDTH = 79
@@ -107,12 +106,11 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
     if done.edits or verbose:
         for sentence in (*_proposals(done), *_left_out(done, verbose)):
             lines += _wrapped(sentence)
-    shown = len(done.orphaned) if verbose else MAX_OTHERS
-    for orphan in done.orphaned[:shown]:
-        line = f'no note supports your line "{_short(orphan.line)}" any more. Keep or delete it.'
-        lines.append(f"  ! {clean(orphan.path)}: {line}")
-    if len(done.orphaned) > shown:
-        lines.append(f"  ! … and {plural(len(done.orphaned) - shown, 'more line')} like that.")
+    orphaned = [
+        f'  ! {clean(one.path)}: no note supports your line "{_short(one.line)}" any more. Keep or delete it.'
+        for one in done.orphaned
+    ]
+    lines += _first(orphaned, MAX_OTHERS, "lines like that", verbose)
     for odd in done.odd:
         lines.append(f'  ! {clean(odd.path)}: "{_short(odd.line)}" has no number between 0 and 1 and is ignored.')
     lines += (f"  ! {clean(notice.why)} {notice.next_step}" for notice in done.notices)
@@ -177,21 +175,21 @@ def _nothing(done: "ReflectReport") -> str:
 def _pages(edits: Sequence["Edit"], verbose: bool) -> Iterator[str]:
     """Each page with what changed on it; summaries by their kind."""
     summaries = [edit for edit in edits if edit.path.startswith(SUMMARIES)]
-    if len(summaries) > 1 and not verbose:
-        edits = [edit for edit in edits if not edit.path.startswith(SUMMARIES)]
-        made = [edit.path for edit in summaries if edit.before is None]
-        anew = [edit.path for edit in summaries if edit.before is not None]
-        for mark, paths, what in (("+", made, "summarised"), ("~", anew, "updated")):
-            if paths:
-                yield f"  {mark} {SUMMARIES.rstrip('/')}: {_kinds(paths)} {what}"
-    entities = [edit for edit in edits if edit.path.startswith(ENTITY_FOLDER)]
-    shown = len(entities) if verbose else MAX_ENTITY_PAGES
-    unnamed = {edit.path for edit in entities[shown:]}
-    for edit in edits:
-        if edit.path not in unnamed:
-            yield f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {clean(edit.why)}"
-        elif edit is entities[shown]:
-            yield f"    … and {plural(len(unnamed), 'more page')} in {ENTITY_FOLDER.rstrip('/')} (-v lists them)"
+    is_grouped = len(summaries) > 1 and not verbose
+    for mark, is_new, what in (("+", True, "summarised"), ("~", False, "updated")) if is_grouped else ():
+        if paths := [edit.path for edit in summaries if (edit.before is None) == is_new]:
+            yield f"  {mark} {SUMMARIES.rstrip('/')}: {_kinds(paths)} {what}"
+    named = [edit for edit in edits if not (is_grouped and edit.path.startswith(SUMMARIES))]
+    lines = [f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {clean(edit.why)}" for edit in named]
+    yield from _first(lines, MAX_PAGES, "pages", verbose)
+
+
+def _first(lines: Sequence[str], most: int, what: str, verbose: bool) -> Iterator[str]:
+    """So many lines at the most, and how many more there are."""
+    shown = len(lines) if verbose or len(lines) <= most + 1 else most
+    yield from lines[:shown]
+    if len(lines) > shown:
+        yield f"    … and {len(lines) - shown:,} more {what} (-v lists them)"
 
 
 def _kinds(paths: Sequence[str]) -> str:
@@ -210,22 +208,20 @@ def _and(parts: Sequence[str]) -> str:
 def _opinions(moves: Sequence["Move"], verbose: bool) -> Iterator[str]:
     if moves:
         yield "Opinions"
-    moved = [move for move in moves if move.before is not None and move.after is not None]
+    moved = [move for move in moves if None not in (move.before, move.after)]
     new = [move for move in moves if move.before is None]
     gone = [move for move in moves if move.after is None]
     for what, kind, most in (("moved", moved, MAX_MOVED), ("new", new, MAX_OTHERS), ("gone", gone, MAX_OTHERS)):
-        shown = len(kind) if verbose or len(kind) <= most + 1 else most
-        for move in kind[:shown]:
-            quoted = f'"{_short(move.statement)}"'
-            if move.before is None:
-                yield f"  + {quoted} {decimal(move.after or 0)}"
-                continue
-            mark = "-" if move.after is None else "↑" if move.after > move.before else "↓"
-            after = f" → {decimal(move.after)}" if move.after is not None else ""
-            yield f"  {mark} {quoted} {decimal(move.before)}{after}:"
-            yield f"    {clean(move.why)}"
-        if len(kind) > shown:
-            yield f"    … and {len(kind) - shown:,} more {what} (-v lists them)"
+        yield from _first([_moved(move) for move in kind], most, what, verbose)
+
+
+def _moved(move: "Move") -> str:
+    quoted = f'"{_short(move.statement)}"'
+    if move.before is None:
+        return f"  + {quoted} {decimal(move.after or 0)}"
+    mark = "-" if move.after is None else "↑" if move.after > move.before else "↓"
+    after = f" → {decimal(move.after)}" if move.after is not None else ""
+    return f"  {mark} {quoted} {decimal(move.before)}{after}:\n    {clean(move.why)}"
 
 
 def _short(text: str) -> str:
