@@ -25,42 +25,41 @@ VERSION = 1
 
 
 class TranscriptState(NamedTuple):
-    """What is known of one transcript; `size` are the bytes of its derived file, and `day` its last message's."""
+    """What is known of one transcript; `path` is its derived file below the folder of sessions, `size` its bytes.
+
+    `day` is its last message's, `title` what its tool called it when the head of the derived file was written. It is
+    `is_gone` while the derived file stays, and `is_unfinished` where its last line has no end.
+    """
 
     stamp: str = ""
     mark: str = ""
     path: str = ""
-    """The derived file, below the folder of sessions."""
     messages: int = 0
     skipped: int = 0
     size: int = 0
     day: str = ""
     is_gone: bool = False
-    """The transcript; the derived file stays."""
     is_unfinished: bool = False
-    """Its last line has no end: it is being written, or was cut off."""
     title: str = ""
-    """What its tool called it when the head of the derived file was written."""
 
 
 class SessionCounts(NamedTuple):
-    """What is known of all sessions; `skipped` are damaged records of their transcripts."""
+    """What is known of all sessions; `skipped` are damaged records of their transcripts, `bytes` all that lies there.
+
+    `gone` are those whose transcript is gone, `unfinished` those whose last line has no end, `pending` those that have
+    changed since all were looked at last: `synced`, in seconds since 1970.
+    """
 
     tools: tuple[str, ...]
     transcripts: int
     messages: int
     skipped: int
     gone: int = 0
-    """Those whose transcript is gone."""
     unfinished: int = 0
-    """Those whose last line has no end."""
     folder: str = ""
     bytes: int = 0
-    """Of all that lies there, the index as well."""
     synced: float | None = None
-    """When all transcripts were looked at last (seconds since 1970)."""
     pending: int = 0
-    """Those that have changed since."""
 
 
 def folder(environ: Mapping[str, str]) -> Path:

@@ -40,7 +40,12 @@ Progress = Callable[[int, int, int], None]
 
 @dataclass
 class SyncReport:
-    """What one sync did; counts are transcripts unless named otherwise."""
+    """What one sync did; counts are transcripts unless named otherwise.
+
+    `removed` are texts that somebody deleted, whose transcripts are gone as well; `outputs` are tools', left out of the
+    messages written. Of all that is known count `gone` (texts that stay while their transcripts are gone), `unfinished`
+    (a last line without an end) and `skipped` (corrupt records).
+    """
 
     tools: tuple[str, ...] = ()
     transcripts: int = 0
@@ -48,17 +53,12 @@ class SyncReport:
     grown: int = 0
     anew: int = 0
     removed: int = 0
-    """Texts that somebody deleted, whose transcripts are gone as well."""
     gone: int = 0
-    """Texts that stay while their transcripts are gone, of all that is known."""
     unfinished: int = 0
-    """Transcripts whose last line has no end, of all that is known."""
     messages: int = 0
     outputs: int = 0
-    """Of tools, left out of the messages that were written."""
     bytes_read: int = 0
     skipped: int = 0
-    """Corrupt records, of all that is known."""
     pending: int = 0
     seconds: float = 0.0
     problems: list[str] = field(default_factory=list)

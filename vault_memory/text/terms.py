@@ -161,7 +161,6 @@ _ROWS = (row.split() for row in re.split(r"[|\n]", _FORMS.strip()))
 BASES = {form: base for base, *forms in _ROWS for form in forms}
 """Irregular form → the word it is a form of, both in small letters."""
 
-_FORMED = frozenset(BASES)
 _NO_LETTERS = {n: " " for n in range(128) if not chr(n).isalpha()} | dict.fromkeys(map(ord, "’‘“”„«»…–—"), " ")
 
 _QUOTES = {ord('"'): " ", 0: " "}
@@ -299,5 +298,5 @@ def _spelled(symbol: str) -> str:
 
 def bases(text: str) -> list[str]:
     """The base of each irregular form in a text, each once, in a fixed order."""
-    found = _FORMED.intersection(text.lower().translate(_NO_LETTERS).split())
+    found = BASES.keys() & text.lower().translate(_NO_LETTERS).split()
     return sorted({BASES[form] for form in found}) if found else []
