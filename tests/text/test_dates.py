@@ -123,6 +123,7 @@ what happened on the 27th of November | on | 2025-11-27 | on the 27th of Novembe
 what did Peter say on Tuesday last week | on | 2025-11-25 | on Tuesday last week
 what did Peter say on Friday | on | 2025-11-28 | on Friday
 Fri 28 Nov | on | 2025-11-28 | Fri 28 Nov
+what happened on 20251128 | on | 2025-11-28 | on 20251128
 yesterday's decisions | on | 2025-12-02 | yesterday's
 decisions between Nov 3 and Nov 10 | between | 2025-11-03/2025-11-10 | between Nov 3 and Nov 10
 trips in 2019–2021 | between | 2019-01-01/2021-12-31 | in 2019–2021

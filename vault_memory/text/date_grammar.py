@@ -191,8 +191,8 @@ class DateExpression(NamedTuple):
     """What a reader saw up to token `stop`: one expression, or the two ends of a range.
 
     `sort` is how sure it is: "fixed" is a date whatever stands around it, "relative" is clear once the day it
-    was said is known, "vague" is clear only in a question, "number" only where a date must stand; the others
-    (month, year, season, day, weekday, ordinal) need the right words around them.
+    was said is known, "vague" is clear only in a question, the others (month, year,
+    season, day, weekday, ordinal, number) need the right words around them.
     """
 
     first: CalendarPart | Span

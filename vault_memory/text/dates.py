@@ -334,7 +334,7 @@ def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today:
         case "weekday":
             return not is_fact and (led != "" or (ends and not tokens[at - 1].capital))
         case "number":
-            return False
+            return not is_fact and led == "on"
         case "ordinal":
             return not is_fact and ends and led != "" and tokens[at - 1].word == "the"
     return not is_fact  # vague
