@@ -283,16 +283,6 @@ def test_a_core_changed_since_the_index_is_told_as_it_is_now(kept: Memory) -> No
 # --- who may see it --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("scopes", "secret", "blue"),
-    [((), False, False), (("global", "agent:moss"), True, False), (("global", "project:tern"), False, True)],
-)
-def test_nothing_out_of_scope_is_told(kept: Memory, scopes: tuple[str, ...], secret: bool, blue: bool) -> None:
-    found = make(kept, "stove", scopes=scopes, recent_days=30)
-    assert ("secret" in found.text, "Tern" in found.text) == (secret, blue)
-    assert found.scopes == (scopes or OPEN)
-
-
 def test_a_private_core_stays_private(tmp_path: Path) -> None:
     of = memory(fill(tmp_path / "vault", {"memory.md": "---\nscope: agent:moss\n---\n- Coffee black.\n"}))
     assert make(of).text == "" and make(of, scopes=("agent:moss",)).core == ("memory.md",)

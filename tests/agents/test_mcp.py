@@ -397,7 +397,7 @@ def test_an_edit_neither_opens_nor_tells_what_is_out_of_scope(root: Path, editin
 
     async def work(session: Session) -> None:
         for old in ("7719", "- (scope=agent:other) ", "7718"):
-            assert "does not stand" in await session.fail("memory_edit", action="replace", text=old, old=old)
+            assert "does not occur" in await session.fail("memory_edit", action="replace", text=old, old=old)
         done = await session.call("memory_edit", action="append", text="- Likes planes.")
         assert "Likes planes" in done and "7719" not in done
 

@@ -5,7 +5,7 @@ How a note is edited stands in retain.py, forget.py, edit.py and new_note.py.
 
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
@@ -142,19 +142,22 @@ class NoteWriter:
 
     def _refuse_outdated(self, planned: Removal, line: int) -> None:
         """Raise ConflictError where that line was cited, maybe, before something else in the note was forgotten."""
+        now = one_line(planned.text)
+        for was in map(one_line, self._earlier_texts(planned.path, line)):
+            if was != now:
+                raise ConflictError(
+                    f'{planned.path}#L{line} said "{was:.200}" before something was forgotten in that note, '
+                    f'and says "{now:.200}" now: nothing was written.',
+                    "Say with --text what the line says that is to be forgotten.",
+                )
+
+    def _earlier_texts(self, path: str, line: int) -> Iterator[str]:
+        """What could have been forgotten at that line before each time that something in the note was."""
         for run in UndoHistory(self.vault.root).runs("forget"):
-            for change in run.changes() if not run.is_undone else ():
-                if change.path != planned.path:
-                    continue
-                with suppress(UsageError, VaultError):  # nothing that could have been meant stood there
-                    before = forget.removal(change.path, run.text(change) or b"", line, line)
-                    was, now = (one_line(each.text) for each in (before, planned))
-                    if was != now:
-                        raise ConflictError(
-                            f'{change.path}#L{line} said "{was:.200}" before something was forgotten in that note, '
-                            f'and says "{now:.200}" now: nothing was written.',
-                            "Say with --text what the line says that is to be forgotten.",
-                        )
+            with suppress(VaultMemoryError):  # nothing that could be forgotten, or the history is damaged
+                for change in [] if run.is_undone else run.changes():
+                    if change.path == path:
+                        yield forget.removal(path, run.text(change) or b"", line, line).text
 
     def forget(self, planned: Removal) -> ForgetResult:
         """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
@@ -167,43 +170,39 @@ class NoteWriter:
             return made.after, made
 
         run = UndoHistory(self.vault.root).begin("forget")
-        revocations: list[Callable[[], None]] = []
+        tries = ExitStack()
+        is_noted = False
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
+            nonlocal is_noted
             run.keep(path, before, after, f"forgotten: {planned.source}")
             # Before the note is written: a kill in between must not leave a fact gone that nobody remembers.
-            if not revocations:  # at the first of several tries
-                revocations.append(self._note_forgotten(planned))
+            if not is_noted:
+                tries.enter_context(self._noting(planned, is_forgotten=True))
+                is_noted = True
 
         with self._alone():
             try:
-                done = self._rewriter(keep).rewrite(planned.path, compose)
+                with tries:
+                    done = self._rewriter(keep).rewrite(planned.path, compose)
             except VaultMemoryError:
-                for revoke in revocations:
-                    revoke()
                 run.drop()
                 raise
             return ForgetResult(done, run.name, run.place, tuple(self._unindexed(done)))
 
-    @contextmanager
-    def unforgetting(self, back: RestoredNote) -> Iterator[None]:
+    def unforgetting(self, back: RestoredNote) -> AbstractContextManager[None]:
         """Have what is about to be put back in a note not count as forgotten any more; when that fails, it does again.
 
         Raises RefusedError or VaultError when the journal cannot be written.
         """
         found = forget.taken_out(back.path, back.text, back.now) if back.text is not None else None
-        revoke = self._note_forgotten(found, is_forgotten=False) if found else None
-        try:
-            yield
-        except VaultMemoryError:
-            if revoke:
-                revoke()
-            raise
+        return self._noting(found, is_forgotten=False) if found else nullcontext()
 
-    def _note_forgotten(self, removal: Removal, *, is_forgotten: bool = True) -> Callable[[], None]:
+    @contextmanager
+    def _noting(self, removal: Removal, *, is_forgotten: bool) -> Iterator[None]:
         """Have the journal say that a text is forgotten, or is not any more.
 
-        Returns what has it say the contrary, unless it had been so before.
+        When what follows fails it says the contrary, unless it had been so before.
         """
         cited = journal.CitedPassage(removal.source, removal.key)
         was = self._last_word(cited.key)
@@ -215,16 +214,17 @@ class NoteWriter:
             else:
                 journal.note_restored(self.vault.root, cited.key, at)
 
-        def revoke() -> None:
-            if not (was and was.at and was.stands == is_forgotten):
-                with suppress(VaultMemoryError):  # it is told why the note could not be written
-                    say(not is_forgotten, max(datetime.now(UTC), now + timedelta(microseconds=1)))
-
         try:
             say(is_forgotten, now)
         except VaultError as error:
             raise VaultError(f"{error} No note was changed.", error.next_step) from error
-        return revoke
+        try:
+            yield
+        except VaultMemoryError:
+            if not (was and was.at and was.stands == is_forgotten):
+                with suppress(VaultMemoryError):  # it is told why the note could not be written
+                    say(not is_forgotten, max(datetime.now(UTC), now + timedelta(microseconds=1)))
+            raise
 
     def _alone(self) -> AbstractContextManager[None]:
         """Several writers at once wait for each other instead of taking each other for an editor."""
