@@ -359,7 +359,8 @@ def test_a_fact_is_searchable_when_the_call_returns(root: Path) -> None:
     assert kept["path"] == "memory/2025-12-02.md"
     found = daemon.ask("recall", query="heron weir", mode="lexical")
     assert found["results"][0]["source"] == f"{kept['path']}#L{kept['line']}"
-    assert "heron" in daemon.ask("get", path=found["results"][0]["source"])["text"]
+    for named in (found["results"][0]["source"], "[[2025-12-02#Retain]]"):
+        assert "heron" in daemon.ask("get", path=named)["text"]
 
 
 def test_what_else_can_be_asked(root: Path) -> None:

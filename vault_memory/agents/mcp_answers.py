@@ -356,7 +356,9 @@ def get(caller: Caller, given: Arguments) -> str:
         count = given.get("line_count")
         lines = first, first + count - 1 if count else None
     excerpt, called = open_named(
-        path, lambda name: _read(caller, inside(name), lines), lambda name: _notes_called(caller, name)
+        path,
+        lambda name: _read(caller, inside(name), lines),
+        lambda name: caller.vault.indexed().notes_called(name, caller.scopes),
     )
     if not excerpt.not_found:
         text = render_excerpt(excerpt)
@@ -368,12 +370,6 @@ def get(caller: Caller, given: Arguments) -> str:
     listed = "\n".join(map(place, called[:MAX_NAMESAKES]))
     said = f"There is no note {inline(path)} {_explain_unread(caller, path)}."
     return f"{said} Notes with that name:\n{frame.framed(listed)}" if called else said
-
-
-def _notes_called(caller: Caller, name: str) -> list[str]:
-    with suppress(VaultMemoryError):  # without an index nothing is to be said of names
-        return caller.vault.indexed().notes_called(name, caller.scopes)
-    return []
 
 
 def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index, scope_option, words
-from vault_memory.errors import RefusedError, UsageError, VaultError, VaultMemoryError
+from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.rendering.common import clean, dump, place, plural, schema, seen_document, seen_notes
 from vault_memory.rendering.notes import (
@@ -126,13 +126,9 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     path, span = parse_span(path, lines)
     memory = shared.memory()
     scopes = request.scopes({"scope": scope})
-
-    def notes_called(name: str) -> list[str]:
-        with suppress(VaultMemoryError):  # without an index nothing is known of names
-            return memory.notes_called(name, scopes)
-        return []
-
-    excerpt, called = open_named(path, lambda name: memory.get(name, span, max_tokens, scopes), notes_called)
+    excerpt, called = open_named(
+        path, lambda name: memory.get(name, span, max_tokens, scopes), lambda name: memory.notes_called(name, scopes)
+    )
     sessions = memory.sessions_below(path.rstrip("/"), scopes) if excerpt.not_found else []
     if shared.json:
         listed = {"sessions": [session._asdict() for session in sessions]} if sessions else {}

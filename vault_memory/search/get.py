@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vault_memory.errors import RefusedError, UsageError, VaultError
+from vault_memory.errors import RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.markdown.attachments import is_canvas, is_note_path
 from vault_memory.markdown.links import find_anchor
 from vault_memory.markdown.note import decoded_lines
@@ -124,7 +125,10 @@ def open_named(
     if not name:
         return excerpt, []
     excerpt = read_path(link) if link != named else excerpt
-    called = notes_called(name) if excerpt.not_found else []
+    called: list[str] = []
+    if excerpt.not_found:
+        with suppress(VaultMemoryError):  # without an index nothing is known of names
+            called = notes_called(name)
     if len(called) == 1 and "/" not in name:  # links in notes name no folders
         excerpt = read_path(called[0] + mark + section)
     return excerpt, called
