@@ -140,6 +140,10 @@ def _is_typed(value: str, match: re.Match[str]) -> bool:
     return is_sure or not (_is_word(value.rstrip(".,;:!?)")) or not any(map(str.isalpha, value)))
 
 
+def _is_credential(value: str, match: re.Match[str]) -> bool:
+    return value.endswith("=") or _has_both(value) or _is_scrambled(value, 12)
+
+
 def _is_named(value: str, match: re.Match[str]) -> bool:
     """Beside a name in settings, code or markup."""
     by, name, is_quoted, is_password = match["by"], match["name"], match["quote"], match["password"]
@@ -152,7 +156,7 @@ def _is_named(value: str, match: re.Match[str]) -> bool:
     if re.fullmatch(f"(?i)[a-z_]*(?:{_PASS}|{_SECRET_NAMES})[a-z_]*", value) or ("(" in by and not is_password):
         return False  # get_secret("db-1") names it
     if "," in by or "==" in by or by.isspace():  # ("DB_PASSWORD", "…"), but not ("password", "login")
-        return bool(is_quoted) and " " not in value and _has_both(value)
+        return bool(is_quoted) and len(value) > 5 and " " not in value and _has_both(value)
     if is_quoted and " " in value:
         return is_password is not None
     if match["plural"] and name.casefold() == "token":  # budget_tokens=limit, but tokens: ["…"]
@@ -238,7 +242,7 @@ _PLACES = (
     Rule("authorization", "authorization bearer basic",
          r"(?i)\b(?:authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:[a-z-]{3,20}[ \t]{1,4})?"
          r"(?:[^\n]{0,400}?\bresponse=\")?|(?:bearer|basic)[ \t]{1,4})(?P<secret>[^\s\"',;<>()\[\]{}]{12,4096})",
-         _is_typed),
+         _is_credential),
     Rule("webhook", "hook", r"\bhttps?://[^\s\"'<>]{0,200}?hook[^\s\"'<>/]{0,100}/(?P<secret>[^\s\"'<>()]{12,1024})",
          _is_key),
     Rule("url-token", "://", r"\b[a-z][a-z0-9+.-]{1,20}://(?P<secret>[^\s/:@\"'<>]{16,256})@", _is_key),
