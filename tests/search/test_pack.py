@@ -185,24 +185,3 @@ def answer(results: list[Result]) -> Answer:
 
 
 FACT = "- O(c=0.9) @Peter: Prefers short replies on the phone; long ones go into files."
-
-
-@pytest.mark.parametrize(
-    ("told", "repeats"),
-    [
-        ("- Peter Smith: Prefers short replies on the phone; long ones go into files — [[2025-11-27]] L14", True),
-        ("- **.90** Prefers short replies on the phone; long ones go into files — [[2025-11-27]] L14", True),
-        ("- **Prefers short replies on the phone …** — [[2025-11-27]] L14", True),
-        ("  - for: Prefers short replies on the phone; long ones go into files — [[2025-11-27]] L14", True),
-        ("- Peter Smith: Prefers short replies on the phone; long ones never — [[2025-11-27]] L14", False),
-        ("- Peter Smith: Prefers long replies on the phone — [[2025-11-28]] L3", False),
-        ("- Peter", False),
-    ],
-)
-def test_a_page_that_repeats_a_fact_is_left_out_behind_it(told: str, repeats: bool) -> None:
-    fact = passage(1, FACT)._replace(kind="opinion")
-    page = passage(2, told, note=2)._replace(kind="page")
-    packed = Packing(limited()).fill([fact, page])
-    assert (taken(packed), packed.near_duplicates) == ([[1]] if repeats else [[1], [2]], int(repeats))
-    assert taken(Packing(limited(), each_note=True).fill([fact, page])) == [[1], [2]]
-    assert taken(Packing(limited()).fill([fact, page._replace(kind="note")])) == [[1], [2]]  # somebody wrote that

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from vault_memory.search.answer import Request
-from vault_memory.store.view import FACTS, PAGE, Candidate
+from vault_memory.store.view import PAGE, Candidate
 from vault_memory.text import terms
 
 MARK_TOKENS = 16
@@ -31,9 +31,6 @@ FILL_SHARE = 0.5
 MOST_TIMES = 4
 """So often the same words are taken where each note counts: a daily line leaves room for others."""
 
-FEWEST_WORDS, NAME_WORDS = 4, 8
-"""A page repeats a fact with so many of its words in a row, behind fewer than so many of its own."""
-
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
@@ -58,14 +55,12 @@ class Packing:
         self.over_budget = self.over_k = self.near_duplicates = self.best_needs = 0
         self.headers, self.marks = headers, marks
         self._request, self._each_note = request, each_note
-        self._least = float("-inf")
+        self._least_score = float("-inf")
         self._notes: set[int] = set()
         self._lines: dict[tuple[int, int], list[Candidate]] = {}
         self._times: Counter[tuple[str, ...]] = Counter()
         self._said: set[tuple[object, ...]] = set()
         self._before = {said(text) for text in request.handed_over} - {()}
-        parts = {_words_of(terms.body(text, True).partition(": ")[2]) for text in request.handed_over}
-        self._told: set[tuple[str, ...]] = self._before | parts
 
     def fill(self, ranked: Iterable[Candidate], scores: Mapping[int, float] = {}) -> "Packing":
         """Take passages in order while they fit; one that does not is passed over for shorter ones nearly as good.
@@ -89,12 +84,12 @@ class Packing:
             rendered += citation_tokens(passage) + self.marks.get(passage.id, 0)
         used = self.rendered_tokens + rendered if request.rendered else self.tokens + tokens
         # Nothing much worse stands in the place of what did not fit, nor a heading, which answers nothing.
-        is_worse = score < self._least or (passage.section < 0 and self.over_budget)
+        is_worse = score < self._least_score or (passage.section < 0 and self.over_budget)
         if request.budget_tokens is not None and (used > request.budget_tokens or is_worse):
             self.over_budget += 1
             if is_best:
                 self.best_needs = rendered if request.rendered else tokens
-            self._least = max(self._least, FILL_SHARE * score) if score > 0 else self._least
+            self._least_score = max(self._least_score, FILL_SHARE * score if score > 0 else self._least_score)
             return
         # What it says: its words in order without articles, marks and a fact's keys. Nothing looser: one number, name
         # or `not` more makes it another statement.
@@ -104,14 +99,11 @@ class Packing:
         words = _words_of(text) or (text,)
         named = (passage.note_id if self._each_note else None, *words)
         is_worn = self._times[words] >= MOST_TIMES
-        is_told_page = passage.kind == PAGE and not self._each_note and self._is_told(words)
-        if named in self._said or words in self._before or is_told_page or is_worn:
+        if named in self._said or words in self._before or is_worn:
             self.near_duplicates += 1
             return
         self._said.add(named)
         self._times[words] += 1
-        if passage.kind in FACTS:
-            self._told |= {words, _words_of(passage.text.partition(": ")[2])}
         self.tokens += tokens
         self.rendered_tokens += rendered
         self._notes.add(passage.note_id)
@@ -121,11 +113,6 @@ class Packing:
         self.places.append(place := [passage])
         if passage.from_char is not None:
             self._lines[line] = place
-
-    def _is_told(self, words: tuple[str, ...]) -> bool:
-        """Whether a page only repeats a fact that was taken: behind a number or the name of its subject, or cut."""
-        ends = (words[start:] for start in range(min(NAME_WORDS, len(words) - FEWEST_WORDS + 1)))
-        return any(fact[: len(rest)] == rest for rest in ends for fact in self._told)
 
 
 def citation_tokens(passage: Candidate) -> int:

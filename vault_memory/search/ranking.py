@@ -40,7 +40,7 @@ UNTOLD = 0.8
 """How much less a word counts in what stands in all notes word for word."""
 
 K1, B = 2.0, 0.6
-"""BM25 constants: in notes a term's count matters for longer than in passages, and length for less."""
+"""Of BM25: in notes a term's count matters for longer than in passages, and length for less."""
 
 FEEDBACK_PASSAGES, FEEDBACK_NOTES, FEEDBACK_TERMS = 8, 5, 60
 FEEDBACK_SHARE, FEEDBACK_SPREAD = 1.5, 5
@@ -158,8 +158,6 @@ class Scorer:
         """How much of each passage's score its note decides."""
         self._lent_to: dict[int, float] = {}
 
-    # --- first round ---------------------------------------------------------------------------------------------
-
     def best_passages(self) -> list[int]:
         """The passages to learn a direction from: the best by words and meaning alone."""
         cosine, notes = self._found.cosine, over_best(self._asked)
@@ -175,8 +173,6 @@ class Scorer:
         stems = set().union(*(self._counts[n] for n in self._best_notes(self._asked, COMPARED_NOTES)))
         holding = Counter(chain.from_iterable(self._counts.values()))
         return {stem: count for stem, count in holding.items() if stem in stems}
-
-    # --- second round --------------------------------------------------------------------------------------------
 
     def score(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[int, float]:
         """The score of every passage, best first; ties keep the candidates' order, so that answers repeat.
@@ -226,9 +222,7 @@ class Scorer:
         repeated = {i: UNTOLD * notes for i, notes in found.repeats.items()}
         for (_, i), telling in self._telling.items():
             repeated[i] = min(repeated[i], 1 - telling)
-        # Who asks for a note by name wants what it says, not its heading.
-        titles = [(found.title.get(p.note_id, 0.0), p.section) for p in passages]
-        title = [min(score, 1.0) if section < 0 else score for score, section in titles]
+        title = _column(found.title, self._notes)
         columns: dict[str, Sequence[float]] = {
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._speaks(),
