@@ -236,7 +236,7 @@ def test_a_search_hands_over_only_what_tells_something(root: Path, with_daemon: 
         assert "L3 email: ida@example.org" in await session.search("what is Ida's email?")
 
     talk(root, work)
-    said = run(root, "recall", "Peter sails", "--k", "50").stdout  # the command line leaves out nothing
+    said = run(root, "recall", "Peter sails", "--all").stdout  # the command line can leave out nothing
     assert "proposals" in said and "dataview" in said and "ask %%" in said and "[peter, sails]" in said
 
 
