@@ -27,7 +27,7 @@ import struct
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,6 @@ LONGEST_WORD = 100
 """A word of more characters has no pieces (`max_input_chars_per_word` of the original)."""
 
 CONTINUATION = "##"
-START = 3
 
 _REMOVED_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs"})
 _REMOVED = frozenset("\0\ufffd")
@@ -134,8 +133,6 @@ class TokenTable:
             sentence = f"The builtin vectors cannot be read from {path}: {error}."
             raise VaultMemoryError(sentence, "Install vault-memory again.") from error
         self._row_of: Callable[[str], int | None] = self._search
-        self._starts: Set[str] | None = None
-        """The first `START` characters, after any `##`, of every piece that has as many."""
 
     def __getitem__(self, row: int) -> bytes:
         start, end = _SPAN.unpack_from(self._map, HEADER.size + 4 * row)
@@ -153,13 +150,10 @@ class TokenTable:
         if len(word) > LONGEST_WORD:
             return []
         rows: list[int] = []
-        start, row_of, starts = 0, self._row_of, self._starts
+        start, row_of = 0, self._row_of
         while start < len(word):
             prefix = CONTINUATION if start else ""
             piece = prefix + word[start : start + self.longest_piece]
-            # A megabyte of base64 (a drawing in a note) takes a third of the time: most of it starts like no piece.
-            if starts is not None and piece[: len(prefix) + START] not in starts:
-                piece = piece[: len(prefix) + START - 1]
             while (row := row_of(piece)) is None:
                 piece = piece[:-1]
                 if len(piece) == len(prefix):
@@ -177,11 +171,8 @@ class TokenTable:
 
     def hold(self) -> None:
         """Keep all tokens in a dictionary from now on: 30 ms once, then finding is twenty times as fast."""
-        if self._starts is None:
-            rows = {self[row].decode(): row for row in range(self.count)}
-            lengths = ((token, START + len(CONTINUATION) * token.startswith(CONTINUATION)) for token in rows)
-            self._starts = frozenset(token[:length] for token, length in lengths if len(token) >= length)
-            self._row_of = rows.get
+        if self._row_of == self._search:
+            self._row_of = {self[row].decode(): row for row in range(self.count)}.get
 
     def arrays(self) -> "tuple[Int64s, Int8s]":
         """All weights (copied) and all vectors (a view, shape (tokens, dimensions)) for numpy."""
