@@ -17,12 +17,11 @@ from vault_memory.embedding.builtin_embedder import (
     BUILTIN_PATH,
     HEADER,
     MAGIC,
-    Context,
     StaticEmbedder,
     builtin,
 )  # fmt: skip
 from vault_memory.errors import VaultMemoryError
-from vault_memory.store.vectors import bit_code, combine, cosine
+from vault_memory.store.vectors import Context, bit_code, combine, cosine
 
 ARTEFACT_SHA256 = "0387b20779598b0a49348b45fbb6fcd647f35914ed4068263285ff73a16e3270"
 

@@ -32,7 +32,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vault_memory.errors import VaultMemoryError
-from vault_memory.store.vectors import scaled, scaled_rows, segment_sums
+from vault_memory.store.vectors import Context, scaled, scaled_rows, segment_sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,9 +102,6 @@ BUILTIN_PATH = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", 
 MAGIC = b"VMSTAT01"
 HEADER = struct.Struct("<8s4I")
 _SPAN = struct.Struct("<2I")
-
-Context = tuple[tuple[str, int], ...]
-"""Texts with whole-number weights that make one vector together: a line and its neighbours."""
 
 BULK_TEXTS, BULK_CALL = 256, 4
 """From so many texts in one process numpy earns its import (0.1 s), and from so many in one call its fixed cost."""

@@ -15,7 +15,7 @@ from vault_memory.markdown import entities
 from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.note import folded
 from vault_memory.store.embedding_rows import NOTE_VECTOR_PASSAGES, Space, add_vectors, embedding_ids
-from vault_memory.store.vectors import total
+from vault_memory.store.vectors import Context, total
 from vault_memory.store.view import KINDS, Store, text_hash
 from vault_memory.text import terms
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 _SLICE = 512
 """Passages written at a time: bounds memory for a note of any size, and is enough for a bulk embedding call."""
-
-Context = tuple[tuple[str, int], ...]
-"""A passage's text and those around it, each with its weight."""
 
 Embed = Callable[[Sequence[Context]], list[bytes]]
 """Contexts → int8 vectors."""

@@ -296,14 +296,11 @@ class Search:
 
     def cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these passages that has a vector in a space to a query vector of the same space."""
-        sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
-        embeddings = dict(self._view.rows(sql, json.dumps(list(ids))))
         sql = (
-            "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
-            " CROSS JOIN embedding e ON e.id = j.value"
+            "SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
+            f" CROSS JOIN {_places(space)} p ON p.id = j.value CROSS JOIN embedding e ON e.id = p.embedding_id"
         )
-        found = dict(self._view.rows(sql, vector, json.dumps([*set(embeddings.values())])))
-        return {passage: found.get(embedding) or 0.0 for passage, embedding in embeddings.items()}
+        return {row[0]: row[1] or 0.0 for row in self._view.rows(sql, vector, json.dumps(list(ids)))}
 
     def note_cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these notes to a query vector of the same space."""

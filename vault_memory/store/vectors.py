@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     Int64s = npt.NDArray[np.int64]
 
+Context = tuple[tuple[str, int], ...]
+"""Texts with whole-number weights that make one vector together: a passage and those around it."""
+
 WEIGHT_UNIT = 1 << 16
 """Steps of 1.0 in the fixed-point weights of `combine`."""
 
