@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 
 from vault_memory.reflect.blocks import Line
@@ -39,11 +39,6 @@ FRAME_TOKENS = 60
 
 HEADLINE_TOKENS = 70
 """What the first line and its citation may take of the overview's room."""
-
-FACT_TOKENS = 44
-"""The most tokens of one fact's text."""
-
-CITATION_TOKENS = 14
 
 LEAST_SHARED, SHARE = 2, 0.5
 """What holds so many telling words of a first sentence, and so large a part of them, tells of it anew."""
@@ -104,14 +99,10 @@ def is_over(fact: Fact, newest: date | None) -> bool:
     return span.end < newest
 
 
-def _cost(context: PageContext, fact: Fact) -> int:
-    return min(context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
-
-
 class _Page:
     def __init__(self, profile: Profile, context: PageContext, tokens: int) -> None:
         self._profile, self._context, self._tokens = profile, context, tokens
-        self._room, self._cost = tokens, partial(_cost, context)
+        self._room = tokens
         self._facts = sorted(profile.facts, key=in_order)
         last = max((fact.when for fact in self._facts if fact.when), default=date.min)
         self._newest = profile.newest or max((fact.day for fact in self._facts if fact.day), default=None)
@@ -122,7 +113,7 @@ class _Page:
         """The facts of the overview, and what else could be told, in the order in which it gets its room."""
         slug, body = self._profile.slug, self._body
         telling = [fact for fact in self._facts if body.says_how_it_stands(fact)]
-        weigh = Weights(self._context.stems, self._cost, frozenset([slug]))
+        weigh = Weights(self._context.stems, self._body.cost, frozenset([slug]))
         heading = self._heading(telling)
         first = (
             Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),
@@ -183,12 +174,14 @@ class _Page:
             opening += [Line(""), self._opening]
         yield from opening
         yield from self._section("", sorted(best[len(first) :], key=in_order, reverse=True))
-        used = sum(map(self._cost, best)) + self._count(self._profile.opinions) + self._count(opening) + FRAME_TOKENS
+        used = (
+            sum(map(self._body.cost, best)) + self._count(self._profile.opinions) + self._count(opening) + FRAME_TOKENS
+        )
         self._room = min(self._room, max(self._tokens - used, 0))
         rest, now, ahead, earlier = list[Fact](), list[Fact](), list[Fact](), list[Fact]()
         room = self._room
         for fact in more:
-            room -= self._cost(fact)
+            room -= self._body.cost(fact)
             if room < 0:
                 break  # none behind it, for it may have taken the place of one
             rest.append(fact)
@@ -280,7 +273,7 @@ def bank_lines(path: str, known: Sequence[Fact], context: PageContext, tokens: i
     newer = () if path == WORLD else known
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
     telling = [fact for fact in facts if body.says_how_it_stands(fact)]
-    weigh, late = Weights(context.stems, partial(_cost, context)), lately(telling)
+    weigh, late = Weights(context.stems, body.cost), lately(telling)
     room = tokens
     while True:
         turns = [Turn(room // LATELY_SHARE, late), Turn(room)]

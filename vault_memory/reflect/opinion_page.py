@@ -22,7 +22,7 @@ from vault_memory.reflect.blocks import Line, fact_name, leading_confidence, tex
 from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.periods import long_day
-from vault_memory.reflect.sections import PageContext, counted, unlinked
+from vault_memory.reflect.sections import FACT_TOKENS, PageContext, counted, unlinked
 from vault_memory.reflect.select import in_order
 
 BLOCK = "opinions"
@@ -36,8 +36,6 @@ OPINION_TOKENS = 12
 
 FRAME_TOKENS = 30
 """The heading, and the line that counts what is folded."""
-
-TEXT_TOKENS = 44
 
 _STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
 _DETAIL = re.compile(r"\s+[-*+] (?P<what>for|against): ")
@@ -127,7 +125,7 @@ def _worded(fact: Fact, context: PageContext) -> str:
 
 
 def _cited_words(fact: Fact, context: PageContext) -> str:
-    text = fact_text.clipped(fact_text.readable(fact.text, context.exists), TEXT_TOKENS, context.count)
+    text = fact_text.clipped(fact_text.readable(fact.text, context.exists), FACT_TOKENS, context.count)
     return f"{text} — {context.cite.fact(fact)}"
 
 

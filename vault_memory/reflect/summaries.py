@@ -26,9 +26,6 @@ SHARE_OF_FACTS = 0.35
 FEWEST_FACTS, FEWEST_LINES = 3, 2
 """Of fewer facts a summary is longer than they are; what tells fewer is none."""
 
-CITATION_TOKENS = 14
-"""What a line of the page costs beside its text."""
-
 SPARE_CHOICE = 2
 """So many times the limit is chosen: what is too long for the room that is left makes place for what is not."""
 
@@ -105,12 +102,7 @@ def _fitting(
 ) -> list[Fact]:
     """The facts that the page tells: the best first, each that still fits with all that stands around it."""
     count = body.context.count
-
-    def cost(fact: Fact) -> int:
-        """Near enough to choose by: whether a line really fits is measured below, with all that stands around it."""
-        return min(count(fact.text), body.fact_tokens) + CITATION_TOKENS
-
-    weigh = Weights(body.context.stems, cost)
+    weigh = Weights(body.context.stems, body.cost)
     keys = {fact.key for fact in facts}
     taken: list[Fact] = []
     for fact in choose(facts, SPARE_CHOICE * body.limit, weigh):
