@@ -97,7 +97,7 @@ def test_many_gone_at_once_are_lost_and_nothing_is_written(root: Path, arguments
     assert (ended.code, texts(root), noted(root)) == (6, before, [])
     said = " ".join(ended.err.split())
     assert "3 of 3 pages of bank/entities are gone since the last run: nothing was written." in said
-    assert "synced and mounted; `memory reflect --force` makes them anew" in said
+    assert "synced and mounted; `memory reflect --force` recreates them" in said
     assert [call("--vault", str(root), question).code for question in ("opinions", "stats")] == [0, 0]
 
 
