@@ -10,8 +10,8 @@ PACKAGE = Path(__file__).parent.parent / "vault_memory"
 
 LAYERS = [
     "errors", "text", "startup", "config", "markdown", "vault", "store", "embedding", "indexing", "search", "write",
-    "sessions", "reflect", "context", "memory", "federation", "integrations", "health", "rendering", "daemon", "agents",
-    "cli", "__main__",
+    "sessions", "reflect", "capture", "context", "memory", "federation", "integrations", "health", "rendering",
+    "daemon", "agents", "cli", "__main__",
 ]  # fmt: skip
 
 

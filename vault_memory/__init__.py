@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vault_memory.capture.capture import CaptureItem, CaptureReport
+    from vault_memory.capture.proposal_page import OpenProposal
     from vault_memory.context.context import Bundle
     from vault_memory.daemon.daemon_memory import DaemonMemory
     from vault_memory.embedding.configured_space import BackfillReport
@@ -36,24 +38,28 @@ if TYPE_CHECKING:
     from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine
     from vault_memory.search.get import Excerpt
     from vault_memory.startup import __version__
+    from vault_memory.store.journal import JournalEntry
     from vault_memory.vault.undo_history import UndoReport
     from vault_memory.write.forget import ForgetResult, Removal
     from vault_memory.write.retain import RetainResult
 
 __all__ = [
-    "Answer", "BackfillReport", "Bundle", "BusyError", "ConflictError", "DaemonMemory", "EntityProfile", "EntityRow",
-    "Excerpt", "FactLine", "Federation", "ForgetResult", "IndexUnusableError", "LostError", "Memory", "NoVaultError",
-    "NotRunningError", "Opinion", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result",
-    "RetainResult", "UndoReport", "UsageError", "VaultError", "VaultMemoryError", "__version__",
+    "Answer", "BackfillReport", "Bundle", "BusyError", "CaptureItem", "CaptureReport", "ConflictError",
+    "DaemonMemory", "EntityProfile", "EntityRow", "Excerpt", "FactLine", "Federation", "ForgetResult",
+    "IndexUnusableError", "JournalEntry", "LostError", "Memory", "NoVaultError", "NotRunningError", "OpenProposal",
+    "Opinion", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result", "RetainResult",
+    "UndoReport", "UsageError", "VaultError", "VaultMemoryError", "__version__",
 ]  # fmt: skip
 
 _MODULES = {
     "Answer": "search.answer", "BackfillReport": "embedding.configured_space", "Bundle": "context.context",
-    "DaemonMemory": "daemon.daemon_memory", "EntityProfile": "search.entity_profile",
-    "EntityRow": "search.entity_profile", "Excerpt": "search.get", "FactLine": "search.entity_profile",
-    "Federation": "federation", "ForgetResult": "write.forget", "Memory": "memory", "Opinion": "reflect.opinion_query",
-    "ReflectReport": "reflect.job", "Removal": "write.forget", "Report": "indexing.indexer", "Result": "search.answer",
-    "RetainResult": "write.retain", "UndoReport": "vault.undo_history", "__version__": "startup",
+    "CaptureItem": "capture.capture", "CaptureReport": "capture.capture", "DaemonMemory": "daemon.daemon_memory",
+    "EntityProfile": "search.entity_profile", "EntityRow": "search.entity_profile", "Excerpt": "search.get",
+    "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",
+    "JournalEntry": "store.journal", "Memory": "memory", "OpenProposal": "capture.proposal_page",
+    "Opinion": "reflect.opinion_query", "ReflectReport": "reflect.job", "Removal": "write.forget",
+    "Report": "indexing.indexer", "Result": "search.answer", "RetainResult": "write.retain",
+    "UndoReport": "vault.undo_history", "__version__": "startup",
 }  # fmt: skip
 """Where the public names live that are no errors: each is imported when it is first asked for, so that the command line
 starts without any of them."""

@@ -104,6 +104,11 @@ _GLOBS = _must_be(  # fnmatch takes quadratic time over the brackets of one
     lambda value: _are_texts(value) and all(len(glob) <= 1000 for glob in value),
     tuple,
 )
+_LANGUAGES = _must_be(
+    'a list of some of "en", "de", "fr", "es", "pt"',
+    lambda value: _are_texts(value) and set(value) <= {"en", "de", "fr", "es", "pt"},
+    tuple,
+)
 _FLAG = _must_be("true or false", lambda value: isinstance(value, bool))
 _SCOPE = _must_be(SCOPES, lambda value: isinstance(value, str) and is_scope(value), normal_scope)
 _FOLDER = _must_be(
@@ -185,6 +190,10 @@ class Config:
     hooks_seconds: float = _own(_number(0.1, 60), 2.0)
     hooks_budget: int = _own(_number(1, 1_000_000), 2000)
     sessions_tools: tuple[str, ...] = _own(_tools, ())
+    capture_mode: str = _own(_one_of("off", "propose", "write"), "propose")
+    capture_preset: str = _own(_one_of("balanced", "conservative", "high-recall"), "balanced")
+    capture_languages: tuple[str, ...] = _own(_LANGUAGES, ("en", "de", "fr", "es", "pt"))
+    capture_max_per_day: int = _own(_number(1, 100), 10)
     sessions_claude_code: Path | None = _own(_PATH)
     sessions_opencode: Path | None = _own(_PATH)
     sessions_openclaw: Path | None = _own(_PATH)
@@ -204,12 +213,14 @@ SETTINGS = {each.metadata["key"] or each.name.replace("_", ".", 1): each for eac
 """Key → field, the key as it stands in a settings file."""
 SETTINGS["vault.path"] = SETTINGS["vault"]  # beside a table [vault] the vault itself cannot be called `vault`
 
+_OWN_TABLES = ("embedding.", "rerank.", "reflect.", "sessions.", "capture.")
 VARIABLES: Mapping[str, str] = {
     "MEMORY_PRESET": "recall.preset",
     **{
         f"MEMORY_{key.replace('.', '_').upper()}": key
         for key, setting in SETTINGS.items()
-        if key.startswith(("embedding.", "rerank.", "reflect.", "sessions.")) and setting.metadata["users_own"]
+        if key.startswith(("embedding.", "rerank.", "reflect.", "sessions.", "capture."))
+        and setting.metadata["users_own"]
     },
 }
 """Environment variables that set a key; they beat both files."""

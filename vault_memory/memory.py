@@ -20,13 +20,16 @@ from vault_memory.search.answer import Answer, Request
 from vault_memory.search.searcher import Searcher
 
 if TYPE_CHECKING:
+    from vault_memory.capture.capture import CaptureReport
+    from vault_memory.capture.proposal_page import OpenProposal
     from vault_memory.context.context import Bundle, ContextRequest
     from vault_memory.embedding.configured_space import BackfillReport
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import ReflectReport, Steps
     from vault_memory.reflect.opinion_query import Opinion
-    from vault_memory.search.entity_profile import EntityProfile, EntityRow
+    from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine
     from vault_memory.search.get import Excerpt
+    from vault_memory.store.journal import JournalEntry
     from vault_memory.store.view import View
     from vault_memory.vault.undo_history import UndoReport
     from vault_memory.vault.vault import Vault
@@ -198,6 +201,26 @@ class Memory:
             lambda view, _: query_opinions(RunPlanner(self.vault, view, options).jobs, entity), scopes, progress
         )
 
+    def facts(
+        self, *, entity: str | None = None, kinds: Sequence[str] = (), since: str | date | None = None,
+        by: str | None = None, scopes: Scopes = (),
+    ) -> "list[FactLine]":  # fmt: skip
+        """The facts that are kept, newest first, and by whom: `by` is "person", "agent" for any, or `agent:moss`.
+
+        Raises UsageError for an option that cannot be read.
+        """
+        from vault_memory.search.entity_profile import kept_facts
+
+        wanted = {request.kind(kind) for kind in _texts(kinds=kinds)}
+        day = None if since is None else request.option_days(str(since), "since", date.today()).start
+        return self._ask_index(lambda view, _: kept_facts(view, entity, wanted, day, by), scopes)
+
+    def journal(self, days: int = 7) -> "list[JournalEntry]":
+        """What the journals of all devices tell of so many days, newest first, at most 500 entries."""
+        from vault_memory.store.journal import entries
+
+        return entries(self.vault.root, days)
+
     def _ask_index(
         self, ask: "Callable[[View, Freshness], T]", scopes: Scopes, progress: "Progress | None" = None
     ) -> "T":
@@ -341,6 +364,28 @@ class Memory:
         asked = parse_request(since, now, _texts(only=only), dry_run=dry_run, force=force, apply_core=apply_core)
         with self._lock:
             return reflect(self.index_file, asked, steps)
+
+    def capture(
+        self, *, since: str | date | None = None, now: str | date | datetime | None = None, dry_run: bool = False,
+        yes: Sequence[str] = (), no: Sequence[str] = (),
+    ) -> "CaptureReport":  # fmt: skip
+        """Find what sessions and logs hold that is worth keeping: what was asked to be remembered is written, the rest
+        proposed; and do what was ticked or refused. `yes` and `no` answer proposals by their names; `dry_run` only says
+        what would be found. Raises UsageError for a name that is not open.
+        """
+        from vault_memory.capture.capture import parse_request
+        from vault_memory.capture.job import capture
+
+        answers = dict.fromkeys(_texts(yes=yes), True) | dict.fromkeys(_texts(no=no), False)
+        with self._lock:
+            return capture(self.index_file, os.environ, parse_request(since, now, dry_run), answers)
+
+    def proposals(self) -> "list[OpenProposal]":
+        """What was captured and waits for an answer, best first."""
+        from vault_memory.capture.job import open_proposals
+
+        with self._lock:
+            return open_proposals(self.index_file)
 
     def undo(self, run: str = "", *, dry_run: bool = False, force: bool = False) -> "UndoReport":
         """Undo a run, the last of reflect unless another is named, or only say what that would do (`dry_run`).

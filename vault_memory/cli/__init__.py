@@ -11,7 +11,8 @@ from vault_memory.errors import VaultMemoryError
 
 COMMANDS = {
     "init": "notes", "index": "index", "recall": "recall", "context": "recall", "get": "notes", "entity": "notes",
-    "entities": "notes", "opinions": "notes", "retain": "notes", "forget": "notes", "reflect": "reflect",
+    "entities": "notes", "opinions": "notes", "retain": "notes", "forget": "notes", "capture": "capture",
+    "proposals": "capture", "facts": "capture", "journal": "capture", "reflect": "reflect",
     "status": "health", "doctor": "health", "lint": "health", "stats": "health", "watch": "service",
     "service": "service", "hook": "agents", "install": "install", "uninstall": "install", "mcp": "agents",
 }  # fmt: skip

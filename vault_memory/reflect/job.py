@@ -35,6 +35,9 @@ from vault_memory.write.rewrite import Rewriter
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
 
+UNDONE_UNASKED = ("reflect", "capture")
+"""The kinds of runs of which the last is undone where none is named."""
+
 _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
 
 
@@ -288,13 +291,13 @@ def undo(
     log = RunLog(index.vault.root)
     with log.writing_pages():
         preimages = UndoHistory(index.vault.root)
-        standing = [run for run in preimages.runs("reflect") if not run.is_undone]
+        standing = [run for run in preimages.runs() if run.kind in UNDONE_UNASKED and not run.is_undone]
         for run in [preimages.named(name)] if name else standing:
             with suppress(UsageError) if not name else nullcontext():  # it was killed before it wrote its first page
                 found = preimages.undoing(run, index.vault, force=force)
                 break
         else:
-            raise UsageError("There is nothing to undo.", "`memory reflect` has written no page that is as it left it.")
+            raise UsageError("There is nothing to undo.", "No page is as `memory reflect` or `memory capture` left it.")
         if dry_run:
             return found
         # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or

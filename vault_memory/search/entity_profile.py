@@ -1,9 +1,10 @@
 """What is known of entities: all of them in a list, one with its facts, and the notes that a name means."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 from unicodedata import normalize
 
 from vault_memory.markdown import provenance
@@ -122,13 +123,7 @@ def profile(store: View, name: str) -> EntityProfile | None:
     for other, count in note_queries.mentioned_with(store, slugs):
         if names.canonical(other) != known:
             together[names.canonical(other)] += count
-    facts = [
-        FactLine(
-            KINDS[kind], text, path, start, end, day, since if since == until else f"{since}/{until}", confidence,
-            by=by, trusted=provenance.is_trusted(by),
-        )
-        for kind, text, path, start, end, day, since, until, confidence, by in note_queries.facts_about(store, slugs)
-    ]  # fmt: skip
+    facts = list(map(_fact_line, note_queries.facts_about(store, slugs)))
     best = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))
     return EntityProfile(
         row=row,
@@ -141,6 +136,31 @@ def profile(store: View, name: str) -> EntityProfile | None:
         ],
         namesakes=[path for path in names.notes(known) if path != row.page],
     )
+
+
+def kept_facts(
+    store: View, entity: str | None, kinds: Collection[str], since: date | None, by: str | None
+) -> list[FactLine]:
+    """The facts that are kept, newest first: about an entity, of some kinds, since a day, from somebody.
+
+    `by` is `person`, `agent` for any agent, or just who it is (`agent:moss`, `web`).
+    """
+    slugs = Names(store, with_notes=True).slugs(entity) if entity else ()
+    found = map(_fact_line, note_queries.facts_about(store, slugs))
+    return [
+        fact
+        for fact in found
+        if (not kinds or fact.kind in kinds)
+        and not (since and (not fact.date or fact.date < since.isoformat()))
+        and (by is None or by in (fact.by, fact.by.partition(":")[0]))
+    ]
+
+
+def _fact_line(row: tuple[Any, ...]) -> FactLine:
+    kind, text, path, start, end, day, since, until, confidence, by = row
+    occurred = since if since == until else f"{since}/{until}"
+    trusted = provenance.is_trusted(by)
+    return FactLine(KINDS[kind], text, path, start, end, day, occurred, confidence, by=by, trusted=trusted)
 
 
 def notes_called(view: View, name: str) -> list[str]:

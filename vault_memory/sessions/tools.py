@@ -103,7 +103,8 @@ def _claude_code(record: Mapping[str, Any]) -> Record:
         return Record(title=chosen or made, is_chosen=bool(chosen))
     if speaker is None or not isinstance(message, dict) or any(record.get(flag) for flag in _NOT_SAID):
         return Record(folder=folder)
-    return _read_blocks(speaker, message.get("content"), _parse_day(record.get("timestamp")))._replace(folder=folder)
+    day, id = _parse_day(record.get("timestamp")), _text_field(record.get("uuid"))
+    return _read_blocks(speaker, message.get("content"), day, id)._replace(folder=folder)
 
 
 def _openclaw(record: Mapping[str, Any]) -> Record:
@@ -116,16 +117,20 @@ def _openclaw(record: Mapping[str, Any]) -> Record:
     role = _text_field(message.get("role"))
     if role in ("toolResult", "tool"):
         return Record(outputs=1)
-    return _read_blocks(SPEAKERS[role], message.get("content"), day) if role in SPEAKERS else Record()
+    return (
+        _read_blocks(SPEAKERS[role], message.get("content"), day, _text_field(record.get("id")))
+        if role in SPEAKERS
+        else Record()
+    )
 
 
-def _read_blocks(speaker: str, content: Any, day: date | None) -> Record:  # noqa: ANN401 - whatever JSON came
+def _read_blocks(speaker: str, content: Any, day: date | None, id: str) -> Record:  # noqa: ANN401 - whatever JSON came
     """What a text, or blocks of content, say together."""
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     texts = [_text_field(block.get("text")) for block in blocks if block.get("type") == "text"]
     text = content if isinstance(content, str) else "\n".join(texts)
     outputs = sum(block.get("type") in ("tool_result", "toolResult") for block in blocks)
-    return Record(Message(speaker, text, day) if text else None, outputs=outputs)
+    return Record(Message(speaker, text, day, id) if text else None, outputs=outputs)
 
 
 def _parse_day(stamp: Any) -> date | None:  # noqa: ANN401

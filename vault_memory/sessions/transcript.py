@@ -31,11 +31,12 @@ _CITED = re.compile(r"sessions/(?P<path>[^#]+?)(?:\.md)?(?:#m(?P<first>\d{1,9})(
 
 
 class Message(NamedTuple):
-    """Who said what, and on which local day where that is known."""
+    """Who said what, and on which local day where that is known; `id` is the tool's own."""
 
     speaker: str
     text: str
     day: date | None = None
+    id: str = ""
 
 
 def format_head(tool: str, title: str, day: date | None, scope: str) -> str:

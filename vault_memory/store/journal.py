@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -110,6 +110,68 @@ def note_verdicts(
     line = {"event": what, **when, "about": about, "names": sorted(names), "value": value}
     if line["names"]:
         _note_aloud(root, line)
+
+
+CAPTURE_EVENTS = ("proposed", "held", "accepted", "declined", "folded")
+"""What became of a statement that capture found: put on the page of proposals, held back for another day, ticked or
+written at once, refused, or folded away after a month."""
+
+
+def note_capture(root: Path, what: str, now: datetime, run: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append what became of statements (see `CAPTURE_EVENTS`) in a run; raises like `note_tombstone`."""
+    for row in rows:
+        _note_aloud(root, {"event": what, **_when(now), "run": run, **row})
+
+
+def capture_events(root: Path) -> Iterator[dict[str, Any]]:
+    """All that `note_capture` appended, of all devices, in the order of time; what is damaged is passed over."""
+    found: list[dict[str, Any]] = []
+    for file in files(root).values():
+        with suppress(OSError), open(file, "rb") as handle:
+            for line in handle:
+                if b'"run":' in line and len(line) < MAX_LINE:
+                    with suppress(ValueError, RecursionError):
+                        event = json.loads(line)
+                        if event.get("event") in CAPTURE_EVENTS:
+                            found.append(event)
+    return iter(sorted(found, key=lambda event: str(event.get("at"))))
+
+
+class JournalEntry(NamedTuple):
+    """One line of a journal: when (ISO, UTC), the device, the event, what it cites or names, and a text if it has one.
+
+    The text is that of a captured statement; no other event keeps words.
+    """
+
+    at: str
+    device: str
+    event: str
+    about: tuple[str, ...] = ()
+    text: str = ""
+
+
+MAX_ENTRIES = 500
+
+
+def entries(root: Path, days: int) -> list[JournalEntry]:
+    """What the journals of all devices tell of the last so many days, newest first; at most MAX_ENTRIES."""
+    first = (date.today() - timedelta(days=max(days, 1) - 1)).isoformat()
+    found: list[JournalEntry] = []
+    for name, file in files(root).items():
+        with suppress(OSError), open(file, "rb") as handle:
+            for line in handle:
+                with suppress(ValueError, RecursionError, TypeError, AttributeError):
+                    event = json.loads(line) if len(line) < MAX_LINE else {}
+                    if str(event["day"]) >= first:
+                        found.append(_entry(name.removesuffix(".jsonl"), event))
+    return sorted(found, reverse=True)[:MAX_ENTRIES]
+
+
+def _entry(device: str, event: Mapping[str, Any]) -> JournalEntry:
+    cited = [event["source"]] if "source" in event else event.get("passages", [])
+    named = [str(one) for one in [*cited, *event.get("names", []), *filter(None, [event.get("about")])]]
+    text = str(event["text"]) if event["event"] in CAPTURE_EVENTS else ""
+    return JournalEntry(str(event["at"]), device, str(event["event"]), tuple(named), text)
 
 
 def _note_aloud(root: Path, line: dict[str, Any]) -> None:

@@ -143,8 +143,9 @@ _FACTS_ABOUT = """
 SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
   coalesce(p.origin, n.origin)
 FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0 JOIN note n ON n.id = p.note_id
-WHERE f.passage_id IN (SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
-  WHERE name.slug IN (SELECT value FROM json_each(?))) ORDER BY n.day DESC, n.path, p.start_line
+WHERE json_array_length(?1) = 0 OR f.passage_id IN (SELECT m.passage_id FROM mention m
+  JOIN name ON name.id = m.name_id WHERE name.slug IN (SELECT value FROM json_each(?1)))
+ORDER BY n.day DESC, n.path, p.start_line
 """
 _MENTIONED_WITH = """
 SELECT other.slug, count(DISTINCT b.passage_id) FROM mention a JOIN name ON name.id = a.name_id
@@ -226,8 +227,8 @@ def mentions(store: View, with_private: bool) -> Iterator[tuple[str, int, str | 
     return store.rows(_MENTIONS, with_private)
 
 
-def facts_about(store: View, slugs: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-    """The facts (as `search.entity_profile` reads them) that mention any of these entities, newest first."""
+def facts_about(store: View, slugs: Iterable[str] = ()) -> Iterator[tuple[Any, ...]]:
+    """The facts (as `search.entity_profile` reads them) that mention any of these entities, else all; newest first."""
     return store.rows(_FACTS_ABOUT, json.dumps(list(slugs)))
 
 

@@ -1,0 +1,94 @@
+"""What counts as a statement worth keeping, and what does not."""
+
+import pytest
+
+from vault_memory.capture.statements import Said, find_log_statements, find_statements
+
+LANGUAGES = ("en", "de", "fr", "es", "pt")
+
+
+def kept(*said: tuple[str, str], languages: tuple[str, ...] = LANGUAGES) -> list[tuple[str, str]]:
+    """(category, text) of what the user stated; each message is its speaker's letter and its text."""
+    messages = [Said(number, who == "U", text) for number, (who, text) in enumerate(said, start=1)]
+    return [(one.cue.category, one.text) for one in find_statements(messages, languages)]
+
+
+@pytest.mark.parametrize(
+    ("text", "category", "statement"),
+    [
+        ("Remember that I'm allergic to penicillin.", "profile", "I'm allergic to penicillin."),
+        ("ok push it. note for later: the lab closes on Fridays at noon", "patterns", None),
+        ("merk dir: Tickets immer mit Nummer im Titel", "patterns", "Tickets immer mit Nummer im Titel"),
+        ("retiens que les sauvegardes tournent à 3 h", "patterns", "Les sauvegardes tournent à 3 h"),
+        ("recuerda que el servidor de pruebas es lento", "patterns", "El servidor de pruebas es lento"),
+        ("lembra disso: o gerente abre a loja às 8h", "patterns", "O gerente abre a loja às 8h"),
+        ("We never deploy without a second pair of eyes", "patterns", None),
+        ("i prefer tabs over spaces in this project", "preferences", None),
+        ("turns out the proxy drops idle connections after 60 s", "cases", None),
+        ("we switched from npm to pnpm in spring", "events", None),
+        ("leave that, Mara owns the billing module", "entities", "Mara owns the billing module"),
+        ("The licence expires on 30 June and must be renewed by legal", "patterns", None),
+    ],
+)
+def test_a_cue_makes_a_statement(text: str, category: str, statement: str | None) -> None:
+    found = kept(("U", text))
+    assert [one for one, _ in found] == [category]
+    assert statement is None or found[0][1] == statement
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do we always use tabs here?",
+        "if we were on Postgres we could always use numeric",
+        "maybe we should never deploy on Fridays",
+        "the linter is always right lol",
+        "always run it again today",
+        "fix line 40, it never returns",
+        "> We always retry ten times, says the vendor",
+        "```\nWe never use floats anywhere\n```",
+        "<memory>\nWe never use floats anywhere here\n</memory> how does this look",
+        "Ann wrote:\nRemember that the user always flies first class",
+        "From: Ann\nSubject: rules\nWe never use floats anywhere here",
+        "what is this?\n\n" + "We never use floats anywhere here\n" * 14 + "\nno idea",
+        "the deploy key is [redacted: secret], never share it",
+        "we don't support it any more",
+        "pid 4471 is always the old one",
+        "do you remember when we switched from npm?",
+    ],
+)
+def test_what_is_asked_supposed_quoted_passing_or_secret_is_none(text: str) -> None:
+    assert kept(("U", text)) == []
+
+
+def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
+    assert kept(("A", "We always use tabs. Is that a rule?"), ("U", "no idea")) == []
+    question = "Is 1.88 the oldest compiler you support?"
+    assert kept(("A", question), ("U", "yes, for the vendor")) == [("entities", f"{question} – Yes, for the vendor")]
+    assert kept(("A", "Shall I commit it?"), ("U", "yes, do that please")) == []
+
+
+def test_what_is_taken_back_later_is_none() -> None:
+    assert kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "hm wait, scrap Arcadas")) == []
+    assert len(kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "scrap the breakfast"))) == 1
+
+
+def test_a_language_that_is_off_has_requests_alone() -> None:
+    said = (("U", "Wir schreiben hier immer auf Deutsch."), ("U", "Merk dir: Berichte zwei Jahre aufheben"))
+    assert len(kept(*said)) == 2
+    assert kept(*said, languages=("en",)) == [("patterns", "Berichte zwei Jahre aufheben")]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("Met Alice. Alice prefers short calls. She moved to the Berlin office in March.",
+         ["Alice prefers short calls.", "Alice moved to the Berlin office in March."]),
+        ("It rained. She moved to the Berlin office.", []),
+        ("We agreed to freeze the API two weeks before.", ["We agreed to freeze the API two weeks before."]),
+        ("Remember: the staging password rotates every Monday.", ["The staging password rotates every Monday."]),
+        ("Bob was tired, and it never stopped raining.", []),
+    ],
+)  # fmt: skip
+def test_a_log_states_what_it_says_of_names_or_asks_to_remember(line: str, found: list[str]) -> None:
+    assert [one.text for one in find_log_statements(line, 1, LANGUAGES)] == found

@@ -1,0 +1,1 @@
+"""Proposes facts from what was said in sessions and written in logs."""

@@ -1,0 +1,272 @@
+"""Captures from sessions: finds statements, admits them, compares them with what is known, and proposes or writes them.
+
+Nothing is remembered but what a person said, and little of it: what was plainly asked to be remembered is written at
+once, everything else waits on the page of proposals for a tick.
+"""
+
+import hashlib
+import re
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import NamedTuple
+
+from vault_memory.capture import cues, sources
+from vault_memory.capture.admission import GATE, PRESETS, Evidence, admission, gating_scalar
+from vault_memory.capture.model_engine import model_statements
+from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
+from vault_memory.capture.statements import Said, Statement, find_log_statements, find_statements, is_taken_back
+from vault_memory.config import Config
+from vault_memory.embedding.builtin_embedder import builtin
+from vault_memory.errors import RemoteError
+from vault_memory.indexing.index_file import IndexFile
+from vault_memory.markdown import facts
+from vault_memory.reflect.model_writer import ModelWriter, configured_writer
+from vault_memory.search import request
+from vault_memory.sessions.sync import sync_transcripts
+from vault_memory.sessions.transcript import BREAK
+from vault_memory.store import note_queries
+from vault_memory.store.vectors import cosine
+from vault_memory.store.view import KINDS, View
+from vault_memory.text.scope_syntax import GLOBAL
+from vault_memory.write.comparison import SKIP, Comparer, KnownStatement
+from vault_memory.write.retain import Bullet
+
+NEWEST_FACTS = 2000
+"""So many of the newest facts of each kind a statement is compared with."""
+
+PERSONAL = ("profile", "preferences")
+"""Categories that hold everywhere once they are ticked; the others in the project where they were said."""
+
+
+@dataclass(frozen=True)
+class CaptureRequest:
+    """What is asked of a capture; `now` is aware. `since` leaves out what was said before that day."""
+
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    since: date | None = None
+    dry_run: bool = False
+
+
+class CaptureItem(NamedTuple):
+    """One statement that was found, before the daily cap, and what becomes of it.
+
+    `session` is the tool's id, `message` the tool's id of the message ("" where its transcript is gone), `source` the
+    citation; `score` the admission's, 0..1; `resembles` cites what decides its `decision`, "" for none.
+    """
+
+    session: str
+    message: str
+    text: str
+    kind: str
+    category: str
+    decision: str
+    score: float
+    signals: Mapping[str, float]
+    source: str
+    scope: str = ""
+    day: date | None = None
+    cue: str = ""
+    entities: tuple[str, ...] = ()
+    resembles: str = ""
+    why: str = ""
+    """Why it is not kept: "known", "refused", "score" or "gate"; else ""."""
+
+    @property
+    def is_kept(self) -> bool:
+        return self.decision != SKIP
+
+    @property
+    def name(self) -> str:
+        """What it is known by: a hash of what it says and in which session or note."""
+        return hashlib.blake2b(
+            f"{self.source.partition('#')[0]}\0{self.text}".encode("utf-8", "replace"), digest_size=4
+        ).hexdigest()
+
+    @property
+    def bullet(self) -> Bullet:
+        """The fact that it makes, with its citation."""
+        scope = "" if self.category in PERSONAL or self.scope == GLOBAL else self.scope
+        tag = " #fix" if self.category == "cases" else ""
+        return Bullet(f"{self.text}{tag} — {self.source}", self.kind, self.entities, scope=scope)
+
+
+class Place(NamedTuple):
+    """Where a statement stands: its citation, scope and day, and for a session the tool's id and the message."""
+
+    source: str
+    scope: str
+    day: date | None
+    session: str = ""
+    message: str = ""
+
+
+@dataclass
+class CaptureReport:
+    """What a capture found and did; counts are sessions, logs and items."""
+
+    items: list[CaptureItem] = field(default_factory=list)
+    sessions: int = 0
+    logs: int = 0
+    pending: int = 0
+    seconds: float = 0.0
+    dry_run: bool = False
+    problems: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    proposed: int = 0
+    held_back: int = 0
+    accepted: int = 0
+    declined: int = 0
+    run: str = ""
+    lost: int = 0
+    """Proposals that are gone from their page though nobody is sure to have refused them."""
+
+
+def find_items(
+    index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, proposed: Sequence[KnownStatement] = ()
+) -> tuple[CaptureReport, Marks]:
+    """What sessions and logs hold that nobody captured yet, and how far they were read; writes no note and no mark."""
+    started, config = time.monotonic(), index.config
+    synced = sync_transcripts(config, environ)
+    report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
+    marks = sources.load_marks(index.vault.root, environ)
+    sessions = list(sources.sessions_beyond(marks.sessions, config, environ))
+    logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes))
+    if sessions or logs:
+        known, names = index.read(lambda view, _: (_known(view), _spelled(view)), ())
+        with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
+            judge = _Judge(Comparer([*known, *proposed], builtin()), names, config, asked.since, writer)
+            for session in sessions:
+                if found := judge.of_session(session, marks.sessions.get(session.path, 0)):
+                    ids = sources.message_ids(session, config, environ)
+                    report.items += [item._replace(message=ids.get(int(item.message), "")) for item in found]
+                marks.sessions[session.path] = len(session.messages)
+            for log in logs:
+                report.items += judge.of_log(log)
+                marks.logs[log.path] = log.digest
+            report.problems += judge.problems
+    report.sessions, report.logs, report.seconds = len(sessions), len(logs), time.monotonic() - started
+    return report, marks
+
+
+def _known(view: View) -> list[KnownStatement]:
+    letters = {KINDS.index(word): letter for letter, word in facts.KINDS.items()}
+    return [
+        KnownStatement(one.narrative, one.source, letter)
+        for kind, letter in letters.items()
+        for one in note_queries.newest_facts(view, kind, (), NEWEST_FACTS)
+    ]
+
+
+def _spelled(view: View) -> dict[str, str]:
+    """The names of entities, by how they stand in small letters."""
+    return {spelled.casefold(): spelled for spelled in note_queries.spellings(view).values() if len(spelled) > 2}
+
+
+class _Judge:
+    """Judges statements, one source after the other."""
+
+    def __init__(
+        self,
+        comparer: Comparer,
+        names: Mapping[str, str],
+        config: Config,
+        since: date | None,
+        writer: ModelWriter | None,
+    ) -> None:
+        self._comparer, self._names, self._since, self._writer = comparer, names, since, writer
+        self.problems: list[str] = []
+        self._weights, self._languages = PRESETS[config.capture_preset], config.capture_languages
+
+    def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
+        """What a session's user stated after so many messages."""
+        said = [Said(one.number, one.is_user, one.text.replace(BREAK, "\n")) for one in session.messages]
+        days = {one.number: one.day for one in session.messages}
+        turns = [one for one in said if one.by_user]
+        vectors = dict(zip((one.number for one in turns), builtin().embed([one.text for one in turns]), strict=True))
+        found: list[CaptureItem] = []
+        for statement in self._statements(said, done):
+            at = statement.message
+            if at > done and self._is_wanted(days[at]):
+                before = [vector for number, vector in sorted(vectors.items()) if number < at][-10:]
+                place = Place(f"{session.name}#m{at}", session.scope, days[at], session.id, str(at))
+                found.append(self._judge(statement, place, before))
+        return found
+
+    def _statements(self, said: Sequence[Said], done: int) -> list[Statement]:
+        """What a session states: requests by their words, all else by the model where one answers, else by cues."""
+        found = find_statements(said, self._languages)
+        if self._writer is None or self._writer.is_over:
+            return found
+        try:
+            by_model = model_statements(self._writer.ask, said, done)
+        except RemoteError as error:
+            self.problems.append(f"{error}: cues alone were used")
+            return found
+        by_model = [one for one in by_model if not is_taken_back(one, said)]
+        return sorted([*(one for one in found if one.is_request), *by_model], key=lambda one: one.message)
+
+    def of_log(self, log: CapturedLog) -> list[CaptureItem]:
+        """What a person stated in a daily log."""
+        if not self._is_wanted(log.day):
+            return []
+        return [
+            self._judge(statement, Place(f"{log.path}#L{number}", log.scope, log.day), ())
+            for number, line in log.lines
+            for statement in find_log_statements(line, number, self._languages)
+        ]
+
+    def _is_wanted(self, day: date | None) -> bool:
+        return not (self._since and day and day < self._since)
+
+    def _judge(self, statement: Statement, place: Place, turns: Sequence[bytes]) -> CaptureItem:
+        """What becomes of a statement; `turns` are the vectors of what was said just before it."""
+        known = [spelled for name, spelled in self._names.items() if _names(statement.text, name)]
+        about = tuple(dict.fromkeys([*filter(None, [statement.subject]), *known]))
+        kind, category = statement.cue.kind, statement.cue.category
+        compared = self._comparer.compare(statement.text, kind, about)
+        (own,) = builtin().embed([statement.text])
+        nearest = [near for near, _ in self._comparer.nearest(statement.text)]
+        gating = gating_scalar(statement.text, nearest, [cosine(own, turn) for turn in turns])
+        score = admission(category, Evidence(statement.cue.certainty, 1.0, compared.similarity), self._weights)
+        decision, why = compared.decision, ""
+        if decision == SKIP:
+            why = "refused" if compared.known and compared.known.is_refused else "known"
+        elif not statement.is_request and score < self._weights.reject:
+            decision, why = SKIP, "score"
+        elif statement.cue is cues.ANSWER and gating.G < GATE:
+            decision, why = SKIP, "gate"
+        if decision != SKIP:
+            self._comparer.add(KnownStatement(statement.text, place.source, kind, is_batch=True))
+        return CaptureItem(
+            session=place.session,
+            message=place.message,
+            text=statement.text,
+            kind=kind,
+            category=category,
+            decision=decision,
+            score=round(score, 4),
+            signals={key: round(value, 4) for key, value in gating._asdict().items()},
+            source=place.source,
+            scope=place.scope,
+            day=place.day,
+            cue="request" if statement.is_request else statement.cue.name,
+            entities=about,
+            resembles=compared.known.source if compared.known else "",
+            why=why,
+        )
+
+
+def _names(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text.casefold()) is not None
+
+
+def parse_request(
+    since: str | date | None = None, now: str | date | datetime | None = None, dry_run: bool = False
+) -> CaptureRequest:
+    """What is asked of a capture; raises UsageError for a date that cannot be read."""
+    at = request.moment(now)
+    day = None if since is None else request.option_days(str(since), "since", at.astimezone().date()).start
+    return CaptureRequest(at, day, dry_run)

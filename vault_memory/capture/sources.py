@@ -1,0 +1,180 @@
+"""Reads what is captured from: sessions message by message, and the lines of prose in daily logs."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory.capture.statements import is_request
+from vault_memory.config import Config
+from vault_memory.errors import VaultMemoryError
+from vault_memory.markdown import facts, provenance, scopes
+from vault_memory.markdown.note import TEXT, Note, speaker
+from vault_memory.markdown.parse import parse
+from vault_memory.sessions import ledger, tools, transcript
+from vault_memory.text import daily_notes
+from vault_memory.text.scope_syntax import Folders
+from vault_memory.vault import safe_files
+from vault_memory.vault.vault import Vault
+
+_LINE = re.compile(r"- (?:\[(?P<day>\d{4}-\d\d-\d\d)\] )?(?P<speaker>User|Assistant|Tool): (?P<text>.*)")
+_HEAD = re.compile(r"(date|scope): (.*)")
+
+
+class SessionMessage(NamedTuple):
+    """One message of a session, numbered as it is cited; `text` has its lines joined by ` ⏎ `."""
+
+    number: int
+    is_user: bool
+    text: str
+    day: date | None
+
+
+class CapturedSession(NamedTuple):
+    """A session to be captured from: its derived file, the tool and the tool's id, its scope, and all its messages."""
+
+    path: str
+    tool: str
+    key: str
+    id: str
+    scope: str
+    messages: tuple[SessionMessage, ...]
+
+    @property
+    def name(self) -> str:
+        """As it is cited: `sessions/claude-code/<id>`."""
+        return transcript.public_name(self.path)
+
+
+def sessions_beyond(marks: Mapping[str, int], config: Config, environ: Mapping[str, str]) -> Iterator[CapturedSession]:
+    """The sessions that have messages beyond those that are marked, by their derived files; oldest first."""
+    home = ledger.folder(environ)
+    grown = [
+        (state.day, tool, key, state.path)
+        for tool in config.sessions_tools
+        for key, state in ledger.load(ledger.state_file(home, tool)).items()
+        if state.messages > marks.get(state.path, 0)
+    ]
+    for _, tool, key, path in sorted(grown):
+        with suppress(OSError):
+            yield _read(home, tool, key, path)
+
+
+def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
+    scope, day, messages = "", None, []
+    with open(home / path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if number <= transcript.HEAD_LINES:
+                head = _HEAD.match(line)
+                if head and head[1] == "scope":
+                    scope = str(json.loads(head[2]))
+                elif head and head[2].strip():
+                    day = date.fromisoformat(head[2].strip())
+            elif found := _LINE.match(line):
+                day = date.fromisoformat(found["day"]) if found["day"] else day
+                at = transcript.message_number(number)
+                messages.append(SessionMessage(at, found["speaker"] == "User", found["text"], day))
+    return CapturedSession(path, tool, key, Path(key).stem, scope, tuple(messages))
+
+
+# --- daily logs -----------------------------------------------------------------------------------------------------
+
+_LEAD = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\d{1,2}[:.]\d\d(?:\s?[ap]m)?\b[\s,–-]*)?", re.IGNORECASE)
+"""What stands before the words of a log's line: a bullet, and the time of day."""
+
+_TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[.\]\s")
+
+
+class CapturedLog(NamedTuple):
+    """A daily log to be captured from: its path, day and scope, a hash of its bytes, and a person's own lines."""
+
+    path: str
+    day: date
+    scope: str
+    digest: str
+    lines: tuple[tuple[int, str], ...]
+
+
+def logs_beyond(marks: Mapping[str, str], vault: Vault, folders: Folders) -> Iterator[CapturedLog]:
+    """The daily logs that are not as they were when they were captured from; oldest first."""
+    for path in sorted(vault.walk().files):
+        day = daily_notes.name_day(path.rpartition("/")[2].removesuffix(".md"), vault.daily.format.rpartition("/")[2])
+        if day is None or (vault.daily.folder and not path.startswith(f"{vault.daily.folder}/")):
+            continue
+        with suppress(OSError, VaultMemoryError):
+            data = vault.read(path)
+            digest = hashlib.blake2b(data, digest_size=8).hexdigest()
+            if marks.get(path) == digest:
+                continue
+            note = parse(path, data)
+            if provenance.note_origin(note.properties) == provenance.PERSON:
+                scope = scopes.note_scope(note.properties, path, folders)
+                yield CapturedLog(path, day, scope, digest, tuple(_own_lines(note)))
+
+
+def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
+    """The lines of prose that a person wrote, with their numbers: no fact, task, quotation, code, talk or page."""
+    told, private = (
+        {at for fact in facts.facts(note, None) for at in range(fact.start_line, fact.end_line + 1)},
+        (scopes.by_line(note).keys() | scopes.origins_by_line(note).keys()),
+    )
+    for number, state in enumerate(note.states, start=1):
+        line = note.plain(number)
+        if state != TEXT or number in told or number in private or note.is_owned(number):
+            continue
+        words = _LEAD.sub("", note.shown(number), count=1)
+        is_said = speaker(line) and not is_request(words)
+        if not (_TASK.match(line) or line.lstrip().startswith((">", "|")) or is_said):
+            yield number, _readable(words)
+
+
+def _readable(line: str) -> str:
+    """A line without the marks of links and tags."""
+    return re.sub(r"\s#[\w/-]+", "", re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line)).strip()
+
+
+def message_ids(session: CapturedSession, config: Config, environ: Mapping[str, str]) -> dict[int, str]:
+    """The tool's own ids of a session's messages, by their numbers; none where its transcript is gone."""
+    listing = tools.list_transcripts(session.tool, tools.tool_folder(session.tool, config, environ))
+    found: dict[int, str] = {}
+    for source in listing.sources:
+        if source.key == session.key:
+            with suppress(OSError):
+                said = (record.message for record in source.read("").records if record.message)
+                numbered = (message for message in said if transcript.clean_message(message.text))
+                found |= {number: message.id for number, message in enumerate(numbered, start=1) if message.id}
+    return found
+
+
+class Marks(NamedTuple):
+    """How far capture has come: messages of each session's derived file, and each log's hash when it was read."""
+
+    sessions: dict[str, int]
+    logs: dict[str, str]
+
+
+def marks_file(vault: Path, environ: Mapping[str, str]) -> Path:
+    """Where it is kept how far capture into a vault has come."""
+    name = hashlib.sha256(os.fsencode(os.path.realpath(vault))).hexdigest()[:12]
+    return ledger.folder(environ) / ledger.STATE / f"captured-{name}.json"
+
+
+def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
+    """How far capture has come; nothing where that is not known."""
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        found = json.loads(marks_file(vault, environ).read_bytes())
+        return Marks(dict(found["sessions"]), dict(found["logs"]))
+    return Marks({}, {})
+
+
+def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
+    """Keep how far capture has come; raises OSError."""
+    file = marks_file(vault, environ)
+    for folder in (file.parent.parent, file.parent):
+        safe_files.make_private(folder)
+    safe_files.replace_durably(file, json.dumps(marks._asdict()).encode())

@@ -1,0 +1,64 @@
+"""The `capture`, `proposals`, `facts` and `journal` commands."""
+
+import click
+
+from vault_memory.cli.common import Shared, command, scope_option
+from vault_memory.rendering.capture import (
+    capture_document,
+    capture_text,
+    facts_document,
+    facts_text,
+    journal_document,
+    journal_text,
+    proposals_document,
+    proposals_text,
+)
+from vault_memory.rendering.common import dump
+
+
+@command("memory capture --dry-run", short_help="Propose what sessions and logs hold that is worth remembering.")
+@click.option("--since", metavar="D", help="Leave out what was said before D.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be proposed or written.")
+@click.option("--explain", is_flag=True, help="Show every statement that was found, with its figures.")
+def capture(shared: Shared, since: str | None, dry_run: bool, explain: bool) -> None:
+    """Find what was said that is worth keeping. Requests ("remember …") are written; the rest waits for your tick."""
+    done = shared.memory().capture(since=since, dry_run=dry_run)
+    shared.say(dump(capture_document(done)) if shared.json else capture_text(done, explain))
+
+
+@command("memory proposals --yes 1a2b3c4d", short_help="List what was captured, accept or refuse it.")
+@click.option("--yes", multiple=True, metavar="ID", help="Accept this one; may be repeated.")
+@click.option("--no", multiple=True, metavar="ID", help="Refuse this one for good; may be repeated.")
+def proposals(shared: Shared, yes: tuple[str, ...], no: tuple[str, ...]) -> None:
+    """List the proposals that wait for an answer, or answer them. Ticking them in bank/proposals.md does the same."""
+    memory = shared.memory()
+    if yes or no:
+        done = memory.capture(
+            yes=[name.removeprefix("p-") for name in yes], no=[name.removeprefix("p-") for name in no]
+        )
+        shared.say(dump(capture_document(done)) if shared.json else capture_text(done, explain=False))
+        return
+    found = memory.proposals()
+    shared.say(dump(proposals_document(found)) if shared.json else proposals_text(found))
+
+
+@command("memory facts --by agent --since 7d", short_help="List the facts that are kept, and by whom.")
+@click.option("--entity", metavar="E", help="Only about this entity.")
+@click.option("--kind", multiple=True, metavar="K", help="Only this kind (W, B, O, S); may be repeated.")
+@click.option("--since", metavar="D", help="Only of D and later.")
+@click.option("--by", metavar="WHO", help="Only from: person, agent, agent:<id>, web, tool, import.")
+@scope_option
+def facts(
+    shared: Shared, entity: str | None, kind: tuple[str, ...], since: str | None, by: str | None, scope: tuple[str, ...]
+) -> None:
+    """List the facts that are kept, newest first, each with its source and who it is from."""
+    found = shared.memory().facts(entity=entity, kinds=kind, since=since, by=by, scopes=scope)
+    shared.say(dump(facts_document(found)) if shared.json else facts_text(found))
+
+
+@command("memory journal --days 2", short_help="Show what was recalled, handed over, captured and answered.")
+@click.option("--days", type=click.IntRange(1, 3650), default=7, show_default=True, help="How many days back.")
+def journal(shared: Shared, days: int) -> None:
+    """Show what the journals tell: recalls, what was handed over, captures, answers, what was forgotten."""
+    found = shared.memory().journal(days)
+    shared.say(dump(journal_document(found)) if shared.json else journal_text(found, days))

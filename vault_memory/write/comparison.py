@@ -1,0 +1,118 @@
+"""Compares a new statement with what is known: is it new, said already, an opinion anew, or in an older one's place?"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from vault_memory.embedding.builtin_embedder import StaticEmbedder
+from vault_memory.markdown.claims import claims
+from vault_memory.markdown.supersede import supersedes
+from vault_memory.store.vectors import cosine
+
+CREATE, MERGE, SUPERSEDE, SKIP = "create", "merge", "supersede", "skip"
+
+SIMILAR, IN_BATCH = 0.7, 0.85
+"""From these cosines (builtin vectors) on two statements are alike enough to be compared, and the same in one batch."""
+
+SHARED_WORDS, SHARED_COSINE, LEAST_SHARED = 0.3, 0.4, 3
+"""Or they share so much of the weight of their words, at least so many, and point in one direction: in languages that
+the vectors know less of, the same said in other words is no nearer."""
+
+NEAREST = 3
+
+NAME_LENGTH, SAME_LETTERS = 1.8, 5
+"""The length of a word's vector from which it tells as much as a name; its first letters stand for its forms."""
+
+_WORD = re.compile(r"[^\W_]{3,}|\d+")
+
+
+class KnownStatement(NamedTuple):
+    """Something that is known or was proposed already, and where; `is_refused` where a person did not want it."""
+
+    text: str
+    source: str
+    kind: str = "W"
+    is_refused: bool = False
+    is_batch: bool = False
+    """Whether it was found in this very run."""
+
+
+class Comparison(NamedTuple):
+    """What is to be done with a new statement, the known one that decides it, and the cosine of the nearest."""
+
+    decision: str
+    known: KnownStatement | None = None
+    similarity: float = 0.0
+
+
+class Comparer:
+    """Compares statements with all that is known, which grows as it goes."""
+
+    def __init__(self, known: Iterable[KnownStatement], embedder: StaticEmbedder) -> None:
+        self._embedder = embedder
+        self._known = list(known)
+        self._vectors = list(embedder.embed([one.text for one in self._known]))
+
+    def add(self, statement: KnownStatement) -> None:
+        """Take a statement in: what comes after it is compared with it as well."""
+        self._known.append(statement)
+        self._vectors += self._embedder.embed([statement.text])
+
+    def nearest(self, text: str) -> list[tuple[float, KnownStatement]]:
+        """The known statements nearest to a text, the nearest first, each with its cosine."""
+        (vector,) = self._embedder.embed([text])
+        ranked = sorted(
+            ((cosine(vector, other), known) for known, other in zip(self._known, self._vectors, strict=True)),
+            key=lambda pair: -pair[0],
+        )
+        return ranked[:20]
+
+    def compare(self, text: str, kind: str, names: Sequence[str]) -> Comparison:
+        """What a statement of a kind about these names says beside what is known."""
+        nearest = self.nearest(text)
+        highest = nearest[0][0] if nearest else 0.0
+        for near, known in nearest[:NEAREST]:
+            if not (near >= SIMILAR or self._is_reworded(text, known.text, near)):
+                continue
+            says_nothing_new = self._telling(text, near) <= self._telling(known.text)
+            if (known.is_refused or known.is_batch) and says_nothing_new:
+                return Comparison(SKIP, known, highest)
+            newer, older = (list(claims("world", tuple(names), one)) for one in (text, known.text))
+            if any(supersedes(new, old) for new in newer for old in older):
+                return Comparison(SUPERSEDE, known, highest)
+            if kind == known.kind == "O" and not known.is_batch:
+                return Comparison(MERGE, known, highest)
+            if says_nothing_new:
+                return Comparison(SKIP, known, highest)
+        return Comparison(CREATE, None, highest)
+
+    def _is_reworded(self, text: str, other: str, near: float) -> bool:
+        if near < SHARED_COSINE:
+            return False
+        one, two = (self._weights(each) for each in (text, other))
+        shared = one.keys() & two.keys()
+        least = min(sum(one.values()), sum(two.values()))
+        return len(shared) >= LEAST_SHARED and sum(one[word] for word in shared) >= SHARED_WORDS * least
+
+    def _telling(self, text: str, near: float = 0.0) -> set[str]:
+        """How its names, numbers and other telling words begin: with another one it says something else.
+
+        Of what is as `near` as IN_BATCH the numbers and names alone.
+        """
+        found: set[str] = set()
+        for place, word in enumerate(_WORD.findall(text)):
+            length = self._embedder.word_length(word.casefold())
+            is_name = any(map(str.isdigit, word)) or (place > 0 and word[0].isupper())
+            if is_name or (near < IN_BATCH and (length is None or length >= NAME_LENGTH)):
+                found.add(word.casefold()[:SAME_LETTERS] if word.isalpha() else word.casefold())
+        return found
+
+    def _weights(self, text: str) -> dict[str, float]:
+        """How a text's words begin, each with how much it tells: by its vector's length, a rare word most."""
+        found: dict[str, float] = {}
+        for word in _WORD.findall(text.casefold()):
+            length = self._embedder.word_length(word)
+            weight = 1.0 if length is None else min(max((length - 0.8) / 1.4, 0.0), 1.0)
+            if weight:
+                found[word[:SAME_LETTERS]] = max(found.get(word[:SAME_LETTERS], 0.0), weight)
+        return found
