@@ -24,7 +24,7 @@ from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.write import retain
 from vault_memory.write.comparison import KnownStatement
 from vault_memory.write.retain import Bullet
-from vault_memory.write.rewrite import Rewriter, current
+from vault_memory.write.rewrite import Rewriter, read_current
 
 FOLDED_DAYS = 30
 """A proposal that nobody answers for so long goes from the page."""
@@ -119,7 +119,7 @@ class _Run:
         return [one.proposal for one in self._states.values() if one.state in states]
 
     def _read_answers(self) -> PageAnswers:
-        data = current(self._vault, proposal_page.PATH)
+        data = read_current(self._vault, proposal_page.PATH)
         shown = self._open("proposed")
         page = read_page(proposal_page.PATH, data, proposal_page.BLOCK) if data is not None else None
         found = proposal_page.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
@@ -192,10 +192,10 @@ class _Run:
         def compose(before: bytes | None) -> tuple[bytes, None]:
             return proposal_page.compose(path, before, shown, held), None
 
-        before = current(self._vault, path)
+        before = read_current(self._vault, path)
         if before is not None or shown:
             self._rewriter().rewrite(path, compose)
-            if current(self._vault, path) != before:
+            if read_current(self._vault, path) != before:
                 self.paths.add(path)
 
     def _rewriter(self) -> Rewriter:
