@@ -289,6 +289,12 @@ def test_a_key_that_is_no_setting_is_said_to_be_none(home: Home, text: str, said
     assert str(error.value) == f"{home.user_file}: {said}"
 
 
+def test_a_key_that_counted_once_is_told_and_stops_nobody(home: Home) -> None:
+    config = home.load(user="[chunk]\ntokens = 300\n[recall]\nk = 3\n")
+    assert config.recall_k == 3
+    assert config.unknown == (f"{home.user_file}: `chunk.tokens` is not a setting",)
+
+
 def test_doctor_tells_a_key_that_is_no_setting_from_one_that_is_not_allowed(home: Home) -> None:
     config = home.load(vault='kk = 3\n[index]\npath = "/tmp/x.sqlite"\n')
     checks = [check for check in doctor(Federation(config)) if check.name == "settings"]

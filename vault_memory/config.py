@@ -213,7 +213,11 @@ SETTINGS = {each.metadata["key"] or each.name.replace("_", ".", 1): each for eac
 """Key → field, the key as it stands in a settings file."""
 SETTINGS["vault.path"] = SETTINGS["vault"]  # beside a table [vault] the vault itself cannot be called `vault`
 
+RETIRED = ("chunk.tokens", "chunk.overlap")
+"""Keys that counted once: who has them in a file is told, and goes on."""
+
 _OWN_TABLES = ("embedding.", "rerank.", "reflect.", "sessions.", "capture.")
+
 VARIABLES: Mapping[str, str] = {
     "MEMORY_PRESET": "recall.preset",
     **{
@@ -355,7 +359,7 @@ class _Reader:
                 continue
             if in_vault and (key.startswith(_PROJECTS_TABLE) or (setting and setting.metadata["users_own"])):
                 self.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
-            elif setting is None and in_vault and not key.casefold().startswith("scope"):
+            elif setting is None and (key in RETIRED or (in_vault and not key.casefold().startswith("scope"))):
                 self.unknown.append(f"{path}: {_no_setting(key)}")
             elif setting is None:  # in a vault, too, what may have been meant to shut a folder
                 self.problems.append(f"{path}: {_no_setting(key)}")
