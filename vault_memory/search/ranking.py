@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from vault_memory.markdown import supersede
 from vault_memory.markdown.note import ASIDE, speaker
-from vault_memory.search import decay, threads
+from vault_memory.search import decay
 from vault_memory.search.candidates import Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.decay import Life, Trace
-from vault_memory.search.successors import Successor, superseded
+from vault_memory.search.successors import BEST_LINES, Successor, leading_facts, superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.vectors import combine
 from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
@@ -461,10 +461,10 @@ class Ranking(NamedTuple):
     behind: Mapping[int, int] = {}
     """Which of them come right behind which, since they were superseded."""
     settling: frozenset[int] = frozenset()
-    """What stands where it does for what others say, newer facts and threads.py: its own words need not be telling."""
+    """What stands where it does for what others say, newer and leading facts: its own words need not be telling."""
     below_threshold: int = 0
     repeats: int = 0
-    """How many lines of pages were left out for the lines that they cite (page_sources.py)."""
+    """How many lines of pages were left out for the lines that they cite (pack.py)."""
     notes: Mapping[int, NoteInfo] = {}
     origins: Mapping[int, str] = {}
     """Who those are from that no person wrote; this and `notes` are looked up once the order is settled."""
@@ -512,8 +512,8 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     scores = supersede.reordered(aged | dict.fromkeys(brought, least), behind)
     settling = frozenset(behind.values())
     if ages and request.mode != "semantic":
-        best = [ranking.passages[i] for i in list(scores)[: threads.BEST_LINES]]
-        leading = threads.leading_facts(best, finder, lambda some: _lives(finder, some, today))
+        best = [ranking.passages[i] for i in list(scores)[:BEST_LINES]]
+        leading = leading_facts(best, finder, lambda some: _lives(finder, some, today))
         places = {fact.id: math.nextafter(scores[line], -math.inf) for fact, line in leading.items()}
         raised = {i: max(score, scores.get(i, least)) for i, score in places.items()}
         scores = dict(sorted((scores | raised).items(), key=lambda pair: -pair[1]))

@@ -11,7 +11,7 @@ from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, HeadingPaths, decoded_lines
-from vault_memory.search import pack, page_sources, relevance_gate
+from vault_memory.search import pack, relevance_gate
 from vault_memory.search.answer import CLOSEST, Answer, Request, Result, Understanding
 from vault_memory.search.candidates import Finder
 from vault_memory.search.pack import Packing
@@ -185,7 +185,7 @@ class Recall:
         least = request.floor * max(ranking.scores.values(), default=0.0)
         strong = [each for each in telling if not least or ranking.scores[each.id] >= least]
         shown = {each.id: ranking.scores[each.id] for each in strong}
-        scores = page_sources.with_sources(shown, ranking.passages, notes)
+        scores = pack.with_sources(shown, ranking.passages, notes)
         ranking = ranking._replace(scores=scores, repeats=len(strong) - len(scores))
         wanted = [ranking.passages[i] for i in scores]
         if request.without:
