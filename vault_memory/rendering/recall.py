@@ -1,10 +1,12 @@
 """What `recall` and `context` print: Markdown grouped by note, notes for a person beside it, JSON documents."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING
 
 from vault_memory.markdown.note import note_header
+from vault_memory.markdown.provenance import mark, older_mark
 from vault_memory.rendering.common import (
     Document,
     behind,
@@ -15,7 +17,6 @@ from vault_memory.rendering.common import (
     seen_document,
     seen_notes,
 )
-from vault_memory.rendering.screen import by_note, explained, numbered_lines
 from vault_memory.search.answer import Answer, Result, no_mention
 from vault_memory.store.journal import digits
 
@@ -84,6 +85,37 @@ def recall_text(results: Sequence[Document]) -> str:
             lines += explained(result)
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
+
+
+def by_note(results: Sequence[Document]) -> list[list[Document]]:
+    """Results in the order of their lines, a list a note, the note with the best first."""
+    notes: dict[str, list[Document]] = {}
+    for result in results:
+        notes.setdefault(result["path"], []).append(result)
+    return [sorted(note, key=lambda each: (each["start_line"], each["rank"])) for note in notes.values()]
+
+
+def numbered_lines(result: Document) -> list[tuple[str, str]]:
+    """The lines of a result, each with its number as it is cited; parts of a line have the first part's alone.
+
+    Behind the last stands who it is from and what took its place.
+    """
+    texts = result["content"].split("\n")
+    texts[-1] += mark(result["by"]) + older_mark(result["superseded_by"], result["path"])
+    is_numbered = result["end_line"] - result["start_line"] + 1 == len(texts)
+    letter = "m" if result["kind"] == "session" else "L"
+    start = result["start_line"]
+    return [
+        (f"{letter}{start + at}" if start and (is_numbered or not at) else "", text) for at, text in enumerate(texts)
+    ]
+
+
+def explained(result: Document) -> list[str]:
+    """Why a result has its rank, where that was asked for."""
+    if not result.get("why"):
+        return []
+    why = json.dumps(result["why"], ensure_ascii=False, sort_keys=True).replace('"', "")
+    return [f"    {result['rank']}. {result['score']:.3f} {why}"]
 
 
 def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:

@@ -1,14 +1,13 @@
 """What `recall` prints on a terminal: wrapped to its window, headings above the lines, matched words in bold."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.markdown.note import note_header
-from vault_memory.markdown.provenance import mark, older_mark
 from vault_memory.rendering.common import Document, cells, clean
+from vault_memory.rendering.recall import by_note, explained, numbered_lines
 from vault_memory.text.terms import RUN
 
 BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -88,37 +87,3 @@ def wrapped(text: str, width: int) -> list[str]:
             word, taken = "", 0
         row, used = row + word, used + taken
     return [*rows, row]
-
-
-# --- results as they are printed -------------------------------------------------------------------------------------
-
-
-def by_note(results: Sequence[Document]) -> list[list[Document]]:
-    """Results in the order of their lines, a list a note, the note with the best first."""
-    notes: dict[str, list[Document]] = {}
-    for result in results:
-        notes.setdefault(result["path"], []).append(result)
-    return [sorted(note, key=lambda each: (each["start_line"], each["rank"])) for note in notes.values()]
-
-
-def numbered_lines(result: Document) -> list[tuple[str, str]]:
-    """The lines of a result, each with its number as it is cited; parts of a line have the first part's alone.
-
-    Behind the last stands who it is from and what took its place.
-    """
-    texts = result["content"].split("\n")
-    texts[-1] += mark(result["by"]) + older_mark(result["superseded_by"], result["path"])
-    is_numbered = result["end_line"] - result["start_line"] + 1 == len(texts)
-    letter = "m" if result["kind"] == "session" else "L"
-    start = result["start_line"]
-    return [
-        (f"{letter}{start + at}" if start and (is_numbered or not at) else "", text) for at, text in enumerate(texts)
-    ]
-
-
-def explained(result: Document) -> list[str]:
-    """Why a result has its rank, where that was asked for."""
-    if not result.get("why"):
-        return []
-    why = json.dumps(result["why"], ensure_ascii=False, sort_keys=True).replace('"', "")
-    return [f"    {result['rank']}. {result['score']:.3f} {why}"]
