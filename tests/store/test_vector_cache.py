@@ -8,7 +8,7 @@ import pytest
 
 from vault_memory.store import embedding_rows
 from vault_memory.store.embedding_rows import Space
-from vault_memory.store.vector_cache import LEAST_HELD, QUESTIONS_TO_EARN, VectorCache
+from vault_memory.store.vector_cache import LEAST_HELD, VectorCache
 from vault_memory.store.vectors import bit_code, cosine
 from vault_memory.store.view import ALL, Store
 
@@ -58,22 +58,15 @@ def scanned(store: Store, query: bytes, pool: int, limit: int, space: int = 1) -
     return [(i, pytest.approx(-score)) for score, i in scored[:limit]]
 
 
-def earned(store: Store) -> VectorCache:
-    held = VectorCache(store.view(ALL))
-    for _ in range(QUESTIONS_TO_EARN - 1):
-        assert held.nearest(FIRST, vector(0), 10, 5) is None  # a process that asks once leaves it to SQLite
-    return held
-
-
 @pytest.mark.parametrize(("pool", "limit"), [(1, 1), (10, 10), (500, 20), (LEAST_HELD * 2, 50)])
 def test_the_nearest_are_those_of_a_scan(store: Store, pool: int, limit: int) -> None:
-    held = earned(store)
+    held = VectorCache(store.view(ALL))
     for seed in range(-5, 0):
         assert held.nearest(FIRST, vector(seed), pool, limit) == scanned(store, vector(seed), pool, limit)
 
 
 def test_what_no_passage_uses_is_left_out_and_may_come_back(store: Store) -> None:
-    held = earned(store)
+    held = VectorCache(store.view(ALL))
     best = [i for i, _ in held.nearest(FIRST, vector(-1), 50, 10) or ()]
     store.connection.execute(f"DELETE FROM placed WHERE embedding_id = {best[0]}")
     remove(store, f"id = {best[1]}")
@@ -86,7 +79,7 @@ def test_what_no_passage_uses_is_left_out_and_may_come_back(store: Store) -> Non
 
 
 def test_an_index_built_anew_is_read_anew(store: Store) -> None:
-    held = earned(store)
+    held = VectorCache(store.view(ALL))
     held.nearest(FIRST, vector(-1), 10, 5)
     remove(store, "1")
     store.connection.execute("DELETE FROM sqlite_sequence")
@@ -99,14 +92,13 @@ def test_an_index_built_anew_is_read_anew(store: Store) -> None:
 
 
 def test_few_vectors_and_other_spaces_are_left_to_sqlite(store: Store) -> None:
-    held = earned(store)
+    held = VectorCache(store.view(ALL))
     assert held.nearest(SECOND, vector(-1), 10, 5) is None
     assert held.nearest(FIRST._replace(dimensions=DIMENSIONS + 8), vector(-1), 10, 5) is None  # of no whole words
     few = VectorCache(store.view(ALL))
     remove(store, "id > 100")
     store.grow()
-    for _ in range(QUESTIONS_TO_EARN + 1):
-        assert few.nearest(FIRST, vector(-1), 10, 5) is None
+    assert few.nearest(FIRST, vector(-1), 10, 5) is None
     fill(store, range(LEAST_HELD + 500, LEAST_HELD * 2))
     store.grow()
     assert few.nearest(FIRST, vector(-1), 10, 5) is None
@@ -119,7 +111,7 @@ def test_a_space_that_is_forgotten_gives_its_number_to_no_other(store: Store) ->
     assert embedding_rows.make_space(store, "builtin/some@1", DIMENSIONS).id == 1
     first = embedding_rows.make_space(store, "some/model@1", DIMENSIONS).id
     fill(store, range(LEAST_HELD * 2, LEAST_HELD * 4), first)
-    held, space = earned(store), Space(first, "some/model@1", DIMENSIONS)
+    held, space = VectorCache(store.view(ALL)), Space(first, "some/model@1", DIMENSIONS)
     assert held.nearest(space, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5, first)
     embedding_rows.drop_space(store, space)
     assert embedding_rows.make_space(store, "some/model@1", DIMENSIONS).id > first
@@ -127,7 +119,7 @@ def test_a_space_that_is_forgotten_gives_its_number_to_no_other(store: Store) ->
 
 def test_many_small_changes_leave_what_a_scan_finds(store: Store) -> None:
     """New vectors are read beside those that are held, and what has gone is left out."""
-    held, chance, following = earned(store), random.Random(5), LEAST_HELD + 500
+    held, chance, following = VectorCache(store.view(ALL)), random.Random(5), LEAST_HELD + 500
     held.nearest(FIRST, vector(-1), 10, 5)
     for turn in range(20):
         more = chance.randrange(200)

@@ -9,19 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
 from sys import intern
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
 from vault_memory.markdown.entities import slug
 from vault_memory.markdown.note import ASIDE
 from vault_memory.store.embedding_rows import Space
-from vault_memory.store.vector_cache import VectorCache
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View, text_hash
 from vault_memory.text import terms
 from vault_memory.text.spans import Span
 from vault_memory.text.terms import STOP_WORDS, quoted
+
+if TYPE_CHECKING:
+    from vault_memory.store.vector_cache import VectorCache
 
 _FILTERS = ("since", "until", "as_of", "kinds", "tags", "slugs", "match", "forms", "task")
 _ALLOWED = f"""
@@ -112,6 +114,10 @@ _PART = {
 }
 
 
+QUESTIONS_TO_EARN = 3
+"""From this question on vectors are held: numpy and reading them cost as much as some twenty scans."""
+
+
 class DatedPassage(NamedTuple):
     """A passage that lies in a period; `part` counts from its start. `importance` is None for what is no fact.
 
@@ -139,7 +145,8 @@ class Search:
         self._is_restricted = False
         self.is_filtered = view.is_narrowed
         """Whether anything is left out."""
-        self._vectors = VectorCache(view)
+        self._compared = 0
+        self._vectors: VectorCache | None = None
 
     # --- filters -----------------------------------------------------------------------------------------------------
 
@@ -274,9 +281,13 @@ class Search:
 
     def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
         """(embedding id, cosine) of the nearest embeddings of passages that may be found, and of those level."""
-        held = None if self.is_filtered else self._vectors.nearest(space, vector, pool, limit)
-        if held is not None:
-            return held
+        self._compared += not self.is_filtered
+        if self._compared >= QUESTIONS_TO_EARN and not self.is_filtered:
+            from vault_memory.store.vector_cache import VectorCache  # lazy: numpy, which one question does not earn
+
+            self._vectors = self._vectors or VectorCache(self._view)
+            if held := self._vectors.nearest(space, vector, pool, limit):
+                return held
         source, grouped = "embedding_code c", ""
         if self.is_filtered:
             allowed = "temp.allowed a CROSS JOIN" if self._is_restricted else ""

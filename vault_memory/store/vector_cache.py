@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 LEAST_HELD, MOST_BYTES = 5_000, 128 << 20
 """Fewer vectors SQLite searches just as fast; more bytes of them are left to it."""
-QUESTIONS_TO_EARN = 3
-"""From this question on vectors are held: numpy and reading them cost as much as some twenty scans."""
 READ_AT_ONCE = 20_000
 
 _BUILTIN_IDS = (
@@ -46,17 +44,15 @@ class VectorCache:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._asked = 0
         self._blocks: dict[int, VectorBlock] = {}
 
     def nearest(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]] | None:
         """(embedding id, cosine) of the best `limit` of the `pool` nearest by bit code, and those level with the last.
 
-        None where nothing is held: then SQLite is to scan.
+        None where the space is not worth holding: then SQLite is to scan.
         """
-        self._asked += 1
-        block = self._current(space) if self._asked >= QUESTIONS_TO_EARN else None
-        if block is None or not len(block.ids):
+        block = self._current(space)
+        if not len(block.ids):
             return None
         import numpy as np
 
