@@ -30,12 +30,12 @@ from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError, UsageError
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
+from vault_memory.indexing.index_file import damage_told
 from vault_memory.indexing.walk_diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.startup import vault_id
 from vault_memory.store import schema
-from vault_memory.store.digest import damage_told
 from vault_memory.store.view import KINDS, NoteRow
 from vault_memory.vault import locations
 from vault_memory.vault.walk import File

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import Config
 from vault_memory.errors import IndexDamagedError
-from vault_memory.indexing.index_file import Freshness, IndexFile, outdated
+from vault_memory.indexing.index_file import Freshness, IndexFile, damage_told, outdated
 from vault_memory.store import schema
-from vault_memory.store.digest import damage_told
 from vault_memory.store.view import Store
 from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault

@@ -13,10 +13,9 @@ from vault_memory.config import Config, template
 from vault_memory.embedding.builtin_embedder import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError, VaultMemoryError
 from vault_memory.indexing import walk_diff
-from vault_memory.markdown.attachments import is_note_path
+from vault_memory.markdown.note import is_note_path
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
-from vault_memory.store.digest import damage_told
 from vault_memory.store.view import ALL, NoteRow, Store, View
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
@@ -40,6 +39,22 @@ def outdated(files: Mapping[str, File], rows: Mapping[str, NoteRow]) -> tuple[st
     """The notes that are gone, or whose size or times are not those of their row."""
     known = ((path, (row.size, row.mtime_ns, row.ctime_ns)) for path, row in rows.items())
     return tuple(path for path, was in known if path not in files or was != files[path][1:])
+
+
+@contextmanager
+def damage_told(store: Store) -> Iterator[None]:
+    """Have what cannot be read out of an index's rows be told as damage where the index is damaged.
+
+    SQLite itself notices only what it stumbles over: a row may just hold something else.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        from vault_memory.store.digest import damage
+
+        if not isinstance(error, UnicodeDecodeError) and (verdict := damage(store)):
+            raise IndexDamagedError(verdict, "Run `memory index --rebuild`.") from error
+        raise
 
 
 class Freshness(NamedTuple):

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.indexing.walk_diff import compare, refuse_loss
-from vault_memory.markdown.attachments import is_note_path
-from vault_memory.markdown.note import Problem
+from vault_memory.markdown.note import Problem, is_note_path
 from vault_memory.store import embedding_rows, rows
 from vault_memory.store.embedding_rows import Space
 from vault_memory.store.search_queries import Lexicon

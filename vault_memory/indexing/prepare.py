@@ -23,11 +23,10 @@ from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import BUILTIN_ID, builtin
 from vault_memory.markdown import claims, conversation, entities, provenance, scopes
 from vault_memory.markdown import facts as retain
-from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.facts import is_decided
 from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import links, tags
-from vault_memory.markdown.note import Note, Problem, note_header
+from vault_memory.markdown.note import Note, Problem, is_note_path, note_header
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import Passage, passages, with_context
 from vault_memory.store.journal import passage_key

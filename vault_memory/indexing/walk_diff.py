@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError, VaultMemoryError
-from vault_memory.markdown.attachments import is_note_path
-from vault_memory.markdown.note import Problem
+from vault_memory.markdown.note import Problem, is_note_path
 from vault_memory.store.note_queries import note_paths
 from vault_memory.store.view import ALL, NoteRow, Store
 from vault_memory.vault import locations

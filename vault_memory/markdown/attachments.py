@@ -7,11 +7,6 @@ MAX_CANVAS_BYTES = 5_000_000
 """Of a larger canvas only the name is known: 5 MB are parsed in 0.1 s and hold some 10,000 cards."""
 
 
-def is_note_path(path: str) -> bool:
-    """Whether a path is that of a note: Markdown, by its ending."""
-    return path[-3:].lower() == ".md"
-
-
 def is_canvas(path: str) -> bool:
     return path[-7:].lower() == ".canvas"
 

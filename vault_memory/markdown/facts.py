@@ -14,9 +14,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.links import block_id
-from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem
+from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem, is_note_path
 from vault_memory.text import dates
 from vault_memory.text.date_grammar import parse_t
 from vault_memory.text.scope_syntax import is_scope, no_scope, normal_scope

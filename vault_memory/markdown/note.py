@@ -118,6 +118,11 @@ def decoded_lines(data: bytes) -> tuple[list[str], tuple[int, str] | None]:
     return (lines if lines[-1] else lines[:-1]), damage
 
 
+def is_note_path(path: str) -> bool:
+    """Whether a path is that of a note: Markdown, by its ending."""
+    return path[-3:].lower() == ".md"
+
+
 def note_header(path: str, day: str | None) -> str:
     """The line above a note's results in Markdown; its day only where the path does not say it."""
     return f"## {path.translate(_LINE_ENDS)}" + (f" ({day})" if day and day not in path else "")

@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from vault_memory.markdown.attachments import is_note_path
 from vault_memory.markdown.facts import KINDS, RetainFact
-from vault_memory.markdown.note import ASIDE, BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
+from vault_memory.markdown.note import ASIDE, BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note, is_note_path
 from vault_memory.text import terms
 
 WINDOW_CHARS = 320

@@ -4,11 +4,8 @@ It covers content, lines, facts, links and days; not row ids, generations, file 
 Beside it stands what is searched: words and vectors may be missing from an index whose rows are all there.
 """
 
-import contextlib
 import hashlib
-from collections.abc import Iterator
 
-from vault_memory.errors import IndexDamagedError
 from vault_memory.store.view import Store
 
 _QUERIES = (
@@ -64,20 +61,6 @@ def damage(store: Store) -> str:
     for table in ("passage_fts", "note_fts"):
         store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
     return "; ".join(gaps(store)) if verdict == "ok" else verdict
-
-
-@contextlib.contextmanager
-def damage_told(store: Store) -> Iterator[None]:
-    """Have what cannot be read out of an index's rows be told as damage where the index is damaged.
-
-    SQLite itself notices only what it stumbles over: a row may just hold something else.
-    """
-    try:
-        yield
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        if not isinstance(error, UnicodeDecodeError) and (verdict := damage(store)):
-            raise IndexDamagedError(verdict, "Run `memory index --rebuild`.") from error
-        raise
 
 
 _GAPS = (

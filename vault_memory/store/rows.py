@@ -12,8 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.markdown.attachments import is_note_path
-from vault_memory.markdown.note import folded
+from vault_memory.markdown.note import folded, is_note_path
 from vault_memory.store.embedding_rows import NOTE_VECTOR_PASSAGES, Space, add_vectors, embedding_ids
 from vault_memory.store.vectors import Context, total
 from vault_memory.store.view import KINDS, Store, text_hash

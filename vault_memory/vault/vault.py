@@ -19,11 +19,10 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
-from vault_memory.markdown.attachments import attachment_text, is_canvas, is_note_path
-from vault_memory.markdown.note import Problem
+from vault_memory.markdown.attachments import attachment_text, is_canvas
+from vault_memory.markdown.note import Problem, is_note_path
 from vault_memory.startup import open_regular, read_bounded, read_regular
 from vault_memory.vault import locations, safe_files
-from vault_memory.vault.saved_run import SavedRun
 from vault_memory.vault.walk import MAX_NOTE_BYTES, IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
 
 SETTLE_SECONDS = 3.0
@@ -239,6 +238,8 @@ class Vault:
 
         That goes to the history, or stays under another name where it cannot.
         """
+        from vault_memory.vault.saved_run import SavedRun  # lazy: who only reads needs no history
+
         with contextlib.suppress(FileNotFoundError):
             try:
                 saved = read_regular(part, MAX_NOTE_BYTES)
