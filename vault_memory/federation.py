@@ -22,7 +22,15 @@ from vault_memory.config import Config
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Answer, Request, Result, RootStatus, Understanding, without_results
+from vault_memory.search.answer import (
+    CLOSEST,
+    Answer,
+    Request,
+    Result,
+    RootStatus,
+    Understanding,
+    without_results,
+)
 from vault_memory.startup import NOTES, SESSIONS, STALE_SOURCE, user_folder
 from vault_memory.store import journal
 
@@ -93,10 +101,10 @@ class Federation(Memory):
     ) -> Iterator[Answer]:
         """Answer questions one after the other, each from the sources that it names."""
         for beside, group in groupby(requests, lambda request: request.source != NOTES or bool(self.further_vaults)):
-            if beside:
-                yield from (self._answer(request, progress, keep) for request in group)
-            else:
-                yield from super().answers(group, progress, keep)
+            given = (self._answer(each, progress, keep) for each in group) if beside else None
+            for answer in given or super().answers(group, progress, keep):
+                is_known = answer.request.source != NOTES or not answer.missing
+                yield answer if is_known else self._add_sessions(answer, progress, keep)
 
     def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
         """The vault's own answer, where its notes were asked, with what other sources say; not journalled.
@@ -249,6 +257,43 @@ class Federation(Memory):
                 if isinstance(each, Answer) and name in (NOTES, SESSIONS):
                     _note_recall(self if name == NOTES else self.sessions, answer, "" if name == NOTES else SESSIONS)
         return answer._replace(seconds=time.perf_counter() - started)
+
+    def _add_sessions(self, answer: Answer, progress: "Progress | None", keep: bool) -> Answer:
+        """What sessions know of a question of which the notes know nothing, before the notes' closest lines."""
+        request = answer.request
+        if not self.config.sessions_tools or request.filters.as_of:
+            return answer
+        try:
+            found = self._ask_sessions(request, progress)
+        except VaultMemoryError as error:
+            found = NoAnswer(str(error))
+        if isinstance(found, NoAnswer) or found.missing:
+            return answer
+        from vault_memory.sessions import session_root
+
+        told = [result for result in found.results if session_root.answers(result, answer.missing)]
+        if not told:
+            return answer
+        taken, _, rendered_tokens = _pack(request, [*told, *answer.results[:CLOSEST]])
+        counts = Counter(result.root or NOTES for result in taken)
+        asked = [
+            RootStatus(SESSIONS, found.notes, counts[SESSIONS], found.fresh, found.pending),
+            *(answer.roots or [RootStatus(NOTES, answer.notes, counts[NOTES], answer.fresh, answer.pending)]),
+        ]
+        answer = answer._replace(
+            results=[result._replace(rank=rank) for rank, result in enumerate(taken, 1)],
+            tokens=sum(result.tokens for result in taken),
+            rendered_tokens=rendered_tokens,
+            matched=tuple(sorted({*answer.matched, *found.matched})),
+            degraded=[each for each in answer.degraded if each[0] not in _OF_ONE_SOURCE],
+            is_guess=False,
+            fresh=answer.fresh and found.fresh,
+            pending=answer.pending + found.pending,
+            roots=asked,
+        )
+        if keep and self.config.journal and request.is_noted:
+            _note_recall(self.sessions, answer, SESSIONS)
+        return answer
 
     def _ask_others(self, request: Request, progress: "Progress | None" = None) -> Iterator[SourceAnswer]:
         """What the sources besides the vault say that the question means and its scopes open, one after the other."""

@@ -22,7 +22,7 @@ from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
 from vault_memory.rendering.common import clean, place, plural
 from vault_memory.rendering.notes import entity_text, past_the_end
-from vault_memory.rendering.recall import left_out_notes
+from vault_memory.rendering.recall import CLOSEST_NOTES, FROM_SESSIONS, left_out_notes
 from vault_memory.search.answer import SESSION, no_mention
 from vault_memory.search.get import Excerpt, open_named, parse_span
 from vault_memory.text import frame
@@ -123,8 +123,9 @@ def _before(found: Mapping[str, Any]) -> str:
     unknown = found["understood"]["unknown"]
     if not unknown:
         return frame.defused(" ".join(found["before"]))
-    closest = ["Closest:"] if found["before"] else []
-    return frame.defused(" ".join([no_mention(unknown), *closest]))
+    is_from_sessions = any(each.endswith(FROM_SESSIONS) for each in found["before"])
+    closest = FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES
+    return frame.defused(" ".join([no_mention(unknown), *([closest] if found["before"] else [])]))
 
 
 def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from vault_memory.context.context import Bundle, ContextRequest
 
 
+FROM_SESSIONS, CLOSEST_NOTES = "The closest notes come last. From sessions:", "Closest:"
+"""How results are introduced of which the notes know nothing."""
+
+
 def recall_document(answer: Answer) -> Document:
     """The `recall@1` document."""
     request, filters = answer.request, answer.request.filters
@@ -126,7 +130,8 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
             before.append(f"{notes.pop(at)[:-1]}:")
             break
     if answer.missing and answer.results:
-        before = [f"{no_mention(answer.missing)} Closest:"]
+        is_from_sessions = answer.request.source == "notes" and answer.results[0].root == "sessions"
+        before = [f"{no_mention(answer.missing)} {FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES}"]
     if not answer.results:
         noun = "session" if answer.request.source == "sessions" else "note"
         nothing = "Nothing fits the budget" if answer.omitted.get("over_budget") else "Nothing found"

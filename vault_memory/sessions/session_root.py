@@ -5,6 +5,7 @@ What goes out says `sessions/<tool>/<id>` and counts messages; what is inside sa
 """
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -68,6 +69,20 @@ def outside_result(result: Result) -> Result:
         start_line=transcript.message_number(result.start_line), end_line=transcript.message_number(result.end_line),
         header_tokens=result.header_tokens + PREFIX_TOKENS, root=NAME,
     )  # fmt: skip
+
+
+_ONLY_ASKS = re.compile(r"- (?:\[[\d-]+\] )?User: (?:(?![.!。！](?:\s|$)|⏎).)*[?？؟][\"'”’»)\]]*")
+"""A message that is one question: the sessions hold what is asked now, and that answers nothing."""
+
+WORD_STEM = 5
+"""So many letters of a word stand for all its forms."""
+
+
+def answers(result: Result, words: Sequence[str]) -> bool:
+    """Whether a message holds one of these words, and does more than ask."""
+    text = result.content.casefold()
+    is_about = any(word.casefold()[:WORD_STEM] in text for word in words)
+    return is_about and not _ONLY_ASKS.fullmatch(result.content.strip())
 
 
 class SessionEntry(NamedTuple):
