@@ -217,6 +217,25 @@ def test_a_project_is_told_its_own_best_and_no_other_days(tmp_path: Path) -> Non
     assert small.tokens <= 300 and small.text.count("\n# What") == 2
 
 
+def test_a_project_is_told_its_open_tasks_and_what_its_last_session_decided(tmp_path: Path) -> None:
+    said = "sessions/claude-code/{}#m{}"
+    older = f"## Retain\n- O(scope=project:tern) @Ann: Prefers tabs. — {said.format('first', 2)}\n"
+    newer = f"## Retain\n- W(scope=project:tern): Releases get signed. — {said.format('second', 4)}\n"
+    many = "".join(f"- W(i=1.0) @Tern: Rule {n} about buoy {n} of the harbour.\n" for n in range(60))
+    notes = NOTES | {
+        "Projects/Tern.md": "---\nscope: project:tern\n---\n- [ ] renew the certificate\n- [x] buy a domain\n",
+        "bank/proposals.md": "# Proposals\n\n- [ ] O(scope=project:tern) @Tern: Wants a logo. ^p-1a2b3c4d\n",
+        "memory/2025-11-01.md": older, "memory/2025-11-02.md": newer, "memory/2025-03-02.md": f"## Retain\n{many}",
+    }  # fmt: skip
+    kept = memory(fill(tmp_path / "vault", notes))
+    inside = {"recent_days": 2, "project": "project:tern", "scopes": ("global", "project:tern")}
+    brief = make(kept, budget=8000, **inside).text.partition("# What the notes hold of this project\n")[2]
+    assert "renew the certificate" in brief and "Releases get signed" in brief and "Rule " in brief
+    assert "Wants a logo" not in brief and "buy a domain" not in brief
+    assert brief.index("get signed") < brief.index("renew") < brief.index("Prefers tabs")
+    assert tokens.count(brief.partition("# What was noted lately")[0]) <= 400
+
+
 def test_many_passages_leave_room_for_the_last_days(tmp_path: Path) -> None:
     stoves = "".join(f"- Stove number {n} of the castle burns oak.\n" for n in range(200))
     notes = {"memory/2025-12-02.md": "## Retain\n\n- W @Anna: The kiln needs birch.\n", "Stoves.md": stoves}

@@ -15,8 +15,8 @@ from vault_memory.context import note_pieces
 from vault_memory.context.note_pieces import (
     CoreNote,
     ProjectNotes,
-    best_facts,
     pieces_about,
+    project_brief,
     recent_pieces,
     summary_pages,
 )
@@ -59,6 +59,9 @@ would else fill a small budget with its beginning, and the answer is left out or
 SUMMARY_SHARE, PROJECT_SHARE = 0.3, 0.4
 """The most of the budget that summaries take, and never more than half of what the core has left; the same of what the
 notes hold of a project."""
+
+PROJECT_TOKENS = 400
+"""The most of a larger budget that goes to the project: the rest is for what is asked later."""
 
 RECENT_SHARE = 0.2
 """The most of the budget that is kept for what was noted lately, however many passages would fit."""
@@ -338,8 +341,8 @@ class _BundleMaker:
         return taken
 
     def _take_project(self, about: ProjectNotes) -> None:
-        """Take the beginning of a project's page, then the facts about it that are worth most."""
-        room = min(int(self._options.budget * PROJECT_SHARE), self._sheet.left)
+        """Take the beginning of a project's page, then its last decisions, open tasks and best facts."""
+        room = min(PROJECT_TOKENS, int(self._options.budget * PROJECT_SHARE), self._sheet.left)
         reserved = self._sheet.left - room
         pages, degraded = note_pieces.read_notes(self._vault, self._store, about.pages, self._options.scopes)
         self._degraded += degraded
@@ -347,8 +350,8 @@ class _BundleMaker:
             pieces = [piece for piece in page.pieces if piece.key not in self._options.without]
             self._leave_out({"shown_before": len(page.pieces) - len(pieces)})
             self._take_from_top("project", page._replace(pieces=pieces), reserved + room // 2)
-        facts = best_facts(self._vault, self._store.view(self._options.scopes), about, self._today)
-        self._take_pieces("project", facts, reserved)
+        brief = project_brief(self._vault, self._store.view(self._options.scopes), about, self._today)
+        self._take_pieces("project", brief, reserved)
 
     # --- what the notes say to a prompt ------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from vault_memory.search.successors import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import DatedPassage, note_tokens
-from vault_memory.store.view import ALL, ATTACHMENT, FACTS, PAGE, Candidate, Filters, Store, View
+from vault_memory.store.view import ALL, ATTACHMENT, FACTS, PAGE, PROPOSALS, Candidate, Filters, Store, View
 from vault_memory.text.spans import Span
 from vault_memory.vault.vault import Vault
 
@@ -32,6 +32,13 @@ MAX_FACTS = 200
 
 SUMMARY_DAYS = 62
 """A week or a month that began before so many days says nothing of now."""
+
+MAX_OPEN_TASKS = 5
+"""Of a project's open tasks, so many of the newest are told beside its facts."""
+
+_OPEN_TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[ \]\s")
+_CAPTURED = re.compile(r" — (sessions/[^\s#]+)#m\d+")
+"""How a fact ends that was captured from a session."""
 
 _WEEK, _MONTH = (re.compile(re.escape(SUMMARIES) + name) for name in (r"\d{4}-W\d\d\.md", r"\d{4}-\d\d\.md"))
 
@@ -121,11 +128,22 @@ def pieces_about(view: View, project: str, today: date) -> ProjectNotes:
     page = names.pages.get(names.canonical(name))
     called = {*names.slugs(name), *(form.casefold() for form in names.forms(name))}
     found = note_queries.passages_about(view, project, called, today, MAX_PASSAGES, without=(PAGE, ATTACHMENT))
-    return ProjectNotes((page,) if page else (), found)
+    return ProjectNotes((page,) if page else (), [row for row in found if row[0] != PROPOSALS])
 
 
-def best_facts(vault: Vault, view: View, about: ProjectNotes, today: date) -> Iterator[tuple[Piece, int]]:
-    """The facts about a project that hold, those of most worth first (decay.py)."""
+def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) -> Iterator[tuple[Piece, int]]:
+    """What was captured from the project's last session, its newest open tasks, then its facts that are worth most."""
+    session, last = "", []
+    for row in about.passages:
+        if row[-1].kind in FACTS and (cited := _CAPTURED.search(row[-1].text)):
+            session = session or cited[1]
+            last += [row] if cited[1] == session else []
+    tasks = [row for row in about.passages if _OPEN_TASK.match(row[-1].text)][:MAX_OPEN_TASKS]
+    return _current_pieces(vault, view, [*last, *tasks, *_best_facts(view, about, today)], today)
+
+
+def _best_facts(view: View, about: ProjectNotes, today: date) -> list[DatedPassage]:
+    """The facts about a project, those of most worth first (decay.py)."""
     rows = {row[-1].id: row for row in about.passages if row[-1].kind in FACTS}
     told = note_queries.told_facts(view, rows, today)
     used = journal.days_of_use(view, ((i, passage_key(row[-1].text)) for i, row in rows.items()), today.toordinal())
@@ -139,8 +157,7 @@ def best_facts(vault: Vault, view: View, about: ProjectNotes, today: date) -> It
         trace = Trace(day, used.get(found.id, ()), importance, 1.0 if confidence is None else confidence)
         return decay.life(trace, today.toordinal()).worth
 
-    best = sorted(rows.values(), key=worth, reverse=True)[:MAX_FACTS]
-    return _current_pieces(vault, view, best, today)
+    return sorted(rows.values(), key=worth, reverse=True)[:MAX_FACTS]
 
 
 def recent_pieces(
