@@ -73,6 +73,24 @@ def test_another_value_or_name_is_no_paraphrase_nor_is_what_is_hidden(
     assert store(caller, {"content": content, "kind": kind, "entities": [entity]}).startswith("Stored;")
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        ("Likes dark themes in every editor she uses", "O", "#L2 says nearly the same: `memory forget"),
+        ("Lives in Porto now", "W", "#L4 says otherwise: `memory forget"),
+        ("Mended the boiler with Anna", "B", ""),
+        ("Keeps bees on the roof", "W", ""),
+    ],
+)
+def test_who_retains_a_fact_is_told_which_line_it_resembles(tmp_path: Path, text: str, kind: str, said: str) -> None:
+    root = fill(tmp_path / "Notes", ALIKE)
+    kept = memory(root)
+    kept.index()
+    done = kept.retain(text, kind=kind, entities=["Nora"])
+    assert (said in done.warning) if said else not done.warning
+    assert done.bullet in (root / done.path).read_text()
+
+
 class CountingVault:
     """A vault that counts how many notes are read."""
 

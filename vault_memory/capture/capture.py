@@ -22,16 +22,15 @@ from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import RemoteError
 from vault_memory.indexing.index_file import IndexFile
-from vault_memory.markdown import facts
 from vault_memory.reflect.model_writer import ModelWriter, configured_writer
 from vault_memory.search import request
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.sessions.transcript import BREAK
 from vault_memory.store import note_queries
 from vault_memory.store.vectors import cosine
-from vault_memory.store.view import KINDS, View
+from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
-from vault_memory.write.comparison import SKIP, Comparer, KnownStatement
+from vault_memory.write.comparison import SKIP, Comparer, KnownStatement, known_statement, newest_facts
 from vault_memory.write.retain import Bullet
 
 NEWEST_FACTS = 2000
@@ -152,12 +151,7 @@ def find_items(
 
 
 def _known(view: View) -> list[KnownStatement]:
-    letters = {KINDS.index(word): letter for letter, word in facts.KINDS.items()}
-    return [
-        KnownStatement(one.narrative, one.source, letter)
-        for kind, letter in letters.items()
-        for one in note_queries.newest_facts(view, kind, (), NEWEST_FACTS)
-    ]
+    return list(map(known_statement, newest_facts(view, (), NEWEST_FACTS)))
 
 
 def _spelled(view: View) -> dict[str, str]:

@@ -1,13 +1,17 @@
 """Compares a new statement with what is known: is it new, said already, an opinion anew, or in an older one's place?"""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
+from vault_memory.markdown import facts
 from vault_memory.markdown.claims import claims
 from vault_memory.markdown.supersede import supersedes
+from vault_memory.store import note_queries
+from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.vectors import cosine
+from vault_memory.store.view import KINDS, View
 
 CREATE, MERGE, SUPERSEDE, SKIP = "create", "merge", "supersede", "skip"
 
@@ -23,6 +27,7 @@ NEAREST = 3
 NAME_LENGTH, SAME_LETTERS = 1.8, 5
 """The length of a word's vector from which it tells as much as a name; its first letters stand for its forms."""
 
+_LETTERS = {word: letter for letter, word in facts.KINDS.items()}
 _WORD = re.compile(r"[^\W_]{3,}|\d+")
 
 
@@ -35,6 +40,17 @@ class KnownStatement(NamedTuple):
     is_refused: bool = False
     is_batch: bool = False
     """Whether it was found in this very run."""
+
+
+def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFact]:
+    """The newest facts of each kind that mention one of these entities; of all where none is named."""
+    kinds = (KINDS.index(word) for word in facts.KINDS.values())
+    return [one for kind in kinds for one in note_queries.newest_facts(view, kind, slugs, limit)]
+
+
+def known_statement(fact: KnownFact) -> KnownStatement:
+    """A fact as it is compared."""
+    return KnownStatement(fact.narrative, fact.source, _LETTERS[KINDS[fact.kind]])
 
 
 class Comparison(NamedTuple):

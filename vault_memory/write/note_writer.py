@@ -77,11 +77,9 @@ class NoteWriter:
     def retain(self, bullet: Bullet, day: date) -> RetainResult:
         """Append a fact to a day's note and make it searchable."""
         with self._alone():
-            same = self._asked(lambda store: retain.find_same(store.view(ALL), bullet, day), None)
+            known = self._asked(lambda store: retain.describe_known(store.view(ALL), bullet, day), None)
             done = self._retain(bullet, day)
-            again = (
-                f"{same} says the same: `memory forget {shlex.quote(done.source)}` takes this one out." if same else ""
-            )
+            again = f"{known}: `memory forget {shlex.quote(done.source)}` takes this one out." if known else ""
             return replace(done, warning=" ".join(filter(None, (done.warning, again))))
 
     def _retain(self, bullet: Bullet, day: date) -> RetainResult:

@@ -21,21 +21,24 @@ from vault_memory.search.successors import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.rows import wording_hash
-from vault_memory.store.vectors import cosine
 from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text import daily_notes, dates
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, is_scope, normal_scope
 from vault_memory.vault.vault import Vault
+from vault_memory.write.comparison import (
+    CREATE,
+    MERGE,
+    SKIP,
+    SUPERSEDE,
+    Comparer,
+    Comparison,
+    known_statement,
+    newest_facts,
+)
 from vault_memory.write.rewrite import Rewriter, decode_utf8, read_current
 
-MIN_LIKENESS = 0.6
-"""The least cosine (builtin vectors) of two facts that may say the same. Of 125 logged facts 2 were so near to an
-earlier one that also had their kind, names and numbers: one took its place, one repeated it."""
-
 MAX_COMPARED = 1000
-"""The newest facts that a fact is compared with."""
-
-_WORD = re.compile(r"\d+|[^\W\d_]+")
+"""The newest facts of each kind that a fact is compared with."""
 
 
 @dataclass(frozen=True)
@@ -235,34 +238,40 @@ def find_same(store: View, bullet: Bullet, today: date) -> str | None:
     return same[0].source if same else None
 
 
-def find_alike(store: View, bullet: Bullet, today: date) -> str | None:
-    """The citation and text of the fact that says nearly, but not just, the same: of one kind, with every number and
-    name of this one, and else as `find_same` has it. What was done is never alike."""
+def compare(store: View, bullet: Bullet, today: date) -> Comparison:
+    """What a fact says beside those that are known of all whom it is about, and still count; see `find_same`.
+
+    What was done is like nothing: it is done again.
+    """
     wanted = _fact(bullet)
     if wanted.kind == "B" or find_same(store, bullet, today):
-        return None
+        return Comparison(CREATE)
     names = [slug for name in wanted.entities for slug in Names(store).slugs(name)]
-    kind = KINDS.index(facts.KINDS[wanted.kind])
-    newest = note_queries.newest_facts(store, kind, names, MAX_COMPARED)
-    known = [each for each in newest if _values(wanted.narrative) <= set(_WORD.findall(each.narrative.casefold()))]
-    own, *others = builtin().embed([wanted.narrative, *(each.narrative for each in known)])
-    near = {each: cosine(own, other) for each, other in zip(known, others, strict=True)}
-    alike = sorted((each for each in near if near[each] >= MIN_LIKENESS), key=lambda each: -near[each])
-    best = _still_true(store, wanted, alike, today)
-    return f"{best[0].source}\n{best[0].narrative}" if best else None
+    known = {one.source: one for one in newest_facts(store, names, MAX_COMPARED) if KINDS[one.kind] != "experience"}
+    near = Comparer(map(known_statement, known.values()), builtin()).nearest(wanted.narrative)
+    true = _still_true(store, wanted, [known[one.source] for _, one in near], today)
+    return Comparer(map(known_statement, true), builtin()).compare(wanted.narrative, wanted.kind, wanted.entities)
+
+
+def find_alike(store: View, bullet: Bullet, today: date) -> str | None:
+    """The citation and text of the fact beside which this one says nothing new, though in other words."""
+    compared = compare(store, bullet, today)
+    known = compared.known if compared.decision in (SKIP, MERGE) else None
+    return f"{known.source}\n{known.text}" if known else None
+
+
+def describe_known(store: View, bullet: Bullet, today: date) -> str | None:
+    """Which fact says what this one says, nearly that, or something else in its place; no sentence yet."""
+    if same := find_same(store, bullet, today):
+        return f"{same} says the same"
+    compared = compare(store, bullet, today)
+    what = "otherwise" if compared.decision == SUPERSEDE else "nearly the same"
+    return f"{compared.known.source} says {what}" if compared.known else None
 
 
 def _fact(bullet: Bullet) -> facts.RetainFact:
     (wanted,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
     return wanted
-
-
-def _values(text: str) -> set[str]:
-    """Its numbers, and its words with a capital but for the first: with another of these it says something else."""
-    words = _WORD.findall(text)
-    return {word.casefold() for word in words if word[0].isdigit()} | {
-        word.casefold() for word in words[1:] if word[0].isupper() and len(word) > 1
-    }
 
 
 def _still_true(store: View, wanted: facts.RetainFact, known: Iterable[KnownFact], today: date) -> list[KnownFact]:
