@@ -13,6 +13,7 @@ import session_makers as make
 from click.testing import CliRunner
 from vaults import fill
 
+from vault_memory.capture import sources
 from vault_memory.cli import group
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
@@ -22,6 +23,7 @@ from vault_memory.rendering.recall import recall_document
 from vault_memory.rendering.status import sessions_text, status_document, status_text
 from vault_memory.search.request import build
 from vault_memory.sessions import ledger, sync, transcript
+from vault_memory.sessions.ledger import TranscriptState
 
 MAKERS: dict[str, Callable[..., object]] = {
     "claude-code": make.claude, "openclaw": make.openclaw, "opencode": make.opencode,
@@ -510,3 +512,65 @@ def test_a_session_has_the_title_that_its_tool_gives_it_later(config: Config, tm
         and "quill2" in text
         and text.count("quill1") == before.count("quill1") - 1
     )
+
+
+# --- summaries of a compaction ---------------------------------------------------------------------------------------
+
+SUMMARY = "This session is being continued from a previous conversation. The zebra crossing was painted."
+
+
+def summarized(tool: str, root: Path) -> None:
+    """A session with a compaction in its middle, as its tool writes it."""
+    if tool == "opencode":
+        make.opencode(root, "one", [*make.talk(1), ("assistant", SUMMARY), ("user", "Thanks for the okapi.")])
+        with make.database(root) as db:
+            db.execute("UPDATE message SET data = json_set(data, '$.summary', json('true')) WHERE id = 'onem0004'")
+        return
+    if tool == "claude-code":
+        record = {
+            "type": "user", "uuid": "s", "isCompactSummary": True, "isVisibleInTranscriptOnly": True,
+            "timestamp": make.STAMP.format(day=1, minute=5), "message": {"role": "user", "content": SUMMARY},
+        }  # fmt: skip
+    else:
+        record = {"type": "compaction", "id": "s", "timestamp": make.STAMP.format(day=2, minute=5), "summary": SUMMARY}
+    file = MAKERS[tool](root, "one", [*make.talk(1), ("user", "Thanks for the okapi.")])
+    *before, last = file.read_text().splitlines()  # type: ignore[attr-defined]
+    file.write_text("\n".join([*before, json.dumps(record), last, ""]))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("tool", MAKERS)
+def test_a_compaction_is_kept_as_a_summary(tool: str, config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    summarized(tool, tmp_path / tool.split("-")[0])
+    config = replace(config, sessions_tools=(tool,))
+    assert swept(config).messages == 6
+    lines = texts(tmp_data)[f"{tool}/one.md"].splitlines()[transcript.HEAD_LINES :]
+    assert lines[4] == f"- Summary: {SUMMARY}" and lines[5] == "- User: Thanks for the okapi."
+    assert asked(config, "zebra crossing")["results"][0]["source"] == f"sessions/{tool}/one#m5"
+    (session,) = sources.sessions_beyond({}, config, os.environ)
+    assert [one.number for one in session.messages] == [1, 2, 3, 4, 6] and session.length == 6
+    assert sources.message_ids(session, config, os.environ).get(6, "") in ("one-4", "m4", "")
+    assert not list(sources.sessions_beyond({session.path: session.length}, config, os.environ))
+
+
+def test_what_was_numbered_without_summaries_keeps_its_numbers(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    summarized("claude-code", tmp_path / "claude")
+    config = replace(config, sessions_tools=("claude-code",))
+    swept(config)
+    file = tmp_data / "sessions" / "claude-code" / "one.md"
+    state = ledger.state_file(tmp_data / "sessions", "claude-code")
+    # As an earlier version left it: five messages, no summary, and a state without the newest field.
+    file.write_text(file.read_text().replace(f"- Summary: {SUMMARY}\n", ""))
+    found = json.loads(state.read_text())
+    for row in found["transcripts"].values():
+        del row[len(TranscriptState._fields) - 1 :]
+        row[TranscriptState._fields.index("messages")] = 5
+        row[TranscriptState._fields.index("stamp")] = row[TranscriptState._fields.index("mark")] = ""
+    state.write_text(json.dumps(found))
+    old = file.read_text()
+    (transcript_file,) = (tmp_path / "claude").glob("*/*.jsonl")
+    with transcript_file.open("a") as handle:
+        for line in make.claude_lines("one", [("user", "And a newer word.")])[1:]:
+            handle.write(f"{line}\n")
+        handle.write(json.dumps({"type": "user", "isCompactSummary": True, "message": {"content": SUMMARY}}) + "\n")
+    assert swept(config).anew == 1
+    assert file.read_text() == f"{old}- User: And a newer word.\n- Summary: {SUMMARY}\n"

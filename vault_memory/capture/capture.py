@@ -141,7 +141,7 @@ def find_items(
                 if found := judge.of_session(session, marks.sessions.get(session.path, 0)):
                     ids = sources.message_ids(session, config, environ)
                     report.items += [item._replace(message=ids.get(int(item.message), "")) for item in found]
-                marks.sessions[session.path] = len(session.messages)
+                marks.sessions[session.path] = session.length
             for log in logs:
                 report.items += judge.of_log(log)
                 marks.logs[log.path] = log.digest

@@ -44,6 +44,8 @@ class CapturedSession(NamedTuple):
     id: str
     scope: str
     messages: tuple[SessionMessage, ...]
+    length: int
+    """The number of its last line: summaries count, and are no messages."""
 
     @property
     def name(self) -> str:
@@ -66,9 +68,10 @@ def sessions_beyond(marks: Mapping[str, int], config: Config, environ: Mapping[s
 
 
 def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
-    scope, day, messages = "", None, []
+    scope, day, messages, length = "", None, [], 0
     with open(home / path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
+            length = transcript.message_number(number)
             if number <= transcript.HEAD_LINES:
                 head = _HEAD.match(line)
                 if head and head[1] == "scope":
@@ -77,9 +80,8 @@ def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
                     day = date.fromisoformat(head[2].strip())
             elif found := _LINE.match(line):
                 day = date.fromisoformat(found["day"]) if found["day"] else day
-                at = transcript.message_number(number)
-                messages.append(SessionMessage(at, found["speaker"] == "User", found["text"], day))
-    return CapturedSession(path, tool, key, Path(key).stem, scope, tuple(messages))
+                messages.append(SessionMessage(length, found["speaker"] == "User", found["text"], day))
+    return CapturedSession(path, tool, key, Path(key).stem, scope, tuple(messages), length)
 
 
 # --- daily logs -----------------------------------------------------------------------------------------------------
@@ -145,9 +147,12 @@ def message_ids(session: CapturedSession, config: Config, environ: Mapping[str, 
     for source in listing.sources:
         if source.key == session.key:
             with suppress(OSError):
-                said = (record.message for record in source.read("").records if record.message)
-                numbered = (message for message in said if transcript.clean_message(message.text))
-                found |= {number: message.id for number, message in enumerate(numbered, start=1) if message.id}
+                records = (record.message for record in source.read("").records if record.message)
+                said = (one for one in records if one.speaker != transcript.SUMMARY)
+                kept = (one for one in said if transcript.clean_message(one.text))
+                found |= {
+                    message.number: one.id for message, one in zip(session.messages, kept, strict=False) if one.id
+                }
     return found
 
 

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.startup import user_folder
 from vault_memory.vault import safe_files
@@ -41,6 +41,8 @@ class TranscriptState(NamedTuple):
     is_gone: bool = False
     is_unfinished: bool = False
     title: str = ""
+    before_summaries: int = 0
+    """So many messages were numbered before summaries were kept: a reading anew keeps none among them."""
 
 
 class SessionCounts(NamedTuple):
@@ -110,8 +112,14 @@ def load(file: Path) -> dict[str, TranscriptState]:
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         found = json.loads(file.read_bytes())
         if found["version"] == VERSION:
-            return {key: TranscriptState(*row) for key, row in found["transcripts"].items()}
+            return {key: _state(row) for key, row in found["transcripts"].items()}
     return {}
+
+
+def _state(row: list[Any]) -> TranscriptState:
+    state = TranscriptState(*row)
+    is_older = len(row) < len(TranscriptState._fields)
+    return state._replace(before_summaries=state.messages) if is_older else state
 
 
 def save(file: Path, known: Mapping[str, TranscriptState]) -> None:

@@ -224,7 +224,8 @@ class _ToolSync:
     def _write(self, source: Transcript, before: TranscriptState, reading: Reading) -> TranscriptState:
         """Write what a reading gives; the derived file is touched only where there is something to write."""
         path = before.path or self._free_name(source.key.rpartition("/")[2].removesuffix(".jsonl"))
-        known = TranscriptState(path=path) if reading.is_anew else before
+        anew = TranscriptState(path=path, before_summaries=before.before_summaries)
+        known = anew if reading.is_anew else before
         writer, is_chosen = _TextWriter(self._home, known, self._scope, self._tool), False
         with writer:
             for record in reading.records:
@@ -295,7 +296,9 @@ class _TextWriter:
 
     def add(self, message: Message) -> None:
         """Write a message, if somebody said something in it."""
-        words = transcript.clean_message(message.text)
+        if message.speaker == transcript.SUMMARY and self.known.messages < self.known.before_summaries:
+            return  # a line more would give what is cited other numbers
+        words = transcript.clean_message(message.text, message.speaker)
         if not words:
             return
         if self._handle is None:

@@ -20,12 +20,12 @@ from typing import Any, BinaryIO, NamedTuple
 import apsw
 
 from vault_memory.config import Config
-from vault_memory.sessions.transcript import Message
+from vault_memory.sessions.transcript import SUMMARY, Message
 
 SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
-_NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-"""Flags of what nobody said: a subagent's, Claude Code's own, what is told again."""
+_NOT_SAID = ("isMeta", "isSidechain", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+"""Flags of what nobody said: a subagent's, Claude Code's own."""
 
 
 class Record(NamedTuple):
@@ -101,7 +101,11 @@ def _claude_code(record: Mapping[str, Any]) -> Record:
     chosen, made = _text_field(record.get("customTitle")), _text_field(record.get("aiTitle"))
     if chosen or made:
         return Record(title=chosen or made, is_chosen=bool(chosen))
-    if speaker is None or not isinstance(message, dict) or any(record.get(flag) for flag in _NOT_SAID):
+    if speaker and record.get("isCompactSummary") and not record.get("isSidechain"):
+        speaker = SUMMARY
+    elif any(record.get(flag) for flag in _NOT_SAID):
+        speaker = None
+    if speaker is None or not isinstance(message, dict):
         return Record(folder=folder)
     day, id = _parse_day(record.get("timestamp")), _text_field(record.get("uuid"))
     return _read_blocks(speaker, message.get("content"), day, id)._replace(folder=folder)
@@ -110,6 +114,9 @@ def _claude_code(record: Mapping[str, Any]) -> Record:
 def _openclaw(record: Mapping[str, Any]) -> Record:
     if record.get("type") == "session":
         return Record(folder=_text_field(record.get("cwd")))
+    if record.get("type") == "compaction":
+        day = _parse_day(record.get("timestamp"))
+        return _read_blocks(SUMMARY, record.get("summary"), day, _text_field(record.get("id")))
     message = record.get("message")
     if record.get("type") != "message" or not isinstance(message, dict):
         return Record()
@@ -368,7 +375,8 @@ class DatabaseSession:
             elif part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored")):
                 texts.append(_text_field(part.get("text")))
             outputs += isinstance(part, dict) and part.get("type") == "tool"
-        is_said = speaker and any(texts) and message.get("summary") is not True
+        is_said = speaker and any(texts)
+        speaker = SUMMARY if message.get("summary") is True else speaker
         return Record(Message(speaker or "", "\n".join(texts), day) if is_said else None, outputs=outputs)
 
 

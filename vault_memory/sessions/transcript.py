@@ -19,6 +19,9 @@ PREFIX = "sessions/"
 HEAD_LINES = 6
 """Lines of the head; the first message stands on the next."""
 
+SUMMARY = "Summary"
+"""Who speaks where a tool summed up what was said before, at a compaction."""
+
 BREAK = " ⏎ "
 TITLE_CHARS = 80
 
@@ -144,8 +147,8 @@ _TOLD_AGAIN = (
 """How messages begin that the tool wrote in the user's name."""
 
 
-def clean_message(text: str) -> str:
-    """What somebody said in a message, without what tools, hooks and recall put there, and without secrets; or ""."""
+def clean_message(text: str, speaker: str = "") -> str:
+    """What was said in a message, without what tools, hooks and recall put there, and without secrets; or ""."""
     text, over = text[:MAX_READ_CHARS], text[MAX_READ_CHARS:]
     text = stripped(text)
     if "<" in text:
@@ -153,7 +156,7 @@ def clean_message(text: str) -> str:
     if "(untrusted" in text:
         text = _METADATA.sub("", text)
     text = text.strip()
-    if _NOBODYS.fullmatch(text) or text.startswith(_TOLD_AGAIN):
+    if _NOBODYS.fullmatch(text) or (text.startswith(_TOLD_AGAIN) and speaker != SUMMARY):
         return ""
     return _redact_and_bound(text, over)
 
