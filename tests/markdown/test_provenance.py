@@ -250,7 +250,7 @@ def test_no_line_claims_more_than_its_note(said: str, of_note: str, by: str) -> 
     ],
 )  # fmt: skip
 def test_a_clipped_page_is_from_the_web(properties: dict[str, object], by: str) -> None:
-    assert provenance.note_origin(properties) == by
+    assert provenance.note_origin(properties, "clippings/A.md") == by
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def logs_beyond(marks: Mapping[str, str], vault: Vault, folders: Folders) -> Ite
             if marks.get(path) == digest:
                 continue
             note = parse(path, data)
-            if provenance.note_origin(note.properties) == provenance.PERSON:
+            if provenance.note_origin(note.properties, note.path) == provenance.PERSON:
                 scope = scopes.note_scope(note.properties, path, folders)
                 yield CapturedLog(path, day, scope, digest, tuple(_own_lines(note)))
 

@@ -83,7 +83,7 @@ def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str,
     note = parse(path, vault.read(path))
     of_note = scopes.note_scope(note.properties, note.path, vault.config.folder_scopes)
     private, origins = scopes.by_line(note), scopes.origins_by_line(note)
-    whole = provenance.note_origin(note.properties)
+    whole = provenance.note_origin(note.properties, note.path)
     pieces = []
     has_text = False
     for passage, section, _ in passages.with_context(passages.passages(note, facts.facts(note, None))):

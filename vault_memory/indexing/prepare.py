@@ -41,7 +41,7 @@ from vault_memory.store.rows import (
 from vault_memory.store.view import text_hash
 from vault_memory.text import dates, terms, tokens
 from vault_memory.text.daily_notes import name_day
-from vault_memory.text.scope_syntax import Folders
+from vault_memory.text.scope_syntax import Folders, agent_project
 from vault_memory.vault.vault import DailySettings, Vault, content_hash
 from vault_memory.vault.walk import File
 
@@ -68,7 +68,7 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()
     named = name_day("/".join(stem.split("/")[-daily.format.count("/") - 1 :]), daily.format)
     days = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
     day = (named or next((day for day in days if day), None)) if is_note else None
-    problems, origin = list(note.problems), provenance.note_origin(note.properties)
+    problems, origin = list(note.problems), provenance.note_origin(note.properties, note.path)
     if origin == provenance.UNCLEAR:
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
     if slip := scopes.problem(note.properties):
@@ -105,7 +105,8 @@ def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> It
 
     facts = retain.facts(note, day, ready.problems)
     first = next(facts, None)
-    told = _utterances(note, day, ready.problems) if day and is_log and first is None else {}
+    is_told = is_log and first is None and not agent_project(note.path)
+    told = _utterances(note, day, ready.problems) if day and is_told else {}
     cut = passages(note, chain([first], facts) if first else ())
     for passage, section, context in with_context(cut, *([own_scope] if scope_of else [])):
         fact, start, end = passage.fact, passage.start_line, passage.end_line

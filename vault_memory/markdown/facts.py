@@ -18,7 +18,7 @@ from vault_memory.markdown.links import block_id
 from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem, is_note_path
 from vault_memory.text import dates
 from vault_memory.text.date_grammar import parse_t
-from vault_memory.text.scope_syntax import is_scope, no_scope, normal_scope
+from vault_memory.text.scope_syntax import agent_project, is_scope, no_scope, normal_scope
 from vault_memory.text.spans import Span
 
 KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
@@ -99,8 +99,8 @@ def facts(note: Note, mentioned: date | None, problems: list[Problem] | None = N
 
 def _sections(note: Note) -> Iterator[tuple[int, int]]:
     """Yield (first, last) line of each Retain section's body; sections inside sections are not yielded twice."""
-    if not is_note_path(note.path):
-        return
+    if not is_note_path(note.path) or agent_project(note.path):
+        return  # what an agent notes for itself is no evidence: it may be what it was told from here
     last = len(note.lines)
     if note.path == OPINIONS_NOTE:
         yield 1, last

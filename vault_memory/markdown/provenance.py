@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from vault_memory.markdown.entities import link_name
+from vault_memory.text.scope_syntax import agent_project
 
 PERSON, WEB, UNCLEAR = "person", "web", "unclear"
 
@@ -55,8 +56,16 @@ def _weight(by: str) -> int:
     return 2 if by == PERSON else int(is_trusted(by))
 
 
-def note_origin(properties: Mapping[str, object]) -> str:
-    """Who a note is from, however the property is called; the web where it only names a page as its source."""
+def note_origin(properties: Mapping[str, object], path: str) -> str:
+    """Who a note is from, however the property is called; the web where it only names a page as its source.
+
+    A note in an agent's folder is the agent's at most: what it says of itself, the agent wrote.
+    """
+    said, of_folder = _named_origin(properties), "agent:claude-code" if agent_project(path) else PERSON
+    return line_origin(said, of_folder) or of_folder
+
+
+def _named_origin(properties: Mapping[str, object]) -> str:
     from vault_memory.markdown.frontmatter import guarded  # a recall reads no properties
 
     named = [(key, value) for key, value in properties.items() if value not in (None, "")]

@@ -14,9 +14,11 @@ from vault_memory.markdown.facts import BULLET, HEAD
 from vault_memory.markdown.frontmatter import guarded
 from vault_memory.markdown.note import BLANK, HEADING, TEXT, Note, Problem
 from vault_memory.text.scope_syntax import (
+    AGENT_NOTES,
     GLOBAL,
     UNREADABLE_SCOPE,
     Folders,
+    agent_project,
     folder_key,
     is_scope,
     no_scope,
@@ -191,12 +193,16 @@ def problem(properties: Mapping[str, object]) -> str:
 
 
 def folder_scope(path: str, folders: Folders) -> str:
-    """What is said of the nearest folder that a note lies in: GLOBAL where nothing is."""
-    if not folders:
-        return GLOBAL
+    """What is said of the nearest folder that a note lies in: GLOBAL where nothing is.
+
+    An agent's folder is its project's unless the user closed one around it, or says something else of it.
+    """
+    project = agent_project(path)
+    own = f"{AGENT_NOTES}/{project}" if project else ""
     name = f"{folder_key(path)}/"
     holding = [(folder, scope) for folder, scope in folders if not folder or name.startswith(f"{folder}/")]
-    return max(holding, key=lambda pair: len(pair[0]), default=("", GLOBAL))[1]
+    folder, scope = max(holding, key=lambda pair: len(pair[0]), default=("", GLOBAL))
+    return normal_scope(f"project:{project}") if scope == GLOBAL and len(folder) < len(own) else scope
 
 
 class LineAccess(NamedTuple):
@@ -209,7 +215,7 @@ class LineAccess(NamedTuple):
 def line_access(note: Note, folders: Folders) -> list[LineAccess]:
     """Whose each line of a note is, and who it is from: what an edit must not change of a line it does not replace."""
     whole = note_scope(note.properties, note.path, folders)
-    of_whole, by = provenance.note_origin(note.properties), origins_by_line(note)
+    of_whole, by = provenance.note_origin(note.properties, note.path), origins_by_line(note)
     own = dict.fromkeys(range(1, len(note.lines) + 1), whole) | by_line(note)
     for fact in retain.facts(note, None):
         lines = range(fact.start_line, fact.end_line + 1)

@@ -36,6 +36,17 @@ def is_scope(text: str) -> bool:
     return _SCOPE_FORM.fullmatch(text) is not None
 
 
+AGENT_NOTES = "agents/claude-code"
+"""Where Claude Code's own notes lie in a vault, a folder for each project: they do not say whose they are."""
+
+
+def agent_project(path: str) -> str:
+    """The project whose notes an agent keeps in the folder that a note lies in; "" for any other note."""
+    inside = folder_key(path).removeprefix(f"{AGENT_NOTES}/")
+    name, slash, _ = inside.partition("/")
+    return name if slash and inside != folder_key(path) else ""
+
+
 def folder_key(path: str) -> str:
     """A folder as it is compared: capitals and the way accents are written play no part, a slip would open it."""
     key = unicodedata.normalize("NFC", path.strip().removeprefix("./").strip("/")).casefold()

@@ -143,7 +143,7 @@ def _may_come(gone: list[_LineReading], come: list[_LineReading], opened: OpenSc
 
 def _of_persons(note: Note) -> set[str]:
     """The facts that are read as a person's words."""
-    by_note = provenance.note_origin(note.properties)
+    by_note = provenance.note_origin(note.properties, note.path)
     return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
 
 

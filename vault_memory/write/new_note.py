@@ -119,7 +119,7 @@ def find_same(store: View, vault: Vault, filing: NewNote, scopes: Sequence[str])
             lines = line_access(found, vault.config.folder_scopes) if scopes else ()
             if any(line.scope not in scopes for line in lines):
                 continue
-            if trusted and not provenance.is_trusted(provenance.note_origin(found.properties)):
+            if trusted and not provenance.is_trusted(provenance.note_origin(found.properties, path)):
                 continue
             first, last = found.states.count(FRONT), len(_LINKS.sub("", "\n".join(found.lines)).split("\n"))
             if said in (folded_lines(found.lines[first:end], found.states[first:end]) for end in (None, last)):
