@@ -190,6 +190,7 @@ class Config:
     hooks_seconds: float = _own(_number(0.1, 60), 2.0)
     hooks_budget: int = _own(_number(1, 1_000_000), 2000)
     sessions_tools: tuple[str, ...] = _own(_tools, ())
+    sessions_log: bool = _own(_FLAG, False)
     capture_mode: str = _own(_one_of("off", "propose", "write"), "propose")
     capture_preset: str = _own(_one_of("balanced", "conservative", "high-recall"), "balanced")
     capture_languages: tuple[str, ...] = _own(_LANGUAGES, ("en", "de", "fr", "es", "pt"))

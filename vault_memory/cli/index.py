@@ -1,9 +1,7 @@
 """The `index` command."""
 
-import json
 import os
-import re
-import tomllib
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +10,11 @@ import click
 from vault_memory import startup
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.config import load
-from vault_memory.errors import NoVaultError, UsageError
-from vault_memory.integrations.install import replace_file
+from vault_memory.errors import NoVaultError, RefusedError, UsageError
+from vault_memory.integrations.install import add_user_settings, replace_file
 from vault_memory.memory import Memory
 from vault_memory.rendering.common import clean, dump, plural, schema
 from vault_memory.rendering.status import backfill_text, index_document, index_text, problem_line, sessions_text
-
-_VAULT_TABLE = re.compile(r"^[ \t]*\[[ \t]*vault[ \t]*\].*$", re.MULTILINE)
 
 
 @command("memory index --rebuild", short_help="Update the index, or rebuild it.")
@@ -86,16 +82,13 @@ def _with_vault(shared: Shared) -> Shared:
 
 def _remember(shared: Shared, root: Path) -> None:
     """Put a vault that nothing leads to again, because its index lies elsewhere, into the user's own settings."""
-    file = Path(os.path.realpath(startup.user_folder("config", os.environ)), "config.toml")
-    before = file.read_bytes() if file.exists() else None
-    text = (before or b"").decode("utf-8-sig")
-    users = tomllib.loads(text).get("vault", {})
-    if startup.named_vault(None, os.environ, str(root)) or not isinstance(users, dict) or "path" in users:
+    if startup.named_vault(None, os.environ, str(root)):
         return
-    path = json.dumps(str(root), ensure_ascii=False)
-    with_path, tables = _VAULT_TABLE.subn(lambda head: f"{head[0]}\npath = {path}", text, count=1)
-    replace_file(file, before, (with_path if tables else f"vault = {path}\n{text}").encode())
-    shared.note(f"From now on this is your vault everywhere (set in {file}).")
+    with suppress(RefusedError):  # another is named there, or the file is not to be changed
+        change = add_user_settings(os.environ, {"vault.path": str(root)})
+        if change.before != change.after:
+            replace_file(change.file, change.before, change.after)
+            shared.note(f"From now on this is your vault everywhere (set in {change.file}).")
 
 
 def _check(shared: Shared, mine: str, fresh: str) -> None:

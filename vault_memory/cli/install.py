@@ -12,9 +12,13 @@ import click
 
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
+from vault_memory.integrations import auto_memory as auto_memory_folder
 from vault_memory.integrations import settings_paths
-from vault_memory.integrations.install import FileChange, Installer, switched_off
+from vault_memory.integrations.install import FileChange, Installer, add_user_settings, switched_off
+from vault_memory.integrations.settings_paths import InstallPlace
+from vault_memory.rendering.common import plural
 from vault_memory.sessions import projects
+from vault_memory.text.scope_syntax import AGENT_NOTES
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
@@ -33,24 +37,43 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @command("memory install claude-code --dry-run", short_help="Connect an agent to this vault: hooks and MCP server.")
 @_options
-def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
+@click.option(
+    "--sessions/--no-sessions", default=None, help="Keep what is said in its sessions searchable; asked on a terminal."
+)
+@click.option(
+    "--auto-memory",
+    is_flag=True,
+    help="Have Claude Code keep its own notes of this project in the vault (with --scope project).",
+)
+def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: bool | None, auto_memory: bool) -> None:
     """Put this vault's hooks and MCP server into an agent's settings; all else in them stays as it is.
 
-    AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
+    AGENT is claude-code, opencode, claude-desktop, cursor or vscode. Claude Code deletes the transcripts of its
+    sessions after 30 days: with --sessions their text is kept in your data folder.
     """
     from vault_memory.config import load
 
     config = load(shared.vault)
     if not config.vault.is_dir():
         raise VaultError(f"The vault {config.vault} is not there.", "Check the path and that its drive is mounted.")
-    installer = _installer(agent, scope, config)
+    place = _place(scope)
+    notes = _notes_folder(agent, place, config) if auto_memory else None
+    installer = _installer(agent, place, config, notes)
     changes = installer.install()
+    can_ask = shared.can_ask() and not dry_run
+    if notes:
+        changes += _copies(place, notes, can_ask)
+    keeping = _sessions_settings(agent, config, sessions, can_ask)
+    if keeping:
+        changes.append(add_user_settings(os.environ, keeping))
     if not dry_run:
         installer.apply(changes)
     name = settings_paths.NAMES[agent]
     about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
     _report(shared, "install", changes, about)
     is_changed = any(change.before != change.after for change in changes)
+    if "sessions.tools" in keeping:
+        shared.note(f"{TRANSCRIPTS_GO[agent]} `memory index` keeps their text.")
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _vaults(changes) - {about["vault"]}:
@@ -73,7 +96,7 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
 
     AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
     """
-    installer = _installer(agent, scope)
+    installer = _installer(agent, _place(scope), notes=Path(AGENT_NOTES))
     changes = installer.uninstall()
     if not dry_run:
         installer.apply(changes)
@@ -89,19 +112,61 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         shared.note(f"{settings_paths.NAMES[agent]} {uses} {_name_vaults(vaults)}.")
 
 
-def _installer(agent: str, scope: str, config: "Config | None" = None) -> Installer:
+def _place(scope: str) -> InstallPlace:
+    here = Path.cwd()
+    return InstallPlace(scope, projects.checkout(here) or here, os.environ)
+
+
+def _notes_folder(agent: str, place: InstallPlace, config: "Config") -> Path:
+    if agent != "claude-code":
+        raise UsageError("--auto-memory is for Claude Code alone.", "Leave it out.")
+    return auto_memory_folder.notes_folder(place, config)
+
+
+def _copies(place: InstallPlace, notes: Path, can_ask: bool) -> list[FileChange]:
+    """What copies the notes that Claude Code has of a project already, unless its owner says no."""
+    source = auto_memory_folder.usual_folder(place)
+    found = auto_memory_folder.copies(source, notes)
+    question = f"Copy the {plural(len(found), 'note')} that Claude Code has of this project ({source}) to {notes}?"
+    return found if found and (not can_ask or click.confirm(question, default=True, err=True)) else []
+
+
+TRANSCRIPTS_GO = {
+    "claude-code": "Claude Code deletes the transcripts of its sessions after 30 days.",
+    "opencode": "opencode's sessions stay until you delete them there.",
+}
+
+
+def _sessions_settings(
+    agent: str, config: "Config", wanted: bool | None, can_ask: bool
+) -> dict[str, bool | str | Sequence[str]]:
+    """What is to be added to the user's settings so that an agent's sessions are kept; asks where nothing is said."""
+    if agent not in TRANSCRIPTS_GO:
+        if wanted:
+            raise UsageError(f"The sessions of {settings_paths.NAMES[agent]} cannot be read.", "Leave out --sessions.")
+        return {}
+    if agent in config.sessions_tools or wanted is False or not (wanted or can_ask):
+        return {}
+    name = settings_paths.NAMES[agent]
+    question = f"{TRANSCRIPTS_GO[agent]} Keep what is said in {name}'s sessions searchable, for you alone?"
+    if not (wanted or click.confirm(question, err=True)):
+        return {}
+    log = "Also list each day's sessions in its daily note, under `## Sessions`?"
+    is_logged = can_ask and not config.sessions_log and click.confirm(log, err=True)
+    return {"sessions.tools": [agent], **({"sessions.log": True} if is_logged else {})}
+
+
+def _installer(agent: str, place: InstallPlace, config: "Config | None" = None, notes: Path | None = None) -> Installer:
     """What installs a vault; without its settings what takes out whichever it is, for it may be gone by now."""
     from vault_memory.daemon.service import program
 
-    here = Path.cwd()
-    place = settings_paths.InstallPlace(scope, projects.checkout(here) or here, os.environ)
     words = program() if config is None else (*program(), "--vault", str(config.vault))
     try:
         "".join(words).encode("utf-8")
     except UnicodeEncodeError:
         raise UsageError("The vault's path is not UTF-8 and cannot be written to a JSON file.", "Rename it.") from None
     run = settings_paths.Program(words, config.hooks_seconds if config else 0)
-    return Installer(settings_paths.target(agent, place, run), os.environ)
+    return Installer(settings_paths.target(agent, place, run, notes), os.environ)
 
 
 def _vaults(changes: Sequence[FileChange]) -> set[str]:

@@ -23,6 +23,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.integrations import settings_edit
 from vault_memory.integrations.settings_edit import Document, NotEditableError, Spot
 from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallTarget, Script, SettingsFile
+from vault_memory.integrations.user_settings import add_setting
 from vault_memory.vault import safe_files
 
 LEFT_BEHIND_SECONDS = 3600.0
@@ -189,6 +190,17 @@ class Installer:
             return InstallRecord(kept["before"], str(kept["written"]), tuple(kept["folders"]))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return InstallRecord(_EMPTY)
+
+
+def add_user_settings(environ: Mapping[str, str], added: Mapping[str, bool | str | Sequence[str]]) -> FileChange:
+    """What adds keys (`sessions.tools`) to the user's own settings; raises RefusedError where it cannot be done."""
+    file, before = _read(Path(startup.user_folder("config", environ), "config.toml"))
+    text = _text(file, before)
+    for name, value in added.items():
+        table, _, key = name.partition(".")
+        text = add_setting(text, table, key, value)
+    (change,) = _check_files([FileChange(file, before, text.encode("utf-8") if added else before)])
+    return change
 
 
 class FileState(NamedTuple):

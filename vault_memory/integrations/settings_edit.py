@@ -220,12 +220,13 @@ def _indentation(text: str, at: int) -> str:
 class Entry(NamedTuple):
     """One object of ours: the member `key` of the object at `path`, or (no key) a hook in a group of the array there.
 
+    A text instead of an object takes the place of another that is there, which comes back when ours goes.
     `words` gives the command line of one of ours, and none of what is not. `keeps` says which members (name, value)
     stay as they are when one that is there is renewed.
     """
 
     path: tuple[str, ...]
-    value: Mapping[str, Any]
+    value: Mapping[str, Any] | str
     words: Callable[[Any], Sequence[str]]
     key: str | None = None
     keeps: Callable[[str, Any], bool] = lambda name, value: False
@@ -272,7 +273,8 @@ def find(document: Document, entries: Iterable[Entry]) -> list[Spot]:
             if entry.key is None:
                 found += _find_hooks(entry, holder, index, child)
             elif child.key == entry.key and (words := entry.words(child.value)):
-                added = [f"{entry.label}.{name}" for name in child.value if name not in entry.value]
+                names = child.value if isinstance(child.value, dict) else ()
+                added = [f"{entry.label}.{name}" for name in names if name not in entry.value]
                 found.append(Spot(entry, child, words, holder, index, added))
     return found
 
@@ -292,7 +294,8 @@ def _find_hooks(entry: Entry, holder: Node, index: int, group: Node) -> list[Spo
 
 def find_foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
     """What stands under our name and is not ours: `mcpServers.vault-memory`."""
-    found = ((entry, document.find((*entry.path, entry.key))) for entry in entries if entry.key)
+    named = (entry for entry in entries if entry.key and not isinstance(entry.value, str))
+    found = ((entry, document.find((*entry.path, entry.key or ""))) for entry in named)
     return [entry.label for entry, there in found if there is not None and not entry.words(there.value)]
 
 
@@ -301,7 +304,11 @@ def put(text: str, entries: Iterable[Entry]) -> str:
     for entry in entries:
         document = parse(text)
         spots = find(document, [entry])
-        text = _renew(document, spots[-1]) if spots else _insert_entry(document, entry)
+        node = document.find((*entry.path, entry.key or ""))
+        if isinstance(entry.value, str):
+            text = replace_value(document, node, entry.value) if node else _insert_entry(document, entry)
+        else:
+            text = _renew(document, spots[-1], entry.value) if spots else _insert_entry(document, entry)
     return text
 
 
@@ -325,11 +332,11 @@ def _insert_entry(document: Document, entry: Entry) -> str:
     return insert_child(document, into, value, entry.key)
 
 
-def _renew(document: Document, spot: Spot) -> str:
+def _renew(document: Document, spot: Spot, value: Mapping[str, Any]) -> str:
     """The text with each member of ours as it is to be; members that its owner added stay."""
     standing = spot.node.value
     kept = {name for name, value in standing.items() if spot.entry.keeps(name, value)}
-    renewed = standing | {name: value for name, value in spot.entry.value.items() if name not in kept}
+    renewed = standing | {name: value for name, value in value.items() if name not in kept}
     return document.text if renewed == standing else replace_value(document, spot.node, renewed)
 
 
@@ -342,11 +349,20 @@ def take(text: str, entries: Sequence[Entry], before: str) -> str:
     for entry in reversed(entries):
         document = parse(text)
         while spots := find(document, [entry]):
-            document = parse(remove_child(document, spots[-1].container, spots[-1].place))
+            document = parse(_take_out(document, spots[-1], earlier))
         for depth in range(len(entry.path), -1, -1):
             document = _restore_empty(document, entry.path[:depth], earlier)
         text = document.text
     return text
+
+
+def _take_out(document: Document, spot: Spot, earlier: Document) -> str:
+    """The text without one of ours, or with the text whose place ours took."""
+    if isinstance(spot.entry.value, str):
+        was = earlier.find((*spot.entry.path, spot.entry.key or ""))
+        if was is not None and not spot.entry.words(was.value):
+            return document.text[: spot.node.start] + earlier.text[was.start : was.end] + document.text[spot.node.end :]
+    return remove_child(document, spot.container, spot.place)
 
 
 def _restore_empty(document: Document, path: tuple[str, ...], earlier: Document) -> Document:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.errors import UsageError
 from vault_memory.integrations.settings_edit import NAME, Entry, is_program
+from vault_memory.text.scope_syntax import AGENT_NOTES
 
 NAMES = {
     "claude-code": "Claude Code", "opencode": "opencode", "claude-desktop": "Claude Desktop", "cursor": "Cursor",
@@ -44,6 +45,12 @@ class InstallPlace:
     @property
     def is_user(self) -> bool:
         return self.scope == "user"
+
+    @property
+    def claude_folder(self) -> Path:
+        """The user's folder of Claude Code."""
+        named = self.environ.get("CLAUDE_CONFIG_DIR", "")
+        return Path(named) if os.path.isabs(named) else self.home / ".claude"
 
     @property
     def home(self) -> Path:
@@ -97,10 +104,17 @@ class InstallTarget(NamedTuple):
     """The project that all of it must lie in, links followed."""
 
 
-def target(agent: str, place: InstallPlace, program: Program) -> InstallTarget:
-    """What goes where for an agent; raises UsageError where it has no such scope."""
+def target(agent: str, place: InstallPlace, program: Program, notes: Path | None = None) -> InstallTarget:
+    """What goes where for an agent; raises UsageError where it has no such scope.
+
+    `notes` is where Claude Code is to keep its own notes of the project; None leaves that as it is.
+    """
     make = {"claude-code": _claude_code, "opencode": _opencode}.get(agent)
     found = make(place, program) if make else InstallTarget((_server_settings(agent, place, program),))
+    if notes and agent == "claude-code" and not place.is_user:
+        entry = Entry((), str(notes), _notes_words, key="autoMemoryDirectory")
+        settings = SettingsFile(place.project / ".claude" / "settings.local.json", [entry])
+        found = found._replace(settings=(*found.settings, settings))
     return found._replace(within=None if place.is_user else place.project)
 
 
@@ -126,10 +140,9 @@ def _server_value(program: Program) -> dict[str, Any]:
 
 def _claude_code(place: InstallPlace, program: Program) -> InstallTarget:
     server = _server("mcpServers", _server_value(program))
-    named = place.environ.get("CLAUDE_CONFIG_DIR", "")
     if place.is_user:
-        folder = Path(named) if os.path.isabs(named) else place.home / ".claude"
-        servers = folder / ".claude.json" if os.path.isabs(named) else place.home / ".claude.json"
+        folder = place.claude_folder
+        servers = (folder if os.path.isabs(place.environ.get("CLAUDE_CONFIG_DIR", "")) else place.home) / ".claude.json"
     else:
         folder, servers = place.project / ".claude", place.project / ".mcp.json"
     hooks = _hooks(program)
@@ -175,6 +188,13 @@ def _opencode(place: InstallPlace, program: Program) -> InstallTarget:
     plugin = Script(folder / "plugins" / "vault-memory.js", "opencode.js", {"command": words, "wait": wait})
     settings = SettingsFile(file, [_server("mcp", value)], comments=True)
     return InstallTarget((settings,), (plugin, _skill(folder)))
+
+
+def _notes_words(value: Any) -> list[str]:  # noqa: ANN401 - settings can hold anything
+    """What names the vault that Claude Code keeps its notes in."""
+    folder = Path(value) if isinstance(value, str) else Path()
+    is_ours = folder.parent.parts[-2:] == Path(AGENT_NOTES).parts
+    return [NAME, "--vault", str(folder.parents[2])] if is_ours else []
 
 
 def _skill(folder: Path) -> Script:
