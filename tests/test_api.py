@@ -208,19 +208,11 @@ WRONG: dict[str, Callable[[Memory], object]] = {
     "lines that are words": lambda memory: memory.get("memory.md", lines=("a", "b")),  # type: ignore[arg-type]
     "one line": lambda memory: memory.get("memory.md", lines=3),  # type: ignore[arg-type]
     "lines the wrong way round": lambda memory: memory.get("memory.md", lines=(5, 2)),
-    "line 0": lambda memory: memory.get("memory.md", lines=(0, 2)),
     "no tokens": lambda memory: memory.get("memory.md", max_tokens=0),
     "an entity that is no text": lambda memory: memory.entity(5),  # type: ignore[arg-type]
-    "an entity's opinions that is no text": lambda memory: memory.opinions(5),  # type: ignore[arg-type]
-    "a name that is no text": lambda memory: memory.similar_names(5),  # type: ignore[arg-type]
-    "a link that is no text": lambda memory: memory.notes_called(5),  # type: ignore[arg-type]
-    "a folder that UTF-8 cannot hold": lambda memory: memory.notes_below("\ud800"),
-    "a fact that is no text": lambda memory: memory.retain(5),  # type: ignore[arg-type]
     "a day that is none": lambda memory: memory.retain("Sings.", date="some day"),
-    "lines to forget the wrong way round": lambda memory: memory.plan_forget("memory.md", 5, 2),
     "a page to reflect that is none": lambda memory: memory.reflect(only=["pages"]),
     "a source that one vault has not": lambda memory: memory.context("bicycle", source="sessions"),
-    "a run that is no text": lambda memory: memory.undo(5),  # type: ignore[arg-type]
 }
 
 

@@ -43,8 +43,3 @@ def test_a_short_soak_loses_nothing() -> None:
     assert {what: told[what] for what in wanted} == dict.fromkeys(wanted, "0")
     assert sum(" killed " in line for line in lines) == 1
     assert any(line.endswith("as the daemon was away") and not line.startswith("0 ") for line in lines)
-
-
-def test_the_daemons_figures_are_printed() -> None:
-    table = printed("daemon", "--notes", "40", "--saved", "10", "--idle", "1")
-    assert "10 of 10 notes" in table and "wake-ups a second" in table

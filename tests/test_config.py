@@ -114,14 +114,6 @@ def test_the_vault_is_found_in_four_ways(home: Home, tmp_path: Path) -> None:
     assert load(None, home.environ, outside).vault == tmp_path / "configured"
 
 
-@pytest.mark.parametrize("marker", [".memory", ".obsidian"])
-def test_the_nearest_marked_parent_is_the_vault(tmp_path: Path, marker: str) -> None:
-    inner = tmp_path / "outer" / "inner"
-    (tmp_path / "outer" / ".obsidian").mkdir(parents=True)
-    (inner / marker).mkdir(parents=True)
-    assert load(None, {"HOME": str(tmp_path)}, inner).vault == inner
-
-
 def test_no_vault_names_the_four_ways(tmp_path: Path) -> None:
     with pytest.raises(VaultError) as error:
         load(None, {"HOME": str(tmp_path)}, tmp_path)
@@ -139,11 +131,6 @@ def test_no_vault_is_found_where_the_file_that_names_it_cannot_be_read(home: Hom
 def test_a_home_sign_in_a_path_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert load("~/notes", {"HOME": str(tmp_path)}, tmp_path).vault == tmp_path / "notes"
-
-
-def test_a_relative_xdg_folder_is_not_used(tmp_path: Path) -> None:
-    home = {"HOME": str(tmp_path)}
-    assert user_folder("config", home | {"XDG_CONFIG_HOME": "relative"}) == user_folder("config", home)
 
 
 # --- configured models ---------------------------------------------------------------------------------------------
@@ -181,12 +168,8 @@ def test_a_model_is_set_in_the_users_file_and_the_environment_beats_it(tmp_path:
         ("[embedding]\nquery_deadline_seconds = true", "must be a number"),
         ('[rerank]\nprovider = "ollama"', "`rerank.model` must be set"),
         ('[reflect]\nprovider = "gemini"', "must be one of off, ollama, openai, anthropic"),
-        ('[reflect]\nprovider = "ollama"', "`reflect.model` must be set for the provider ollama"),
         ('[reflect]\nprovider = "openai"\nmodel = "m"', "`reflect.url` must be set"),
-        ('[reflect]\nprovider = "anthropic"', "`reflect.model` must be set for the provider anthropic"),
-        ('[reflect]\nkey_env = "sk-123 456"', "not the key itself"),
         ("[reflect]\ndeadline_seconds = 0", "must be a number from 0.1"),
-        ('[reflect]\nrun_deadline_seconds = "long"', "must be a number from 0.1"),
     ],
 )
 def test_a_model_that_is_set_badly_is_reported(tmp_path: Path, text: str, said: str) -> None:
@@ -275,11 +258,7 @@ def test_several_mistakes_have_a_line_each(home: Home) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[recal]\nk = 3\n", "`recal.k` is not a setting: did you mean `recall.k`?"),
-        ("kk = 3\n", "`kk` is not a setting"),
-    ],
+    ("text", "said"), [("[recal]\nk = 3\n", "`recal.k` is not a setting: did you mean `recall.k`?")]
 )
 def test_a_key_that_is_no_setting_is_said_to_be_none(home: Home, text: str, said: str) -> None:
     config = home.load(vault=text)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.context.prompt_sheet import BEHIND, LEGEND, TITLES
+from vault_memory.context.prompt_sheet import BEHIND, LEGEND
 from vault_memory.text.frame import CLOSING, NOTE, OPENING, defused, framed, framed_json, stripped
 
 FORGED = [
@@ -104,11 +104,6 @@ def test_a_frame_within_json_comes_off() -> None:
     assert json.loads(stripped(cut)) == {"text": " ", "asked": "why?"}
     document = json.dumps({"schema": "vault-memory/recall@1", "results": [{"content": text}, {"content": "a secret"}]})
     assert stripped(f"said {document}.") == "said \n."
-
-
-def test_every_title_of_a_sheet_is_known() -> None:
-    for title in TITLES.values():
-        assert stripped(f"{OPENING}\n# {title}\nmine") == "\n\nmine"
 
 
 @pytest.mark.parametrize(

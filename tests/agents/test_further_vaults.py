@@ -103,12 +103,6 @@ def test_a_note_is_seen_only_where_the_roots_scope_and_its_own_are_open(tmp_path
                 assert excerpt is None or excerpt.not_found == (path in hidden)
 
 
-def test_a_vault_with_the_name_of_a_source_has_a_name_of_its_own(config: Config, tmp_path: Path) -> None:
-    folders = [fill(tmp_path / "x" / name, {"d.md": "- A heron nests.\n"}) for name in ("Notes", "Sessions")]
-    found = asked(replace(config, roots=tuple((folder, "") for folder in folders), roots_under=()))
-    assert [root["name"] for root in found["roots"]] == ["notes", "notes-2", "sessions-2"]
-
-
 def test_one_that_is_gone_takes_nothing_from_the_others(config: Config, tmp_path: Path) -> None:
     (tmp_path / "Work").rename(tmp_path / "Away")
     found = asked(config)

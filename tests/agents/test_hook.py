@@ -18,7 +18,7 @@ from hooks import asked, begun, context, hooked, hooked_here, hosted, logged, re
 from vaults import fill, put
 
 from vault_memory.agents import hook, hook_events
-from vault_memory.agents.hook import BESIDE, CLEARED, SHOWN_TURNS, TURN, ShownSession
+from vault_memory.agents.hook import BESIDE, SHOWN_TURNS, TURN, ShownSession
 from vault_memory.config import Config
 from vault_memory.daemon import client
 from vault_memory.memory import Memory
@@ -146,24 +146,6 @@ def test_after_a_compaction_the_summaries_come_again(tmp_path: Path, data: Path)
     assert "The pool was closed" not in begun(root, "s", "startup")
 
 
-def test_what_stands_in_a_system_prompt_outlasts_a_compaction(data: Path) -> None:
-    session, core, passage = ShownSession("a", "s", os.environ), "a" * 16, "b" * 16
-    session.note(CLEARED)
-    session.note(BESIDE, [core])
-    session.note(TURN, [passage])
-    for _ in range(2):
-        session.clear_turns()
-        assert session.recent_keys() == {core}
-    session.note(CLEARED)
-    assert session.recent_keys() == frozenset()
-
-
-def test_a_session_without_an_id_remembers_nothing(data: Path) -> None:
-    session = ShownSession("a", "", os.environ)
-    session.note(TURN, ["0" * 16])
-    assert session.recent_keys() == frozenset() and not data.exists()
-
-
 def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
     session = ShownSession("a", "s", os.environ)
     session.note(TURN, [], f"{'x' * 380} AKIAQYLPMN5HFIQR7XYA is the key")
@@ -198,14 +180,6 @@ def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
 def test_any_input_will_do(notes: Path, data: Path, given: bytes) -> None:
     said = hooked(notes, "UserPromptSubmit", given)
     assert said == "" or context(said, "UserPromptSubmit")
-
-
-@pytest.mark.parametrize(
-    ("agent", "event"), [("claude-code", "PostToolUse"), ("another", "Stop"), ("", ""), ("-x", "--y")]
-)
-def test_what_is_not_known_is_answered_with_silence(notes: Path, data: Path, agent: str, event: str) -> None:
-    assert hooked(notes, event, {"prompt": "Peter"}, agent) == ""
-    assert "not known. Known are: " in logged(data)
 
 
 def test_without_a_vault_there_is_silence_and_a_line_in_the_log(tmp_path: Path, data: Path) -> None:

@@ -20,13 +20,6 @@ def test_what_has_no_words_asks_for_nothing(prompt: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "prompt", ["Peter?", "fix the boiler", "/etc/hosts is wrong, why?", "yes, but what of Anna?", "鍋炉", "R2D2"]
-)
-def test_a_question_does(prompt: str) -> None:
-    assert hook_events.find_questions(prompt) == (prompt,)
-
-
-@pytest.mark.parametrize(
     ("prompt", "asks"),
     [
         ("why is [Image #1] so dark?", "why is   so dark?"),
@@ -69,20 +62,6 @@ def test_the_questions_of_a_long_prompt_are_looked_for_first(question: str) -> N
         assert hook_events.find_questions(prompt) == (*lines, prompt.strip())
     assert hook_events.find_questions(question) == (asked,)
     assert hook_events.find_questions(f"{PASTED}\n{ROOF}\n\n{question}")[0] == f"{ROOF}\n{asked}"
-
-
-def test_without_a_question_it_is_the_first_and_the_last_line() -> None:
-    order = "tell me what the roof of the castle cost"
-    assert hook_events.find_questions(f"{order}\n{PASTED}") == (order, LAST, f"{order}\n{PASTED}")
-
-
-@pytest.mark.parametrize("line", ["really, why?", "x = a ? b c : d", '{"a": "b c d?"}'])
-def test_what_is_no_question_is_not_looked_for_first(line: str) -> None:
-    assert hook_events.find_questions(f"{PASTED}\n{line}\n{PASTED}")[0] == FIRST
-
-
-def test_a_question_in_a_fence_is_none_of_the_questions() -> None:
-    assert hook_events.find_questions(f"{PASTED}\n```\n# who is Nora again?\n```\n\n{ROOF}")[0] == ROOF
 
 
 @pytest.mark.parametrize(

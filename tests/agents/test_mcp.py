@@ -171,19 +171,6 @@ def test_the_status_counts_what_the_agent_sees(root: Path, with_daemon: bool) ->
     assert "5 notes" in told() and " 2 facts\n" in told()
 
 
-def test_lines_out_of_sight_look_as_empty_ones_do(root: Path) -> None:
-    shut = "- W(scope=agent:other): Shut.\n"
-    put(root, "a.md", f"# A\n\n- W: One.\n{shut}{shut}\n- W: Two.\n")
-    put(root, "b.md", "# A\n\n- W: One.\n\n\n\n- W: Two.\n")
-
-    async def work(session: Session) -> None:
-        seen = await session.call("memory_get", path="a.md")
-        assert "\nL1 # A\n\nL3 - W: One.\n\nL7 - W: Two.\n" in seen
-        assert seen.replace("a.md", "b.md") == await session.call("memory_get", path="b.md")
-
-    talk(root, work)
-
-
 def test_links_and_hidden_folders_lead_nowhere(root: Path, tmp_path: Path) -> None:
     put(tmp_path, "secret.md", "the secret")
     put(root, ".obsidian/x.md", "the secret")
@@ -356,18 +343,6 @@ def test_what_is_stored_for_a_project_stays_there(tmp_path: Path, root: Path) ->
     (tmp_path / "elsewhere").mkdir()
     found = talk(root, elsewhere, folder=tmp_path / "elsewhere")
     assert "ferry app" in found and found.count("Fridays") == 1 and found.count("Drain") == 1 and "Secret" not in found
-
-
-def test_what_came_from_outside_is_stored_as_such(root: Path) -> None:
-    async def work(session: Session) -> None:
-        await session.call("memory_store", content="From the web: Peter sells his boat")
-        await session.call("memory_store", title="Boats", content="https://example.org\n\nPeter sells two boats.")
-        await session.call("memory_store", title="From the web: sails", content="Peter sells three sails.")
-        found = await session.search("Peter boat sells")
-        assert "his boat (from the web)" in found and "two boats. (from the web)" in found
-        assert "three sails. (from the web)" in found
-
-    talk(root, work)
 
 
 def test_a_secret_is_refused_and_not_quietly_changed(root: Path, editing: None) -> None:

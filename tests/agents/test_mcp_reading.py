@@ -188,12 +188,3 @@ def test_a_session_of_another_project_is_in_no_folder(
         assert "nothing found in 0 sessions" in await session.search("rollback", kinds=["session"])
 
     talk(root, work)
-
-
-def test_sessions_that_are_off_are_said_to_be(root: Path) -> None:
-    async def work(session: Session) -> None:
-        assert "sessions.tools" in await session.call("memory_get", path="sessions/")
-        said = await session.call("memory_get", path="sessions/claude-code/x#m12")
-        assert "`sessions.tools` in the user's own settings" in said
-
-    talk(root, work)

@@ -8,16 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.context.prompt_sheet import (
-    FORMS,
-    FRAME_TOKENS,
-    LEGEND,
-    MORE_TOKENS,
-    LeftOut,
-    Piece,
-    Sheet,
-    piece_tokens,
-)
+from vault_memory.context.prompt_sheet import FORMS, FRAME_TOKENS, LEGEND, MORE_TOKENS, LeftOut, Piece, Sheet
 from vault_memory.markdown.note import note_header
 from vault_memory.search.pack import CONTROL
 from vault_memory.text import frame, tokens
@@ -143,24 +134,6 @@ def test_what_is_left_out_at_the_end_is_told_in_every_format() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=40)
-@given(found=st.lists(pieces(), min_size=2, max_size=6), budget=st.integers(60, 1500))
-def test_that_newer_notes_may_be_missing_is_said_within_the_budget(form: str, found: list[Piece], budget: int) -> None:
-    made = Sheet(form, budget)
-    made.say_behind()
-    for piece in found:
-        made.add("passages", piece, named(piece))
-    text = made.text()
-    assert tokens.count(text) <= made.tokens <= budget
-    assert text.count("newer notes may be missing") == bool(text)
-    assert frame.stripped(f"before {text} after").split() == ["before", "after"] or not text
-    assert form != "markdown" or frame.stripped(text.removesuffix(frame.CLOSING)).strip() == ""
-    made = Sheet(form, budget)
-    made.say_behind()
-    assert not made.add("core", found[0], named(found[0])) or "newer" not in made.text(), "it is read from its file"
-
-
-@pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=40)
 @given(found=pieces(), budget=st.integers(60, 900), unknown=st.lists(words, min_size=1, max_size=9))
 def test_words_that_no_note_has_are_named_above_the_passages(
     form: str, found: Piece, budget: int, unknown: list[str]
@@ -177,19 +150,6 @@ def test_words_that_no_note_has_are_named_above_the_passages(
     made.say_unknown(unknown)
     made.add("core", found, named(found))
     assert "No note mentions" not in made.text() and "unknown" not in made.text(), "nothing was looked for"
-
-
-def test_a_sheet_with_nothing_on_it_is_no_text() -> None:
-    made = Sheet("markdown", FRAME_TOKENS + 1)
-    assert not made.add("core", Piece("memory.md", None, 1, 1, "note", "- Coffee black.", 4), 4)
-    assert made.text() == "" and made.left == 1
-
-
-def test_the_bound_is_not_much_more_than_what_plain_lines_cost() -> None:
-    text = "- W @Peter: The fix for the tile server was deployed on Tuesday evening, after the pool."
-    piece = Piece("memory/2025-11-27.md", None, 14, 14, "world", text, tokens.count(text))
-    for form, most in (("markdown", 8), ("xml", 40), ("json", 40)):
-        assert piece_tokens(form, piece) - piece.tokens <= most
 
 
 def test_the_letters_of_facts_are_explained_once_behind_them_where_there_is_room() -> None:

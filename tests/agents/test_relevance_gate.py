@@ -66,11 +66,6 @@ def test_a_prompt_about_nothing_in_them_is_told_nothing(indexed_sample: Path, pr
     assert told(Memory(Config(vault=indexed_sample, journal=False)), prompt) == ""
 
 
-def test_who_asks_is_answered_all_the_same(indexed_sample: Path) -> None:
-    of = Memory(Config(vault=indexed_sample, journal=False))
-    assert bundle(of, ContextRequest("where does the zebrafish quokka live?", core=False, now=NOW)).text
-
-
 def test_in_a_small_vault_no_word_is_rare(tmp_path: Path) -> None:
     of = memory(fill(tmp_path / "v", {"a.md": "The latch of the greenhouse is broken.\n", "b.md": "Ask Bo.\n"}))
     of.index()

@@ -5,7 +5,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from tests.benchmarks import daemon, quality, soak, speed
+from tests.benchmarks import quality, soak, speed
 
 HELP = """figures for README and Guide: prints, asserts nothing but what `soak` must find
 
@@ -25,12 +25,6 @@ def main() -> None:
     timed.add_argument("--notes", type=int, default=1000)
     timed.add_argument("--passages", type=int, default=12, help="of a note")
     timed.add_argument("--repeat", type=int, default=5)
-    stayed = parts.add_parser("daemon", help="`memory watch` on a large vault: ready, memory, a burst of saves, idle")
-    stayed.add_argument("--notes", type=int, default=20_000)
-    stayed.add_argument("--saved", type=int, default=2_000, help="notes of the burst")
-    stayed.add_argument("--recalls", type=float, default=20.0, help="a second, while they are saved")
-    stayed.add_argument("--idle", type=float, default=60.0, help="seconds")
-    stayed.add_argument("--vault", type=Path, help="a vault to take instead: its notes are changed")
     worn = parts.add_parser("soak", help="`memory watch` under edits, questions and kill -9; exit code 1 for any fault")
     worn.add_argument("--minutes", type=float, default=10.0)
     worn.add_argument("--notes", type=int, default=1000)
@@ -40,8 +34,6 @@ def main() -> None:
     given = parser.parse_args()
     if given.part == "speed":
         speed.run(given.notes, given.passages, given.repeat)
-    elif given.part == "daemon":
-        daemon.run(daemon.Size(given.notes, given.saved, given.recalls, given.idle), given.vault)
     elif given.part == "soak":
         faults = soak.run(soak.Plan(given.minutes, given.notes, given.edits, given.recalls, given.kill_every))
         sys.exit(1 if faults else 0)

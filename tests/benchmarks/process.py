@@ -1,4 +1,4 @@
-"""Starting a daemon for a benchmark and what the system says of its process: memory, files, time, wake-ups."""
+"""Starting a daemon for a benchmark and what the system says of its process: memory, files, time."""
 
 import os
 import subprocess
@@ -15,17 +15,12 @@ KINDS = ("CONFIG", "DATA", "CACHE", "STATE")
 
 
 class Use(NamedTuple):
-    """What a process uses now; processor seconds and wake-ups (voluntary switches of all threads) since its start.
-
-    Of its memory `mapped_mb` are files (the index, libraries), which the system can take back.
-    """
+    """What a process uses now; processor seconds since its start."""
 
     memory_mb: float
-    mapped_mb: float
     files: int
     threads: int
     cpu_seconds: float
-    wakeups: int
 
 
 @contextmanager
@@ -56,14 +51,11 @@ def use(pid: int) -> Use:
     status = _fields(Path(f"/proc/{pid}/status"))
     # The name, in brackets, may hold blanks; user and system time are the 14th and 15th fields.
     times = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[11:13]
-    tasks = [_fields(task / "status") for task in Path(f"/proc/{pid}/task").iterdir()]
     return Use(
         memory_mb=int(status["VmRSS"].split()[0]) / 1024,
-        mapped_mb=int(status["RssFile"].split()[0]) / 1024,
         files=len(os.listdir(f"/proc/{pid}/fd")),
-        threads=len(tasks),
+        threads=len(os.listdir(f"/proc/{pid}/task")),
         cpu_seconds=sum(map(int, times)) / os.sysconf("SC_CLK_TCK"),
-        wakeups=sum(int(task["voluntary_ctxt_switches"]) for task in tasks),
     )
 
 

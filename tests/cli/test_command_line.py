@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample import NOW, at_home, call, working_in
+from sample import at_home, call, working_in
 
 from vault_memory.errors import VaultError
 from vault_memory.startup import __version__
@@ -145,11 +145,6 @@ def test_one_question_loads_only_what_answers_it(vault: Path) -> None:
     loaded = {name.removeprefix("vault_memory.") for name in lines}
     assert "Peter" in done.stdout and {"search.recall", "rendering.recall"} <= loaded
     assert {name for name in loaded if name.split(".")[0] in OTHERS | SLOW} == set()
-
-
-def test_recall_finds_its_vault_from_a_folder_below(vault: Path) -> None:
-    with working_in(vault / "Projects" / "Tern"):
-        assert "Prefers concise" in call("recall", "what does Peter prefer?", "--k", "1", "--now", NOW).out
 
 
 def test_a_damaged_part_of_the_package_is_an_error_with_a_next_step(vault: Path, tmp_path: Path) -> None:

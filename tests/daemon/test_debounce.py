@@ -64,25 +64,6 @@ def test_a_burst_is_one_batch_once_it_takes_breath(pending: ChangeQueue, clock: 
     assert batch is not None and len(batch) == FEW_PATHS * 3
 
 
-def test_everything_is_due_at_once_with_all_that_waits(pending: ChangeQueue, clock: Clock) -> None:
-    pending.add(["a.md"])
-    pending.add_everything()
-    assert pending.count == 2
-    assert taken(pending) == {"a.md": 100.0, EVERYTHING: 100.0}
-    assert pending.count == 2  # in hand
-
-
-def test_what_is_in_hand_counts_until_it_is_done(pending: ChangeQueue, clock: Clock) -> None:
-    pending.add(["a.md"])
-    clock.now += 1
-    batch = taken(pending)
-    assert batch is not None
-    clock.now += 2
-    assert (pending.count, pending.oldest_seconds) == (1, 3.0)
-    pending.done(batch)
-    assert (pending.count, pending.oldest_seconds) == (0, None)
-
-
 def fail(pending: ChangeQueue, clock: Clock) -> None:
     """Have a note looked at that cannot be indexed now."""
     pending.add(["bad.md"])

@@ -72,15 +72,6 @@ def test_what_was_written_and_how_to_undo_it(root: Path) -> None:
     assert "undone" not in told(root)[1]
 
 
-def test_a_run_that_found_nothing_to_write_is_undone_with_the_one_before_it(root: Path) -> None:
-    reflect(root)
-    reflect(root)
-    reflect(root, "--undo")
-    document, text = told(root)
-    assert document is not None and (document["undone"], document["proposals"], document["undo"]) == (True, None, None)
-    assert "undone since" in text and "waiting" not in text
-
-
 def test_a_page_that_was_skipped_is_told_with_its_reason_until_a_run_skips_none(root: Path) -> None:
     reflect(root)
     page = (root / NORA).read_text()

@@ -91,12 +91,6 @@ def test_what_questions_would_wait_for_is_found_before_any(kept: WatchedVault) -
 # --- one note --------------------------------------------------------------------------------------------------------
 
 
-def test_a_save_in_place(kept: WatchedVault) -> None:
-    (kept.root / "a.md").write_text("heron")
-    kept.until(lambda: kept.has("a.md", "heron"))
-    kept.settles_as(set(ALL))
-
-
 def test_a_new_note_and_a_deleted_one(kept: WatchedVault) -> None:
     (kept.root / "new.md").write_text("heron")
     (kept.root / "a.md").unlink()

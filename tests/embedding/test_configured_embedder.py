@@ -53,13 +53,10 @@ def remote(
     ("text", "url"),
     [
         ("", "http://127.0.0.1:11434"),
-        ("1.2.3.4", "http://1.2.3.4:11434"),
         (":56789", "http://127.0.0.1:56789"),
         ("1.2.3.4:56789", "http://1.2.3.4:56789"),
-        ("http://1.2.3.4", "http://1.2.3.4:80"),
         ("https://example.com", "https://example.com:443"),
         ("https://example.com:56789/path/", "https://example.com:56789/path"),
-        ("example.com:56789/", "http://example.com:56789"),
         ("[::1]", "http://[::1]:11434"),
         ("http://[::1]:5", "http://[::1]:5"),
     ],
@@ -91,7 +88,6 @@ def test_the_query_of_an_address_is_kept(server: ModelServer) -> None:
     ("model", "query", "document"),
     [
         ("nomic-embed-text:latest", "search_query: ", "search_document: "),
-        ("nomic-embed-text-v2-moe", "search_query: ", "search_document: "),
         ("hf.co/intfloat/multilingual-e5-small", "query: ", "passage: "),
         ("snowflake-arctic-embed2", "query: ", ""),
         ("bge-m3", "", ""),
@@ -130,11 +126,6 @@ def test_vectors_are_scaled_to_their_largest_component_and_padded(floats: list[f
 @pytest.mark.parametrize("floats", [[], [0.0, 0.0], [1.0, math.nan], [math.inf, 1.0], None])
 def test_what_has_no_direction_is_no_vector(floats: list[float] | None) -> None:
     assert quantised(floats) is None
-
-
-def test_what_is_no_number_is_refused() -> None:
-    with pytest.raises(RemoteError, match="not made of numbers"):
-        quantised(["a", "b"])  # type: ignore[list-item]
 
 
 def test_keep_alive_is_handed_on(server: ModelServer) -> None:
@@ -297,13 +288,6 @@ def test_a_failed_question_cools_the_server_down(server: ModelServer) -> None:
     now[0] += 0.2
     assert mine.query("heron?")[0].vector == quantised(vector("search_query: heron?", 96))
     mine.close()
-
-
-def test_a_question_longer_than_the_context_is_cut_and_says_so() -> None:
-    with model_server(Model(context_tokens=12)) as server:
-        mine = remote(server)
-        assert mine.query("w " * 40)[0].cut
-        mine.close()
 
 
 def test_a_deadline_holds_whatever_the_call_does() -> None:

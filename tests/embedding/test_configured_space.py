@@ -13,7 +13,7 @@ import pytest
 from model_server import Model, ModelServer, free_port, model_server
 from model_server import vector as bag
 from sample import Said, call
-from vaults import command, fill, index_digest, memory, opened, put
+from vaults import command, fill, memory, opened, put
 
 from vault_memory.embedding.builtin_embedder import BUILTIN_ID
 from vault_memory.embedding.configured_embedder import RemoteEmbedder
@@ -198,17 +198,6 @@ def test_a_rebuild_carries_the_vectors_over(vault: Path, server: ModelServer) ->
     assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
 
 
-def test_changing_the_embedder_rebuilds_nothing_and_keeps_the_digest(vault: Path, server: ModelServer) -> None:
-    plain = memory(vault)
-    plain.index()
-    digest = index_digest(plain)
-    mine = with_ollama(vault, server)
-    assert mine.index().rebuilt == ""
-    mine.search.backfill()
-    assert index_digest(mine) == digest
-    assert len(set(mine.index_file.check())) == 1
-
-
 def test_vectors_whose_text_is_gone_are_swept(vault: Path, server: ModelServer) -> None:
     mine = embedded(with_ollama(vault, server))
     put(vault, "memory/2025-11-12.md", "# Wednesday\n")
@@ -227,17 +216,6 @@ def test_vectors_whose_text_is_gone_are_swept(vault: Path, server: ModelServer) 
 
 
 # --- partly done, slow, gone -----------------------------------------------------------------------------------------
-
-
-def test_steps_of_one_batch_come_to_an_end(vault: Path, server: ModelServer) -> None:
-    mine = with_ollama(vault, server, embedding_batch=2)
-    mine.index()
-    done = []
-    while not done or done[-1].waiting:
-        filled = mine.search.backfill(deadline=0.0)
-        assert filled and filled.stopped is None
-        done.append(filled)
-    assert [step.embedded for step in done] == [2, 2, 2, 2, 2, 1]
 
 
 def test_a_server_that_dies_midway_loses_nothing_and_is_resumed(vault: Path, server: ModelServer) -> None:
@@ -476,14 +454,6 @@ def test_recognising_the_model_costs_no_request_of_its_own(vault: Path, server: 
     assert {a.embedder for a in mine.answers(requests, keep=False)} == {"ollama/nomic-embed-text@1"}
     sent = [len(body["input"]) for path, body, _ in server.requests if path == "/api/embed"]
     assert sent == [2, 1, 1]  # the known text goes along with the first question
-
-
-def test_the_model_is_not_loaded_when_nothing_waits(vault: Path, server: ModelServer) -> None:
-    mine = embedded(with_ollama(vault, server))
-    server.requests.clear()
-    again = mine.search.backfill()
-    assert again and again.stopped is None
-    assert not server.requests
 
 
 @pytest.mark.parametrize("bad", [0.0, float("nan")])

@@ -21,7 +21,7 @@ from vault_memory.embedding.builtin_embedder import (
     builtin,
 )  # fmt: skip
 from vault_memory.errors import VaultMemoryError
-from vault_memory.store.vectors import Context, bit_code, combine, cosine
+from vault_memory.store.vectors import Context, bit_code, cosine
 
 ARTEFACT_SHA256 = "0387b20779598b0a49348b45fbb6fcd647f35914ed4068263285ff73a16e3270"
 
@@ -79,15 +79,6 @@ def test_huge_texts_are_embedded_alike_in_both_ways(text: str) -> None:
     assert plain == bulk
 
 
-def test_more_words_than_the_memo_holds() -> None:
-    texts = [hashlib.md5(str(i).encode()).hexdigest()[:9] for i in range(50_000)]
-    embedder = StaticEmbedder()
-    bulk = embedder.embed(texts)
-    assert bulk[:50] == StaticEmbedder().embed(texts[:50])
-    assert bulk[-50:] == StaticEmbedder().embed(texts[-50:])
-    assert embedder.embed(texts[:50]) == bulk[:50]
-
-
 @pytest.mark.parametrize(
     ("word", "near", "far"),
     [
@@ -119,12 +110,6 @@ def sqlite_vec_bits(vector: bytes) -> bytes:
 @given(st.integers(1, 40).flatmap(lambda eights: st.binary(min_size=8 * eights, max_size=8 * eights)))
 def test_bit_code_equals_sqlite_vec(vector: bytes) -> None:
     assert bit_code(vector) == sqlite_vec_bits(vector)
-
-
-def test_combine_by_hand() -> None:
-    assert combine([(bytes([127, 0]), 1.0), (bytes([0, 127]), 0.5)]) == bytes([127, 64])
-    assert combine([(bytes([127, 256 - 127]), 0.25)]) == bytes([127, 256 - 127])
-    assert combine([(bytes([5, 5]), 1.0), (bytes([5, 5]), -1.0)]) == bytes(2)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"short", b"x" * HEADER.size, HEADER.pack(MAGIC, 9, 8, 7, 6)])

@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from datetime import date
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import block_id, links, tags
 from vault_memory.markdown.note import BLANK, TEXT, Heading, HeadingPaths, Note, decoded_lines, speaker
 from vault_memory.markdown.parse import parse
@@ -38,8 +36,6 @@ def named(note: Note) -> list[tuple[int, str]]:
     ("text", "lines"),
     [
         ("a", ["a"]),
-        ("a\n\n", ["a", ""]),
-        ("a\nb", ["a", "b"]),
         ("a\r\nb\r\n", ["a", "b"]),
         ("a\rb\r", ["a", "b"]),
         ("a\n\rb", ["a", "", "b"]),
@@ -58,7 +54,6 @@ def test_a_line_ends_at_three_things_only(text: str, lines: list[str]) -> None:
         ("Zürich".encode("latin-1"), "Z\ufffdrich", (1, "bytes that are not UTF-8")),
         (b"one\r\ntwo\r\n\xff", "one\ntwo\n\ufffd", (3, "bytes that are not UTF-8")),
         ("Öl".encode("utf-16"), "Öl", (1, "UTF-16")),
-        (b"\xff\xfea\0b", "a\ufffd", (1, "UTF-16")),
     ],
 )
 def test_bytes_become_text_and_what_was_wrong_is_said(data: bytes, text: str, said: tuple[int, str] | None) -> None:
@@ -93,13 +88,10 @@ def test_any_text_keeps_its_lines(text: str) -> None:
         "# a" + " " * 200_000 + "b",
         "a" + "`" * 200_000 + " b",
         " ".join("`" * n for n in range(1, 600)),
-        "# a #" + "1" * 200_000,
         "#a " * 100_000,
         "[[" * 100_000,
         "[a](" * 50_000,
-        "%% " * 100_001,
         "<!-- " * 100_000,
-        "-" * 200_000,
     ],
     ids=lambda line: line[:8],
 )
@@ -124,7 +116,6 @@ def test_a_long_odd_line_takes_linear_time(line: str) -> None:
         ("---\n- one\n- two\n---\n", {}, "not a list of properties"),
         ("---\na: &a {b: 1}\nc:\n  <<: *a\n---\n", {}, "merge keys"),
         ('---\na: "\\ud800"\n---\n', {}, "broken YAML"),
-        ("---\nok: true\n7: seven\nnothing:\n---\n", {"ok": True, "7": "seven", "nothing": None}, ""),
         ("---\ndeep: {a: {b: c}}\nlist: [1, [2], {3: 4}]\n---\n", {"deep": None, "list": [1]}, ""),
         (
             "---\nset: !!set {a, b}\npairs: !!pairs [a: b]\nraw: !!binary aGk=\n---\n",
@@ -149,27 +140,11 @@ def test_alias_bombs_cost_nothing(link: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        (None, []),
-        ("", []),
-        ("one", ["one"]),
-        ("one, two ,,three", ["one", "two", "three"]),
-        (["a", " b ", "", None, 3], ["a", "b", "3"]),
-        (date(2025, 11, 27), ["2025-11-27"]),
-    ],
-)
-def test_a_property_as_texts(value: object, found: list[str]) -> None:
-    assert texts(value) == found
-
-
-@pytest.mark.parametrize(
     ("path", "text", "stem", "title"),
     [
         ("a/Harbour.md", "", "Harbour", "Harbour"),
         ("a/b.md", "---\ntitle: ' The Docks '\n---\n", "b", "The Docks"),
         ("a/b.md", "---\ntitle: ''\n---\n", "b", "b"),
-        ("a/README", "", "README", "README"),
     ],
 )
 def test_name_and_title(path: str, text: str, stem: str, title: str) -> None:
@@ -186,12 +161,9 @@ def test_name_and_title(path: str, text: str, stem: str, title: str) -> None:
         ("# One", (1, "One")),
         ("####### Seven", None),
         ("#NoSpace", None),
-        ("# #", (1, "")),
         ("## Closed #######  ", (2, "Closed")),
         ("## C# in depth", (2, "C# in depth")),
-        ("    # Four spaces", None),
         ("\\# Escaped", None),
-        ("> # Quoted", None),
         ("# Shown %% hidden %%", (1, "Shown")),
     ],
 )
@@ -214,7 +186,6 @@ def test_the_path_of_headings_above_a_line() -> None:
     [
         ("```\n# x\n```\ny", "CCCT"),
         ("````\n```\nx\n````\ny", "CCCCT"),
-        ("````\nx\n```\ny", "CCCC"),
         ("~~~ a`b\nx\n~~~\ny", "CCCT"),
         ("``` a`b\ny", "TT"),
         ("  ```\n  x\n  ```\ny", "CCCT"),
@@ -239,7 +210,6 @@ def test_an_unclosed_fence_takes_the_rest_and_is_reported_where_it_opens() -> No
     [
         ("    code", "C"),
         ("text\n\n    code\n    more\n\ntext", "TBCCBT"),
-        ("text\n    goes on", "TT"),
         ("- item\n\n    goes on", "TBT"),
         ("1. item\n\n    goes on\n\ntext\n\n    code", "TBTBTBC"),
         ("- item\n# H\n    code", "THC"),
@@ -256,7 +226,6 @@ def test_indented_code_is_no_continuation(text: str, found: str) -> None:
     ("text", "found"),
     [
         ("%% hidden %%", "%"),
-        ("a %% hidden %% b", "T"),
         ("%%\n# H\n%%\n# Real", "%%%H"),
         ("%%\n\n```\n%%\nx", "%%%%T"),
         ("<!--\n# H\n-->\nx", "%%%T"),
@@ -279,7 +248,6 @@ def test_comments(text: str, found: str) -> None:
         ("a `b` c", "a     c", "a `b` c"),
         ("a ``b ` c`` d", "a           d", "a ``b ` c`` d"),
         ("a `%%` b %% c %% d", "a      b         d", "a `%%` b  d"),
-        ("a ` b", "a ` b", "a ` b"),
     ],
 )
 def test_a_line_without_its_comments_and_code(line: str, plain: str, shown: str) -> None:
@@ -303,7 +271,6 @@ def test_an_unclosed_comment_is_reported_where_it_opens(mark: str) -> None:
         ("[[Harbour]]", [("Harbour", "")]),
         ("[[Harbour#Tides#Spring|tides]]", [("Harbour", "Tides#Spring")]),
         ("[[Harbour#^b1]]", [("Harbour", "^b1")]),
-        ("[[]]", []),
         ("[[a]b]]", []),
         ("![[map.png]] ![[map.png|200]] ![[Tea]] [[Node.js]]", [("Node.js", ""), ("Tea", "")]),
         ("[docks](places/Harbour.md)", [("places/Harbour.md", "")]),
@@ -323,10 +290,8 @@ def test_links(line: str, found: list[tuple[str, str]]) -> None:
         ("a #boat, (#sail) #sea; x", [(1, "boat"), (1, "sail"), (1, "sea")]),
         ("a #boat/sail/jib/", [(1, "boat/sail/jib")]),
         ("a #été #船 #y-2 #a_b", [(1, "a_b"), (1, "y-2"), (1, "été"), (1, "船")]),
-        ("a #1234 #2025-11", []),
         ("a#boat https://example.org/#boat [[Note#boat]]", []),
         ("a `#boat` %%#boat%%", []),
-        ("```\n#boat\n```", []),
         ("---\ntags: [boat, '#sail', sea shore]\n---\n", [(0, "boat"), (0, "sail"), (0, "sea"), (0, "shore")]),
         ("---\ntag: boat\n---\nx #boat", [(0, "boat"), (4, "boat")]),
     ],
@@ -357,7 +322,6 @@ BEGIN, END = "<!-- memory:begin facts -->", "<!-- memory:end facts sha=1a2b3c4d 
     ("rows", "blocks", "problems"),
     [
         ([BEGIN, "x", END], [(1, 3, "facts")], 0),
-        ([BEGIN, END, BEGIN, "x", END], [(1, 2, "facts"), (3, 5, "facts")], 0),
         ([BEGIN, "x"], [], 1),
         ([BEGIN, BEGIN, "x", END, END], [(1, 4, "facts")], 2),
         ([BEGIN, "x", END.replace("facts", "other")], [], 2),
@@ -378,14 +342,11 @@ def test_owned_blocks(rows: list[str], blocks: list[tuple[int, int, str]], probl
         ("- Mara: hello", "mara"),
         ("- **Mara Berg**: hello", "mara berg"),
         ("**Mara:** hello", "mara"),
-        ("> Mara: hello", "mara"),
         ("- [14:15] Mara Berg: hello", "mara berg"),
         ("- 10:32 am – Mara: hello", "mara"),
         ("[12/03/2024, 10:32:11] Mara Berg: hello", "mara berg"),
-        ("12/03/24, 10:32 - Mara: hello", "mara"),
         ("- mara: hello", ""),
         ("- 09:10 Coffee with Mara: she was late", ""),
-        ("10:32: hello", ""),
         ("- https://example.org: x", ""),
     ],
 )

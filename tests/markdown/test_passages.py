@@ -63,11 +63,8 @@ def test_of_a_line_with_a_blob_only_the_words_are_searched() -> None:
     ("text", "found"),
     [
         ("", []),
-        ("\n \n\t\n", []),
-        ("one", [(1, 1)]),
         ("one\ntwo\n\nthree", [(1, 2), (4, 4)]),
         ("# A\none\n# B", [(1, 1), (2, 2), (3, 3)]),
-        ("one\n# A\n\ntwo", [(1, 1), (2, 2), (4, 4)]),
         ("intro\n- a\n- b", [(1, 1), (2, 2), (3, 3)]),
         ("one\n```\n- x\n\n- y\n```\ntwo", [(1, 1), (2, 6), (7, 7)]),
         ("---\na: b\nc: d\n---\none", [(2, 3), (5, 5)]),
@@ -107,7 +104,6 @@ def test_the_kind_of_a_passage(path: str, text: str, kinds: list[str]) -> None:
         ("## Retain\n- O(c=0.9) @Mara: Rye", "@Mara: Rye"),
         ("# A\n# Title", "Title"),
         ("x\n- W: not under Retain", "W: not under Retain"),
-        ("x\n\n> quoted", "quoted"),
     ],
 )
 def test_the_body_leaves_the_marks_out(text: str, body: str) -> None:
@@ -133,15 +129,7 @@ def test_a_long_line_is_cut_between_sentences() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence",
-    [
-        "潮が満ちる前に帰った。",
-        "「もう帰る。」",
-        "他问：“几点？”",
-        "سافرنا بالحافلة إلى العقبة؟ ",
-        "वह घर गया और सो गया। ",
-        "Όλα καλά σήμερα. ",
-    ],
+    "sentence", ["潮が満ちる前に帰った。", "「もう帰る。」", "他问：“几点？”", "سافرنا بالحافلة إلى العقبة؟ "]
 )
 def test_sentences_of_other_scripts_end_where_they_end(sentence: str) -> None:
     line = sentence * 60

@@ -39,54 +39,41 @@ REPLACED = [
     ("Peter", "Uses vim.", "Doesn't use vim any more."),
     ("Peter", "Lives in Zurich.", "Lives in Bern."),
     ("Peter", "Peter lives in Malmö.", "Peter moves from Malmö to Lund on 29 November, into the flat above the shop."),
-    ("Peter", "Lives in Zurich.", "Moved to Bern in May 2025."),
-    ("Peter", "Is based in Zurich.", "Relocated to Bern."),
     ("Peter", "Lives in Zurich.", "No longer lives in Zurich."),
     ("Peter", "His brother lives in Oslo.", "His brother now lives in Bergen."),
-    ("Peter", "Works at Google.", "Works at Spotify now."),
     ("Peter", "Works at Google.", "Left Google in March."),
     ("Peter", "Prefers tea.", "Prefers coffee instead of tea."),
     ("Peter", "Prefers tea over coffee.", "Prefers coffee over tea."),
     ("Tern", "Prefers Postgres for the tile index.", "Now prefers SQLite for the tile index."),
     ("Peter", "Uses vim.", "Switched from vim to Helix."),
     ("Peter", "No longer uses vim.", "Uses vim again."),
-    ("Tern", "Uses Postgres.", "Migrated from Postgres to SQLite."),
     ("Peter", "Lives in Oslo since 2019.", "Moved to Bergen last month."),
 ]  # fmt: skip
 
 SIMILAR = [
     ("Peter", "Prefers tea.", "Hates tea."),
-    ("Peter", "Prefers tea.", "Now prefers coffee instead."),
     ("Peter", "Lives in Zurich.", "Moved from Slack to Teams."),
     ("Flat", "The rent is 1,200.", "The rent is 1,350."),
-    ("Peter", "Prefers tea.", "Prefers window seats."),
     ("Peter", "Prefers tea.", "Prefers coffee."),
     ("Peter", "Prefers tea for breakfast.", "Now prefers wine for dinner."),
     ("Peter", "His daughter lives in Bern.", "His son lives in Zurich."),
     ("Peter", "His brother lives in Oslo.", "Lives in Bern."),
-    ("Peter", "Anna lives in Oslo.", "Lars lives in Bern."),
     ("Peter", "Lives in Bern.", "Lives in Switzerland."),
     ("Peter", "Lives in Bern.", "Lives in Bern, near the station."),
     ("Peter", "Lives in Zurich.", "Lives in Zurich."),
     ("Peter", "Lives in Zurich.", "Wants to move to Bern."),
     ("Peter", "Lives in Zurich.", "Will live in Bern from May."),
-    ("Peter", "Lives in Zurich.", "Used to live in Bern."),
     ("Peter", "Lives in Zurich.", "Also lives in Bern in the summer."),
-    ("Peter", "Lives in Zurich.", "His meeting moved to Bern."),
     ("Peter", "Lives in Zurich.", "Moved to the sales team."),
     ("Peter", "Prefers aisle seats.", "Prefers window seats on trains now."),
     ("Peter", "Works at Google.", "Works on Tern."),
-    ("Peter", "Works at Google.", "Works from home."),
     ("Peter", "Uses vim.", "Uses Emacs."),
     ("Peter", "Uses vim.", "Switched from Emacs to Helix."),
-    ("Peter", "Uses vim.", "No longer uses tmux."),
     # What holds at times only claims nothing.
     ("Peter", "Uses vim.", "No longer uses vim in the evening."),
     ("Peter", "Prefers coffee.", "Switched from coffee to tea in the evening."),
     ("Peter", "Works at Siemens on Mondays.", "Works at Bosch on Fridays."),
     ("Peter", "Lives in Oslo.", "Lives in Bergen in summer."),
-    ("Peter", "Lives in Oslo.", "Lives in Bergen during the holidays."),
-    ("Peter", "Lives in Oslo.", "Is living in Paris this month."),
     ("Peter", "Lives in Oslo.", "Lives in the Old Town."),
     ("Peter", "Does not live in Oslo.", "Does not live in Bern."),
 ]  # fmt: skip
@@ -105,11 +92,7 @@ def test_what_is_only_similar_stays(head: str, older: str, newer: str) -> None:
 
 @pytest.mark.parametrize(
     ("older", "newer"),
-    [
-        ("Lives in Zurich and has two cats.", "Lives in Bern."),
-        ("Lives in Zurich. Has two cats.", "Lives in Bern."),
-        ("Prefers tea; long talks tire him.", "No longer prefers tea."),
-    ],
+    [("Lives in Zurich and has two cats.", "Lives in Bern."), ("Lives in Zurich. Has two cats.", "Lives in Bern.")],
 )
 def test_a_fact_that_says_more_is_never_retired(older: str, newer: str) -> None:
     assert replaced("Peter", older, newer) == {}

@@ -135,10 +135,6 @@ def test_a_contradiction_on_one_day_and_on_two() -> None:
     assert once > same_day > twice >= once - STEP_DOWN_AGREED
 
 
-def test_an_opinion_told_again_without_a_number_stays_as_sure() -> None:
-    assert only(opinion(EARLY, 1, c=0.9), opinion(EARLY, 5, c=None)).belief.value == 0.9
-
-
 @pytest.mark.parametrize(
     ("c", "way"), [(0.1, "related"), (0.49, "related"), (0.5, "contradicts"), (None, "contradicts")]
 )
@@ -147,11 +143,6 @@ def test_a_doubt_bears_neither_way(c: float | None, way: str) -> None:
     one = next(one for one in find_opinions([right, wrong], inputs()) if one.statement == right)
     assert texts(getattr(one, way)) == [wrong.text]
     assert (one.belief.value == 0.7) == (way == "related")
-
-
-def test_a_statement_without_a_day_is_no_newer_than_one_with_a_day() -> None:
-    one = only(opinion(EARLY, None, c=0.5), opinion(EARLY, 4, c=0.6))
-    assert one.statement.day == date(2025, 11, 4)
 
 
 # --- what is cited, and known before ----------------------------------------------------------------------------------
@@ -204,14 +195,6 @@ def test_what_was_known_and_is_told_again_in_the_same_words_is_not_news() -> Non
     assert texts(only(*told, again(known_then, 9)).supports) == [EARLIEST] * 2
 
 
-@pytest.mark.parametrize("wording", ["* {}", "@[[Anna]] {}"], ids=["bullet", "link"])
-def test_evidence_counts_once_however_its_bullet_is_written(wording: str) -> None:
-    first = fact(EARLIEST, 2, "anna")
-    other = again(first, 4, key=hash_of(wording.format(EARLIEST), 4))
-    told = [opinion(EARLY, 1, c=0.5), first]
-    assert only(*told, other).belief == only(*told).belief
-
-
 def test_a_page_tells_the_same_words_once_by_the_newest_line() -> None:
     first = fact(EARLIEST, 2, "anna")
     found = find_opinions([opinion(EARLY, 1), first, again(first, 4), again(first, 9, line=8)], inputs())
@@ -228,14 +211,6 @@ def test_only_a_newer_opinion_bears_another_out_and_no_further_than_it_is_held(d
     one = next(one for one in find_opinions([opinion(EARLY, 5, c=0.6), both], inputs()) if one.subjects == ("anna",))
     assert texts(one.supports if is_newer else one.related) == [EARLY]
     assert (0.6 < one.belief.value <= 0.62) is is_newer
-
-
-# --- what one more statement does -------------------------------------------------------------------------------------
-
-
-def test_stated_surer_and_surer_it_rises() -> None:
-    one = only(*(opinion(EARLY, day, c=c) for day, c in ((1, 0.3), (3, 0.5), (5, 0.7), (9, 0.9))))
-    assert (one.belief.rounded, one.belief.trend) == (0.6, "rising")
 
 
 # --- what a person says counts more ----------------------------------------------------------------------------------
@@ -320,12 +295,6 @@ def test_an_opinion_that_moved_shows_its_course() -> None:
         "  - against: Anna does not like early meetings any more",
         "  - also: Wants tea",
     ]
-
-
-def test_an_opinion_that_nothing_moved_has_no_course() -> None:
-    told = find_opinions([opinion(EARLY, 5), fact(NOT_EARLY, 3, "anna")], inputs())
-    lines = [line.text for line in opinion_page.page(told, context(told)) if line.text.startswith("  - ")]
-    assert [line.partition(":")[0] for line in lines] == ["  - against"]
 
 
 def context(found: Sequence[HeldOpinion]) -> PageContext:

@@ -106,10 +106,6 @@ def test_what_the_closing_marker_says_is_read_with_forbearance() -> None:
     assert blocks.marker_word(" a model>b --> c:3--d-e ") == "a-model-b-c:3-d-e"
 
 
-def test_the_hash_knows_no_line_ends_nor_spaces_before_them() -> None:
-    assert sha(["a", "", "b"]) == sha(["a  ", "", "b\t"]) != sha(["a", "b"])
-
-
 @pytest.mark.parametrize(
     ("one", "other", "is_same"),
     [

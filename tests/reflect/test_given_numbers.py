@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from reflecting import NORA, block, reflect, reflected, rewrite, small_vault
 from sample import call
-from vaults import put
 
 OPINIONS = "bank/opinions.md"
 COFFEE = "Likes her coffee without milk"
@@ -34,16 +33,6 @@ def test_it_is_heard_on_every_page_that_tells_the_opinion(root: Path, path: str,
     reflected(root)
     for page, name in ((OPINIONS, "opinions"), (NORA, "facts")):
         assert [line[:9] for line in told(root, page, name)] == ["- **.95**"]
-    assert reflected(root).edits == ()
-
-
-@pytest.mark.parametrize("again", [f"{COFFEE}.", "Likes her coffee without [[milk]]."])
-def test_told_again_it_is_one_opinion(root: Path, again: str) -> None:
-    rewrite(root, OPINIONS, f"**.80** {COFFEE}", f"**.95** {COFFEE}")
-    reflected(root)
-    put(root, "memory/2025-12-08.md", f"## Retain\n- O(c=0.75) @Nora: {again}\n")
-    reflected(root)
-    assert [line[:9] for line in told(root, OPINIONS, "opinions")] == ["- **.95**"]
     assert reflected(root).edits == ()
 
 

@@ -9,16 +9,9 @@ import pytest
 from model_server import Model, ModelServer, free_port, model_server, summed_up
 
 from vault_memory.config import Config
-from vault_memory.embedding.endpoints import reflect_endpoint
 from vault_memory.embedding.model_clients import MAX_CHAT_BYTES
 from vault_memory.errors import RemoteError
-from vault_memory.reflect.model_writer import (
-    FAILED_PAGES,
-    CitedSentence,
-    ModelWriter,
-    WritingBrief,
-    configured_writer,
-)
+from vault_memory.reflect.model_writer import FAILED_PAGES, CitedSentence, ModelWriter, WritingBrief, configured_writer
 
 FACTS = (
     "2025-11-27: Ada prefers short replies on the ferry.",
@@ -142,37 +135,6 @@ def test_a_server_that_does_not_know_a_key_is_asked_without_it_from_then_on(serv
     assert [("response_format" in b, "temperature" in b) for b in bodies] == [
         (True, True), (False, True), (False, False), (False, False),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("around", ["```json\n{}\n```", "Here you are:\n\n{}", "<think>Ada, oars</think>{}"])
-def test_words_around_the_json_are_passed_over(server: ModelServer, around: str) -> None:
-    server.trouble.reply = lambda body: around.replace("{}", summed_up(body))
-    assert written(writer(server, "openai")) == GOOD
-
-
-def test_a_query_and_a_path_of_an_address_are_kept(server: ModelServer) -> None:
-    url = f"http://{server.host}/v1/chat/completions?api-version=2024-02-01"
-    assert written(writer(server, "openai", reflect_url=url)) == GOOD
-    assert server.requests[-1][0] == "/v1/chat/completions?api-version=2024-02-01"
-    for url in (f"http://{server.host}/v1", f"http://{server.host}/v1/messages"):
-        assert written(writer(server, "anthropic", reflect_url=url)) == GOOD
-
-
-def test_without_facts_nobody_is_asked(server: ModelServer) -> None:
-    assert writer(server, "ollama").write("Ada", []) == ()
-    assert server.requests == []
-
-
-def test_where_the_addresses_come_from() -> None:
-    def where(**named: Any) -> str:
-        found = reflect_endpoint(Config(vault=None, reflect_model="m", **named), {"OLLAMA_HOST": "1.2.3.4:5"})  # type: ignore[arg-type]
-        assert found
-        return found.address.url
-
-    assert where(reflect_provider="ollama") == "http://1.2.3.4:5"
-    assert where(reflect_provider="ollama", reflect_url="h:1") == "http://h:1"
-    assert where(reflect_provider="anthropic") == "https://api.anthropic.com:443"
-    assert where(reflect_provider="anthropic", reflect_url="http://h/x") == "http://h:80/x"
 
 
 # --- what models do wrong --------------------------------------------------------------------------------------------

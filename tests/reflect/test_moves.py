@@ -1,16 +1,13 @@
 """opinion_page.py: which opinions moved since their page was written, which came and went, and why."""
 
-from dataclasses import replace
 from datetime import date
 from itertools import count
-
-import pytest
 
 from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.confidence import weigh_evidence
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.opinion_page import ANEW, BY_HAND, GONE, Move, OpinionMoves, summarize_moves
+from vault_memory.reflect.opinion_page import GONE, Move, OpinionMoves, summarize_moves
 
 _KEYS = count(1)
 
@@ -61,21 +58,6 @@ def test_what_is_new_since_the_page_is_named_newest_first_and_the_rest_counted()
     assert move.evidence == (third, BLACK)
 
 
-def test_evidence_that_had_no_room_on_the_page_is_not_new() -> None:
-    before = [stated(".80", COFFEE), detail("for", BLACK), Line("  - for: 1 more", slot="for x")]
-    (move,) = moves(before, [stated(".85", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK))))
-    assert (move.why, move.evidence) == (ANEW, ())
-
-
-def test_a_number_set_by_hand_says_so_until_newer_evidence_moves_it() -> None:
-    """What is older, and had no room on the page, is in the number already."""
-    given = replace(opinion(COFFEE, supports=(MILK, BLACK)), since=date(2025, 11, 21), is_given=True)
-    (move,) = moves([stated(".80", COFFEE)], [stated(".95", COFFEE)], known(given))
-    assert (move.why, move.evidence) == (BY_HAND, ())
-    (move,) = moves([stated(".80", COFFEE)], [stated(".95", COFFEE)], known(replace(given, since=date(2025, 11, 20))))
-    assert move.evidence == (BLACK,)
-
-
 def test_evidence_that_is_gone_is_named_where_it_stood() -> None:
     before = [stated(".65", COFFEE), detail("against", MILK)]
     (move,) = moves(before, [stated(".80", COFFEE)], known(opinion(COFFEE)))
@@ -113,24 +95,3 @@ def test_an_opinion_folded_away_is_neither_gone_nor_new_when_it_comes_back() -> 
     more = known(opinion(COFFEE), opinion(ferry))
     (move,) = moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", ferry)], more)
     assert move.before is None
-
-
-def test_a_persons_own_line_is_no_news() -> None:
-    own = Line("- **.9** The sea is cold")
-    assert moves([stated(".80", COFFEE)], [stated(".80", COFFEE), own], known(opinion(COFFEE))) == []
-
-
-def test_without_what_was_written_last_statements_are_known_by_their_words() -> None:
-    before = [line._replace(keys=()) for line in (stated(".80", COFFEE), detail("for", BLACK))]
-    held = known(opinion(COFFEE, supports=(BLACK,), contradicts=(MILK,)))
-    (move,) = moves(before, [stated(".65", COFFEE)], held)
-    assert (move.before, move.after, move.evidence) == (0.8, 0.65, (MILK,))
-
-
-@pytest.mark.parametrize("number", [".80", "0.8", ".8", "80%"])
-def test_a_number_written_otherwise_is_the_same(number: str) -> None:
-    assert moves([stated(number, COFFEE)], [stated(".80", COFFEE)], known(opinion(COFFEE))) == []
-
-
-def test_nothing_moved_is_said_in_no_words() -> None:
-    assert (summarize_moves([]), summarize_moves([Move("x", 0.5, 0.6, "")])) == ("", "1 opinion moved")

@@ -34,7 +34,7 @@ AGAIN = {
 }
 PRIVATE = {
     "memory/2025-11-10.md": "## Retain\n- O(c=0.3, scope=agent:moss) @Mara: Prefers letters to calls.\n"
-    "- W(scope=agent:moss) @Mara: Does not prefer letters to calls any more.\n- O(scope=agent:moss): Rain is fine.\n",
+    "- W(scope=agent:moss) @Mara: Does not prefer letters to calls any more.\n- O(scope=agent:moss): Rain is fine.\n"
 }
 OWN_PAGE = {PAGE: "# Opinions\n\n- O(c=0.6) @Odd: Likes the old ferry.\n- O @[[Mara]]: Sings out of tune.\n"}
 NOBODY = {"memory/2025-11-12.md": "## Retain\n- O(c=0.77): Rye beats wheat.\n- O: Rye does not beat wheat.\n"}

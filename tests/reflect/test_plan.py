@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from reflecting import NORA, reflect, rewrite, small_vault, texts
 from sample import call
-from vaults import age, fill, memory, obeying_permissions, put, run, snapshot
+from vaults import fill, memory, obeying_permissions, put, run, snapshot
 
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.job import Writer, WriteResult
 from vault_memory.reflect.plan import Draft, Edit, PageHistory, Plan, make_edit
-from vault_memory.reflect.plan_run import WRITTEN_SECONDS, Ledger
+from vault_memory.reflect.plan_run import Ledger
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import TRIES
@@ -52,13 +52,6 @@ def plan(given: Draft, pages: dict[str, bytes], of: PageHistory) -> Plan:
 
 
 # --- what is written -------------------------------------------------------------------------------------------------
-
-
-def test_a_new_page_begins_as_its_draft_says() -> None:
-    made = first(draft(fact(1)))
-    assert made.before is None
-    assert made.after.startswith(b"# P\n\n<!-- memory:begin facts -->\n- fact 1")
-    assert (made.why, made.block, made.lines, made.sha) == ("because", "facts", (fact(1),), blocks.sha([fact(1).text]))
 
 
 def test_a_page_that_was_there_says_what_changed_and_its_own_account_comes_first() -> None:
@@ -210,20 +203,6 @@ def test_a_tick_stays_on_its_page_where_the_core_could_not_be_changed(tmp_path: 
     done = Writer(vault(root)).write([ticked, page], again)
     assert ([one.path for one in done.skipped], done.edits, done.run) == (["memory.md"], [], "")
     assert (root / "bank/proposals.md").read_text() == "- [x] tea\n"
-
-
-def test_old_texts_that_no_page_names_are_forgotten(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
-    for sha in ("0000000a", "0000000b", "0000000c"):
-        ledger.keep(sha, [fact(1)])
-    folder = tmp_path / ".memory/history/written"
-    asked: list[int] = []
-    ledger.sweep(lambda: asked.append(1) or frozenset())
-    assert (len(list(folder.iterdir())), asked) == (3, [])
-    for sha in ("0000000a", "0000000b"):
-        age(folder / f"{sha}.json", WRITTEN_SECONDS + 60)
-    ledger.sweep(lambda: {"0000000a"})
-    assert sorted(file.stem for file in folder.iterdir()) == ["0000000a", "0000000c"]
 
 
 # --- whole runs ------------------------------------------------------------------------------------------------------

@@ -48,17 +48,13 @@ def wrong(text: str, *facts: int) -> list[str]:
     ("text", "facts"),
     [
         ("Ada prefers short replies on the ferry.", (1,)),
-        ("Addie prefers short replies on the ferry.", (1,)),
         ("Ada Voss's replies should be short, under 1500 chars.", (1,)),
         ("In November 2025 Ada prefers short replies.", (1,)),
-        ("She bought three lamps with Ben Lowe for €1500.", (2,)),
         ("On 2025-12-03 she bought three lamps with Ben.", (2,)),
         ("Short replies and three lamps: Ada prefers them, and Ben bought lamps.", (1, 2)),
         ("The Otter project moves to v2.1 at 14:30, for 2.5k users.", (4,)),
         ("田中さんは東京に住む in 2025.", (5,)),
         ("They met Dr. Ida Holm with R2 Labs people of iOS.", (7,)),
-        ("It's Ada who prefers short replies.", (1,)),
-        ("Three lamps were bought with Ben.", (2,)),
         ("The rope.length was set by hand in boat.toml.", (8,)),
         ("Mag das neue Büro in Kiel sehr.", (9,)),
     ],
@@ -71,23 +67,17 @@ def test_a_sentence_that_stands_in_its_facts_is_accepted(text: str, facts: tuple
     ("text", "facts", "said"),
     [
         ("Bob prefers short replies on the ferry.", (1,), "the name “bob”"),
-        ("Ada prefers short replies on the ferry with Bob.", (1,), "the name “bob”"),
         ("Ben prefers short replies on the ferry.", (1,), "the name “ben”"),
-        ("The R3 Labs people met Ida Holm.", (7,), "the number r3"),
         ("Аda prefers short replies on the ferry.", (1,), "the name"),  # a Cyrillic А
         ("Mag das neue Büro in Köln sehr.", (9,), "the name “köln”"),
         ("Ada prefers 20 short replies on the ferry.", (1,), "the number 20"),
         ("Ada prefers 27 short replies on the ferry.", (1,), "the number 27"),  # a day is no number of replies
-        ("Ada prefers short replies, 1500.5 chars.", (1,), "the number 1500.5"),
         ("Ada prefers short replies on ferry.example there.", (1,), "“ferry.example” is in none"),
-        ("The Otter project moves to v2.2.", (4,), "the number v2.2"),
         ("The Otter project moves at 14:31.", (4,), "the number 14:31"),
         ("Bought three lamps with Ben on 2025-12-04.", (2,), "the number 2025-12-04"),
         ("Bought three lamps with Ben in May.", (2,), "the name “may”"),
-        ("Bought three lamps with Ben in 2019.", (2,), "the number 2019"),
         ("She secretly wants to leave everything behind.", (1,), "too few of its words"),
         ("This page sums up what the notes say of Ada.", (1,), "too few of its words"),
-        ("It is what it is.", (1,), "too few of its words"),
     ],
 )
 def test_what_stands_in_no_fact_is_refused(text: str, facts: tuple[int, ...], said: str) -> None:
@@ -96,8 +86,7 @@ def test_what_stands_in_no_fact_is_refused(text: str, facts: tuple[int, ...], sa
 
 
 @pytest.mark.parametrize(
-    ("facts", "said"),
-    [((), "cites no fact"), ((99,), "no fact 99"), ((1, 0), "no fact 0"), ((-1,), "no fact -1")],
+    ("facts", "said"), [((), "cites no fact"), ((99,), "no fact 99"), ((1, 0), "no fact 0"), ((-1,), "no fact -1")]
 )
 def test_a_sentence_cites_facts_that_it_was_given(facts: tuple[int, ...], said: str) -> None:
     assert said in wrong("Ada prefers short replies on the ferry.", *facts)[0]
@@ -138,24 +127,16 @@ def test_no_sign_of_structure_passes(before: str, sign: str, after: str) -> None
     ("text", "said"),
     [
         ("", "plain text"),
-        ("   ", "plain text"),
         ("- Mended oars there.", "marks"),
-        ("> Mended oars there.", "marks"),
         ("# Mended oars there.", "marks"),
-        ("1. Mended oars there.", "marks"),
         ("Mended oars\nthere with Ben.", "plain text"),
         ("Mended _oars_ there.", "marks"),
-        ("Mended ~~oars~~ there.", "marks"),
-        ("Mended ==oars== there.", "marks"),
         ("Mended $oars$ there.", "marks"),
         ("Mended oars there %% hidden %%.", "marks"),
         ("Mended oars:: there they are.", "marks"),
         ("Mended [[oars]] there.", "marks"),
         ("Mended <b>oars</b> there.", "marks"),
         ("Mended oars <!-- there -->.", "marks"),
-        ("Mended &lt;oars&gt; there.", "marks"),
-        ("Mended oars http://oars there.", "marks"),
-        ("Mended oars //oars there.", "marks"),
         ("Mended oars javascript:oars there.", "marks"),
         ("Mended oars for <1500 or > 20 of it; $40.", ""),
     ],

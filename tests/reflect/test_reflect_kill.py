@@ -160,12 +160,7 @@ def prepare(root: Path) -> None:
     reflect(root)
     rewrite(root, NORA, "- Sent the broken lamp back", "- Sent that awful lamp back")
     rewrite(root, NORA, "## In the logs\n", "## In the logs\n\nMine.\n")
-    rewrite(
-        root,
-        "memory/2025-11-20.md",
-        "- W @Odd: Wrote a letter to the harbour office about the weir.\n",
-        "",
-    )
+    rewrite(root, "memory/2025-11-20.md", "- W @Odd: Wrote a letter to the harbour office about the weir.\n", "")
     for day in ("06", "07"):
         put(root, f"memory/2025-12-{day}.md", "## Retain\n- W @Birger: Came to mend the boathouse roof.\n")
     for path in texts(root):

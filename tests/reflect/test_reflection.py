@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reflecting import NORA, reflected, rewrite, small_vault
+from reflecting import reflected, rewrite, small_vault
 from vaults import put
 
 from vault_memory.reflect.blocks import PageLine
@@ -41,16 +41,6 @@ def test_summaries_are_told_together() -> None:
     assert told(edit("bank/summaries/2025-W41.md"))[1:] == ["  ~ bank/summaries/2025-W41.md: 2 facts new"]
 
 
-@pytest.mark.parametrize(
-    ("made", "updated", "said"),
-    [(1, 0, "1 page made."), (0, 2, "2 pages updated."), (1, 2, "1 page made, 2 updated.")],
-)
-def test_pages_are_counted_first(made: int, updated: int, said: str) -> None:
-    edits = [edit(f"bank/{n}.md", is_new=n < made) for n in range(made + updated)]
-    assert told(*edits)[0] == said
-    assert told(*edits, dry_run=True)[-len(edits) - 1] == f"{said[:-1]} (dry run: nothing was written)."
-
-
 def move(before: float | None, after: float | None, why: str = "because", words: str = "The sea is cold") -> Move:
     return Move(words, before, after, why)
 
@@ -72,11 +62,7 @@ def test_opinions_say_where_they_went_and_why() -> None:
     ("proposed", "said"),
     [
         (ProposalCounts(1, 0, PassedOver(unsure=3)), "1 proposal for memory.md: tick it in bank/proposals.md."),
-        (ProposalCounts(3, 0, PassedOver()), "3 proposals for memory.md: tick them in bank/proposals.md."),
         (ProposalCounts(0, 0, PassedOver(unsure=1)), "Nothing proposed for memory.md: 1 opinion below .85."),
-        (ProposalCounts(0, 0, PassedOver(once=2, said=1)),
-         "Nothing proposed for memory.md: 2 stated on only one day, 1 already there."),
-        (ProposalCounts(0, 0, PassedOver(refused=2)), "Nothing proposed for memory.md: 2 you declined."),
         (ProposalCounts(0, 0, PassedOver()),
          "Nothing proposed for memory.md: no fact is certain or important enough yet."),
         (ProposalCounts(2, 2, PassedOver()),
@@ -145,17 +131,6 @@ def why(done: ReflectReport) -> dict[str, str]:
     return {one.path: one.why for one in done.edits}
 
 
-def test_the_reason_is_the_same_in_the_log_of_the_run(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    reflected(root)
-    rewrite(root, "memory/2025-12-02.md", "Sent the broken lamp back", "Kept the broken lamp")
-    rewrite(root, "memory/2025-11-20.md", "- W @Nora: The lamp from Bergen arrived broken.\n", "")
-    done = reflected(root)
-    assert why(done)[NORA] == "1 fact changed, 1 retracted"
-    logged = (root / f".memory/history/{done.run}/run.jsonl").read_text("utf-8")
-    assert '"why":"1 fact changed, 1 retracted"' in logged
-
-
 MILK = "## Retain\n- W @Nora: Does not like her coffee without milk any more.\n"
 
 
@@ -170,18 +145,3 @@ def test_a_number_set_by_hand_is_no_news_and_moves_on_with_newer_facts(tmp_path:
     assert (moved.before, moved.after) == (0.6, 0.5)
     assert moved.why == "contradicted on 12 December 2025 ([[2025-12-12]] L2)"
     assert "- **.50** Likes her coffee" in (root / "bank/opinions.md").read_text("utf-8")
-
-
-def test_progress_tells_of_every_page(tmp_path: Path) -> None:
-    from vaults import memory
-
-    from vault_memory.reflect.job import ReflectRequest, Steps, reflect
-
-    root = small_vault(tmp_path / "v")
-    planned: list[tuple[int, int]] = []
-    written: list[tuple[int, int]] = []
-    steps = Steps(None, lambda *at: planned.append(at[:2]), lambda *at: written.append(at[:2]))
-    done = reflect(memory(root).index_file, ReflectRequest(), steps)
-    assert written == [(n, len(done.edits)) for n in range(len(done.edits))]
-    assert [n for n, _ in planned] == list(range(len(planned)))
-    assert len(planned) <= planned[0][1] and len({total for _, total in planned}) == 1

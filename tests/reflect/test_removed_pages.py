@@ -108,12 +108,6 @@ def test_two_of_three_are_a_persons_tidying_and_so_is_the_third_another_day(root
     assert reflected(root).removed == (KALLO, NORA, ODD)
 
 
-def test_a_folder_that_was_moved_is_not_lost(root: Path) -> None:
-    shutil.move(root / "bank/entities", root / "People")
-    assert reflected(root).exit_code == 0
-    assert not (root / "bank/entities").exists()
-
-
 def test_what_an_undo_took_away_comes_back(tmp_path: Path) -> None:
     root = small_vault(tmp_path / "v")
     reflected(root)
@@ -133,10 +127,3 @@ def test_a_journal_from_elsewhere_can_do_no_harm(root: Path, path: str) -> None:
     put(root, ".memory/journal/other.jsonl", json.dumps({**line, "names": ["page"], "value": 1.0}) + "\n")
     done = reflected(root)
     assert (done.edits, done.removed) == ((), ())
-
-
-def test_a_page_that_was_moved_is_no_page_removed(root: Path) -> None:
-    put(root, "People/Nora.md", (root / NORA).read_bytes())
-    (root / NORA).unlink()
-    done = reflected(root)
-    assert (done.removed, NORA in paths(done), noted(root)) == ((), False, [])

@@ -16,16 +16,9 @@ from sample import call
 from vaults import age, fill, memory
 
 from vault_memory.markdown.fact_text import TRACEABLE, traced
-from vault_memory.reflect import blocks
-from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.entity_page import PAGE_TOKENS
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.model_writer import FAILED_PAGES
-from vault_memory.reflect.plan import Draft, PageHistory, make_edit
-from vault_memory.reflect.retell import PARAGRAPH_SHARE
-from vault_memory.reflect.summaries import LIMITS
 from vault_memory.rendering.reflect import reflect_document, reflect_text
-from vault_memory.text.tokens import count
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 METHOD = "ollama/llama3.2"
@@ -144,93 +137,6 @@ def cited_lines(root: Path, cited: str) -> Iterator[str]:
         yield from (lines[int(number) - 1] for number in re.findall(r"\d+", numbers))
 
 
-def test_a_sentence_whose_number_stood_only_in_a_citation_that_goes_is_not_written(
-    root: Path, server: ModelServer
-) -> None:
-    def mixed(body: dict[str, Any]) -> str:
-        facts = json.loads(body["messages"][-1]["content"])["facts"]
-        sluice = next(f for f in facts if "sluice" in f["text"])
-        rows = next(f for f in facts if "rows of barley" in f["text"])
-        number = re.search(r"(\d+) rows", rows["text"])
-        assert number
-        text = f"Marta repaired the sluice of the mill pond together with {number[1]} carpenters from Hallvik."
-        return json.dumps({"sentences": [{"text": text, "facts": [sluice["n"], rows["n"]]}]})
-
-    server.trouble.reply = mixed
-    done = reflect(root, server)
-    assert b"carpenters from Hallvik" not in (root / MARTA).read_bytes()
-    assert done.model is not None and done.model.pages == 0 and done.model.failed > 0
-
-
-_WORDS = [
-    row.split("|")
-    for row in (
-        "Mended|Painted|Measured|Cleaned|Borrowed|Counted|Carried|Sketched|Oiled|Sold|Tested",
-        "ladder|kettle|rudder|lantern|beehive|saddle|chimney|anchor|fiddle|barrel|loom|plough|bellows",
-        "in Hallvik|near the ferry|behind the chapel|at the smithy|below the dam|beside the school|on Torsholm",
-        "before breakfast|with the twins|for the auction|after the storm|despite the frost",
-    )
-]
-
-
-def many() -> dict[str, str]:
-    """Logs of 24 days whose facts all differ, more than any page has room for."""
-    found = {}
-    for n in range(24):
-        day = date(2025, 11, 2) + timedelta(days=n)
-        facts = []
-        for k in range(5 * n, 5 * n + 5):
-            deed, what, where, when = (
-                words[k * step % len(words)] for words, step in zip(_WORDS, (3, 5, 2, 1), strict=True)
-            )
-            facts.append(f"- W @Marta: {deed} the {what} {where} {when} and noted weight {k * 37 + 11}.\n")
-        found[f"memory/{day}.md"] = "## Retain\n" + "".join(facts)
-    return found
-
-
-def test_a_full_page_makes_room_for_its_paragraph(tmp_path: Path, server: ModelServer) -> None:
-    server.trouble.reply = wordy
-    root, without = fill(tmp_path / "v", many()), fill(tmp_path / "w", many())
-    reflect(root, server)
-    reflect(without, None)
-    for path, name, most in (
-        (MARTA, "facts", PAGE_TOKENS),
-        (MONTH, "summary", LIMITS["month"]),
-        ("bank/summaries/2025.md", "summary", LIMITS["year"]),
-    ):
-        page, other = (block((vault / path).read_bytes(), name) for vault in (root, without))
-        sentences = retold((root / path).read_bytes(), name)
-        assert len(sentences) > 2
-        assert count("\n".join(sentences)) <= most * PARAGRAPH_SHARE
-        assert count("\n".join(other)) > most * 0.8, "the page is not full without it"
-        assert count("\n".join(page)) <= max(most, count("\n".join(other)))
-        assert known(page) == known(other)
-        told = [sum(line.startswith(("- ", "**")) and " — " in line for line in lines) for lines in (page, other)]
-        fewer = folded(page) - folded(other)
-        assert fewer == told[1] - told[0] if path == MARTA else fewer > 0 < told[1] - told[0]
-
-
-def wordy(body: dict[str, Any]) -> str:
-    """As many facts in their own words as a summary may have sentences."""
-    limit = int(re.findall(r"At most (\d+) sentences", body["messages"][0]["content"])[0])
-    facts = json.loads(body["messages"][-1]["content"])["facts"]
-    found: dict[str, int] = {}
-    for fact in facts:
-        found.setdefault(re.sub(r"\d+ ", "", fact["text"].partition(": ")[2])[-40:], fact["n"])
-    rows = [(fact["text"].partition(": ")[2], fact["n"]) for fact in facts if fact["n"] in found.values()]
-    return json.dumps({"sentences": [{"text": text, "facts": [n]} for text, n in rows[:limit]]})
-
-
-def known(lines: list[str]) -> str:
-    """How many facts a page says there are."""
-    return next(n for line in lines for n in re.findall(r"(\d+) facts? on ", line))
-
-
-def folded(lines: list[str]) -> int:
-    """How many of them it says are not told."""
-    return sum(int(n) for line in lines for n in re.findall(r"…and (\d+) more", line))
-
-
 # --- what a fact means for an opinion --------------------------------------------------------------------------------
 
 
@@ -276,15 +182,6 @@ def test_a_new_index_a_hand_edit_and_a_moved_line_cost_no_new_text(root: Path, s
         text, _, cited = sentence.partition(" — ")
         assert all(traced(text, line) >= TRACEABLE for line in cited_lines(root, cited))
     assert reflect(root, server).edits == ()
-
-
-def test_a_new_fact_makes_a_new_text_of_the_pages_it_touches(root: Path, server: ModelServer) -> None:
-    reflect(root, server)
-    before, month = asked(server), (root / MONTH).read_bytes()
-    fill(root, {"memory/2026-01-08.md": "## Retain\n- W @Marta: Sold the barley to a brewer from Hallvik.\n"})
-    reflect(root, server)
-    assert asked(server) == before + 1
-    assert (root / MONTH).read_bytes() == month
 
 
 def test_a_sentence_that_was_deleted_stays_away_and_its_facts_stay(root: Path, server: ModelServer) -> None:
@@ -386,30 +283,3 @@ def test_a_dry_run_does_not_ask_and_says_so(root: Path, server: ModelServer) -> 
     assert f"{METHOD} is not asked in a dry run" in reflect_text(done)
     assert "not asked" in reflect_document(done)["model"]["why"]
     assert METHOD.encode() not in b"".join(one.after for one in done.edits)
-
-
-# --- the property of the frontmatter ---------------------------------------------------------------------------------
-
-
-def of(by: str, start: str = "---\nperiod: 2025-11\nwritten: extractive\n---\n# P\n") -> Draft:
-    return Draft("bank/p.md", "facts", (Line("- a fact — [[2025-11-01]] L1", (1 << 32,)),), "because", start, by)
-
-
-def after(given: Draft, present: bytes | None) -> bytes:
-    past = PageHistory(frozenset([blocks.fact_name(1 << 32)]), lambda sha: None, lambda path: frozenset())
-    made = make_edit(given, present, past)[0]
-    assert made is not None
-    return made.after
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("bom", ["", "\ufeff"])
-def test_only_the_line_of_the_property_follows_who_wrote(end: str, bom: str) -> None:
-    start = bom + of("").start.replace("\n", end)
-    page = after(of("", start), None)
-    by_model = after(of(METHOD), page)
-    head = (bom + f"---\nperiod: 2025-11\nwritten: {METHOD}\n---\n# P\n").replace("\n", end).encode()
-    assert by_model.startswith(head)
-    by_other = after(of("openai/x"), by_model)
-    assert b"written: openai/x" in by_other and by_other.count(b"written:") == 1
-    assert after(of(""), by_other) == page

@@ -5,12 +5,10 @@ from datetime import date, timedelta
 
 import pytest
 
-from vault_memory.reflect import select
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.select import Turn, Weights, choose
+from vault_memory.reflect.select import Weights, choose
 
 DAY = date(2025, 11, 3)
-WORDS = "roof stove tile server rain bread train letter boat cello"
 
 
 def stems(text: str) -> list[str]:
@@ -46,12 +44,6 @@ def test_people_come_before_repeating() -> None:
     facts += [fact("Bob mended gates.", 10, "bob"), fact("Cy sold honey.", 11, "cy")]
     found = choose(facts, 14 * 3, weigh())
     assert {slug for one in found for slug in one.about} == {"ann", "bob", "cy"}
-
-
-def test_what_is_important_comes_first() -> None:
-    facts = [fact(f"Counted {name} boats.", line) for line, name in enumerate(WORDS.split())]
-    facts += [fact("Basement flooded overnight.", 21, importance=0.95)]
-    assert texts(choose(facts, 13, weigh())) == ["Basement flooded overnight."]
 
 
 # --- what is taken once, or not before its time ------------------------------------------------------------------
@@ -105,24 +97,3 @@ def test_of_two_numbers_in_the_same_words_the_newer_holds(
 
 def spelled(text: str) -> list[str]:
     return re.findall(r"[\w.]*\w", text.casefold())
-
-
-def test_turns_take_what_is_left() -> None:
-    facts = [fact(f"Counted {word} boats.", line, day=DAY + timedelta(line)) for line, word in enumerate(WORDS.split())]
-    late = select.lately(facts)
-    assert [one.line for one in facts if late(one)] == list(range(10))
-    first, second, rest = select.choose_in_turns(
-        facts, 1000, weigh(alike=1.0), [Turn(26), Turn(40, lambda one: one.line > 6), Turn(1000)]
-    )
-    assert len(first) == 2
-    assert second
-    assert {one.line for one in second} <= {7, 8, 9}
-    assert sorted(one.line for one in (*first, *second, *rest)) == list(range(10))
-
-
-def test_lately_is_measured_from_the_newest() -> None:
-    facts = [fact(f"On {n}.", 1, day=DAY - timedelta(n)) for n in (0, 14, 15, 90)]
-    late = select.lately([*facts, fact("No day.")._replace(day=None)])
-    assert [late(one) for one in facts] == [True, True, False, False]
-    assert not late(facts[0]._replace(day=None))
-    assert not select.lately([])(facts[0])

@@ -80,15 +80,3 @@ def test_an_alias_of_two_is_nobodys_and_that_is_told(tmp_path: Path) -> None:
     assert green in problems[0].message and brown in problems[1].message
     settle(root)
     assert paths(reflected(root)) == []
-
-
-def test_once_one_of_them_has_it_alone_the_facts_come(tmp_path: Path) -> None:
-    root = vault(tmp_path / "v", SAM | SAYS)
-    reflected(root)
-    green = "bank/entities/Sam Green.md"
-    put(root, green, (root / green).read_text("utf-8").replace("[Sam]", "[]"))
-    settle(root)
-    done = reflected(root)
-    assert done.notices == ()
-    assert b"Rowed" in (root / "bank/entities/Sam Brown.md").read_bytes()
-    assert b"Rowed" not in (root / green).read_bytes()

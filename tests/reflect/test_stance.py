@@ -7,15 +7,7 @@ from typing import Any
 import pytest
 
 from vault_memory.markdown.fact_text import EvidenceSource, sources, without_evidence
-from vault_memory.reflect.stance import (
-    CONTRADICTS,
-    RELATED,
-    SUPPORTS,
-    UNRELATED,
-    relation,
-    verdict,
-    verdict_key,
-)
+from vault_memory.reflect.stance import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, relation, verdict, verdict_key
 
 OPPOSED = [
     ("Mag das neue Büro.", "Hasst das neue Büro."),
@@ -35,11 +27,8 @@ def test_words_that_are_merely_alike_support_nothing(one: str, other: str) -> No
         ("Likes the new office.", "Doesn't like the new office."),
         ("Likes the new office.", "Does not like the new office any more."),
         ("Anna likes early meetings.", "No longer likes early meetings."),
-        ("Can swim.", "Cannot swim."),
         ("Mag das neue Büro.", "Mag das neue Büro nicht mehr."),
         ("Aime le nouveau bureau.", "N'aime pas le nouveau bureau."),
-        ("Gillar det nya kontoret.", "Gillar inte det nya kontoret."),
-        ("Come carne.", "No come carne."),
     ],
 )
 def test_the_same_words_denied_contradict(one: str, denied: str) -> None:
@@ -55,7 +44,6 @@ def test_the_same_words_denied_contradict(one: str, denied: str) -> None:
         ("Works with music.", "Works without music.", UNRELATED),
         ("Lives in Bergen.", "Moved to Oslo.", CONTRADICTS),
         ("Lives in Bergen.", "Lives in Bergen now.", SUPPORTS),
-        ("Lives in Bergen.", "Likes Bergen.", UNRELATED),
         ("…", "!", UNRELATED),
     ],
 )
@@ -112,10 +100,7 @@ def answer(relation: object, quote: object) -> str:
         (answer("neither", "zieht bald um"), RELATED),
         (answer("supports", "mag das neue Büro"), RELATED),
         (answer("supports", ""), RELATED),
-        (answer("supports", " . "), RELATED),
-        (answer("supports", ["Hasst"]), RELATED),
         (answer("certainly", "Hasst"), RELATED),
-        ("I cannot say.", RELATED),
         ('{"relation": "supports"}', RELATED),
         ("{" * 5000 + "}", RELATED),
     ],

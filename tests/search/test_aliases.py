@@ -7,7 +7,7 @@ from vaults import fill, memory
 
 NOTES = {
     "Projects/Heat pump.md": "---\naliases: [Warm giant, Knut]\n---\n# Heat pump\n\nInstalled behind the shed.\n\n"
-    "The installer asked 84,000 crowns for it.\n",
+    "The installer asked 84,000 crowns for it.\n"
 }
 NOTES |= {
     f"Shop/Warm socks {n}.md": f"Warm socks cost {n} crowns at the giant store. Knut Berg knits them.\n"

@@ -120,17 +120,6 @@ def test_what_was_moved_is_as_old_as_it_was(versioned: Path) -> None:
     assert "as-of" not in dict(answer.degraded)
 
 
-def test_what_git_does_not_know_of_dated_notes_is_said(
-    versioned: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    put(versioned, "memory/2025-10-05.md", "The heron coughed.\n")
-    answer = ask(versioned, "heron coughed")
-    assert "The heron coughed." in texts(answer)
-    assert "1 result by the note's day alone" in dict(answer.degraded)["as-of"]
-    plain = fill(tmp_path_factory.mktemp("plain"), NOTES)
-    assert "1 result by the note's day alone" in dict(ask(plain, "heron").degraded)["as-of"]
-
-
 def test_a_line_that_is_not_committed_is_later_than_the_last_commit(versioned: Path) -> None:
     put(versioned, "Birds.md", "A heron eats eels.\n\nA heron nests in April.\n")
     assert "A heron nests in April." not in texts(ask(versioned, "heron"))

@@ -43,11 +43,6 @@ def test_a_script_is_told_by_a_field_and_gets_all_results(root: Path) -> None:
     assert len(answers[0]["results"]) == 8
 
 
-def test_with_a_budget_alone_nothing_is_left_out(root: Path) -> None:
-    done = run(root, "recall", "dentist with Bo", "--budget", "900")
-    assert len([line for line in done.stdout.splitlines() if line.startswith("L")]) > 3
-
-
 def test_what_shares_only_a_name_is_too_weak_unless_all_is_wanted(tmp_path: Path) -> None:
     others = {
         f"{n}.md": f"- Bo {what}.\n" for n, what in enumerate(("cut the hedge", "sold the sledge", "swam at dawn"))

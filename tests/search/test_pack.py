@@ -55,11 +55,6 @@ def test_limits(limits: Request, found: list[list[int]], over_k: int, over_budge
     assert (packed.over_k, packed.over_budget, packed.near_duplicates) == (over_k, over_budget, 0)
 
 
-def test_a_shorter_passage_behind_a_long_one_still_fits() -> None:
-    rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25)]
-    assert taken(Packing(limited(budget=50)).fill(rows)) == [[1], [3]]
-
-
 @pytest.mark.parametrize(
     ("one", "two", "repeats"),
     [
@@ -182,6 +177,3 @@ def result(rank: int, place: list[Candidate]) -> Result:
 
 def answer(results: list[Result]) -> Answer:
     return Answer(limited(), results, "lexical", {}, None, Understanding(), 0, 0, {})
-
-
-FACT = "- O(c=0.9) @Peter: Prefers short replies on the phone; long ones go into files."

@@ -61,11 +61,6 @@ def test_what_is_left_out_of_the_time_is_counted(year: Memory) -> None:
     assert ask(year, "which boat was painted in 2024?", NEXT_MARCH).omitted["beyond_pool"] > 100  # that hold a word
 
 
-def test_a_question_with_words_is_answered_by_its_words(year: Memory) -> None:
-    answer = ask(year, "pages about owls in 2024", NEXT_MARCH)
-    assert all("owls" in result.content for result in answer.results)
-
-
 LOG = """# A day
 
 Met Ida.

@@ -73,12 +73,6 @@ def test_classic_with_age_and_importance() -> None:
     )
 
 
-def test_classic_blends_a_reranking_model() -> None:
-    ranked = presets.classic(FOUND, {}, 8, judged={3: 1.0})
-    assert ranked.scores[3] == pytest.approx((0.6 + 0.4 * 0.63) * 0.85)  # no life: importance 0.5 counts 0.85
-    assert next(iter(ranked.scores)) == 1
-
-
 def test_mmr() -> None:
     stems = {1: ["a", "b"], 2: ["a", "b"], 3: ["c", "d"]}
     # After 1: 2 has 0.7·0.9 - 0.3·1 = 0.33, 3 has 0.7·0.5 = 0.35

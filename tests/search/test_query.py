@@ -1,6 +1,6 @@
 """Reading a question: what it is about, when, and that any text is one."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import apsw
 import pytest
@@ -27,13 +27,11 @@ def ask(text: str, now: datetime = datetime(2025, 12, 3, 12, tzinfo=UTC)) -> Que
         ("Mara's boat", ["Mara", "boat"]),
         ("(boat), [boat] *boat* 'boat'", ["boat"]),
         ("tile-server", ["tile-server", "tile", "server"]),
-        ("snake_case_name", ["snake_case_name", "snake", "case", "name"]),
         ("run app.py --rebuild", ["run", "app.py", "app", "--rebuild", "rebuild"]),
         ('say "a b" NEAR(c)', ["say", "b", "NEAR(c", "NEAR"]),
         ("AND OR NOT", ["AND", "OR", "NOT"]),
         ("猫 京都", None),
         ("", []),
-        ("?? -> ...", []),
         ("\0", []),
     ],
 )
@@ -46,7 +44,6 @@ def test_the_words_a_question_asks_for(text: str, words: list[str] | None) -> No
     ("text", "exact"),
     [
         ('the "blue house" there', ("blue house",)),
-        ("“blue house”", ("blue house",)),
         ("c++ in /etc/hosts", ("c++", "/etc/hosts")),
         ("use --force with v1.2.3", ("--force", "v1.2.3")),
         ("a well-known tile-server", ()),
@@ -73,23 +70,6 @@ def test_runs_that_may_name_an_entity(text: str, slugs: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "window"),
-    [
-        ("what happened around Nov 27", "2025-11-27"),
-        ("what changed since last week", "2025-11-24"),
-        ("who called in November", "2025-11-01"),
-        ("who called", None),
-        ("port 8080 and the cat", None),
-    ],
-)
-def test_when(text: str, window: str | None) -> None:
-    found = ask(text).window
-    assert (found is not None) == (window is not None)
-    if found and window:
-        assert found.span.start <= date.fromisoformat(window) <= found.span.end
-
-
-@pytest.mark.parametrize(
     ("text", "kinds", "asks_when"),
     [
         ("what does Mara prefer?", ("opinion",), False),
@@ -97,7 +77,6 @@ def test_when(text: str, window: str | None) -> None:
         ("what did I think of it", ("opinion", "experience"), False),
         ("When did it break?", (), True),
         ("¿when?", (), True),
-        ("which month was it", (), True),
         ("plain", (), False),
     ],
 )
@@ -109,16 +88,11 @@ def test_hints(text: str, kinds: tuple[str, ...], asks_when: bool) -> None:
     ("question", "latest", "earliest"),
     [
         ("last time we tried Y", True, False),
-        ("Most recent decision", True, False),
-        ("newest note", True, False),
         ("when did I last speak with Peter", True, False),
         ("what did Peter last week", False, False),
-        ("what happened last", False, False),
         ("the last one of ours", False, False),
         ("the first time we met", False, True),
         ("what did we originally plan", False, True),
-        ("when did we first meet", False, True),
-        ("first things first", False, False),
         ("", False, False),
     ],
 )

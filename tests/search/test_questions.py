@@ -70,31 +70,21 @@ QUESTIONS = [
     ("what did Peter think of long messages in October?", "memory/2025-10-10.md", "Likes to have the whole", 3),
     ("when does the last bus leave?", ANY, "22:10", 3),
     ("how late was the train to Hamburg?", "memory/2025-11-07.md", "146", 3),
-    ("does Nora drink coffee?", ANY, "offee", 3),
     ("how much is Nora's hourly rate?", "bank/world.md", "950 kr an hour", 5),
     ("where is the spare key to Farah's flat?", "bank/world.md", "hook behind the stairs", 5),
-    ("who is allergic to nuts?", ANY, "llergic to nuts", 2),
     ("what did the chimney sweep say?", "memory/2025-11-26.md", "sweep", 5),
     ("when was the first fire in the stove?", ANY, "irst fire", 2),
-    ("when is phase 2 signed?", ANY, "12 December", 5),
     ("which commit fixed HO-212?", ANY, "c07e5d8", 5),
-    ("boathouse rules", "bank/entities/The Castle.md", "No screens", 5),
     # to the letter
     ("BN-2025-4471", ANY, "BN-2025-4471", 1),
     ("ternctl warm --zoom 10-14", ANY, "ternctl warm", 1),
-    ("rotate.go", "memory/2025-11-07.md", "rotate.go", 5),
-    ("/etc/tern/tern.toml", ANY, "/etc/tern/tern.toml", 1),
-    ("in-place mode", ANY, "in-place", 1),
     ("page-cache", ANY, "page cache", 2),
     ('"Please never again"', ANY, "Please never again", 1),
     ('who said "If I have to scroll, I stop reading"?', ANY, "If I have to scroll", 1),
     ("ftruncate(9, 0)", ANY, "ftruncate(9, 0)", 1),
-    ("0x7f3c5a1e9000", ANY, "0x7f3c5a1e9000", 1),
     ("TestPoolNotReusedBeforeFlush", "memory/2025-10-14.md", "TestPoolNotReusedBeforeFlush", 1),
-    ("crc_mismatch", ANY, "crc_mismatch", 1),
     ("Malmö", ANY, "Malmö", 1),
     ("malmo", ANY, "Malmö", 1),
-    ("31 m²", ANY, "31 m²", 5),
     ("where did I leave my book?", "memory/2025-11-07.md", ANY, 5),
 ]
 
@@ -150,28 +140,8 @@ def test_any_sign_is_found(indexed_sample: Path, tmp_path: Path, fact: str, quer
 
 # --- any text --------------------------------------------------------------------------------------------------------
 
-OBJECT, LIST, TEXT, NUMBER, FLAG, NONE = dict, list, str, (int, float), bool, type(None)
-ANSWER: dict[str, Any] = {
-    "schema": TEXT, "id": (str, int, NONE), "query": TEXT, "now": TEXT, "mode": TEXT, "lanes": OBJECT,
-    "embedder": (str, NONE), "degraded": LIST, "index": OBJECT, "filters": OBJECT, "understood": OBJECT,
-    "results": LIST, "tokens": int, "rendered_tokens": int, "budget": (int, NONE), "omitted": OBJECT, "seconds": NUMBER,
-}  # fmt: skip
-INDEX: dict[str, Any] = {"fresh": FLAG, "pending": int, "generation": int, "notes": int}
-FILTERS: dict[str, Any] = {
-    "since": (str, NONE), "until": (str, NONE), "entities": LIST, "kinds": LIST, "tags": LIST, "scopes": LIST,
-}  # fmt: skip
-RESULT: dict[str, Any] = {
-    "rank": int, "score": NUMBER, "kind": TEXT, "date": (str, NONE), "occurred": (str, NONE), "entities": LIST,
-    "confidence": (float, NONE), "tier": (str, NONE), "content": TEXT, "path": TEXT, "start_line": int,
-    "end_line": int, "source": TEXT, "heading": LIST, "tokens": int, "truncated": FLAG, "uri": TEXT,
-}  # fmt: skip
 KINDS = {"world", "experience", "opinion", "observation", "note", "session", "page"}
 LANES = {"lexical", "semantic", "entity", "temporal"}
-
-
-def fits(document: dict[str, Any], types: dict[str, Any]) -> None:
-    for key, kind in types.items():
-        assert isinstance(document[key], kind), (key, document[key])
 
 
 NEVER_CUT = 200
@@ -179,17 +149,13 @@ NEVER_CUT = 200
 
 
 def check(document: dict[str, Any], vault: Path) -> None:
-    """The `recall@1` document of CONTRACT: its keys and types, true citations, a budget that holds."""
-    fits(document, ANSWER)
-    fits(document["index"], INDEX)
-    fits(document["filters"], FILTERS)
+    """True citations, kinds and ranks as CONTRACT has them, a budget that holds."""
     assert document["schema"] == "vault-memory/recall@1"
     assert set(document["lanes"]) == LANES
     assert all(isinstance(number, int) for number in document["omitted"].values())
     results = document["results"]
     assert [result["rank"] for result in results] == list(range(1, len(results) + 1))
     for result in results:
-        fits(result, RESULT)
         assert result["kind"] in KINDS
         cited(result, vault)
         cost, is_whole = count(result["content"]), len(result["content"]) <= NEVER_CUT and not result["truncated"]

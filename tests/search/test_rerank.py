@@ -151,9 +151,3 @@ def test_a_bad_judgement_leaves_the_order_and_says_so(tmp_path: Path, server: Mo
     assert [(result.source, result.score) for result in answer.results] == before
     (what, why) = answer.degraded[-1]
     assert what == "rerank" and "kept the order of the ranking" in why
-
-
-def test_without_the_setting_nobody_is_asked(tmp_path: Path, server: ModelServer) -> None:
-    fill(tmp_path, NOTES)
-    ask(tmp_path, None)
-    assert server.requests == []

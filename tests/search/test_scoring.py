@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from vault_memory.search.answer import Request
 from vault_memory.search.candidates import Candidates
 from vault_memory.search.query import Query
-from vault_memory.search.ranking import (
-    FEEDBACK_SHARE,
-    FEEDBACK_TERMS,
-    NOTE_SHARE,
-    WEIGHTS,
-    Scorer,
-    longest_run,
-)
+from vault_memory.search.ranking import FEEDBACK_SHARE, FEEDBACK_TERMS, NOTE_SHARE, WEIGHTS, Scorer, longest_run
 from vault_memory.store.view import Candidate, NoteFacts, Totals
 
 
@@ -63,14 +56,6 @@ def test_what_raises_a_passage(found: dict[str, object], better: int) -> None:
     assert next(iter(scores(evidence(one, two, **found)))) == better
 
 
-def test_where_only_meaning_is_asked_for_nothing_else_counts() -> None:
-    rows = [passage(1, kind="world"), passage(2, note=2), passage(3, note=2)]
-    found = evidence(*rows, cosine={1: 0.1, 2: 0.2, 3: 0.3}, title={1: 1.0})
-    asked = found.query.request._replace(mode="semantic")
-    found = found._replace(query=found.query._replace(request=asked))
-    assert list(scores(found)) == [3, 2, 1]
-
-
 def test_a_heading_is_not_lifted_by_its_words_alone() -> None:
     found = evidence(
         passage(1, "# Boat", section=-1),
@@ -107,15 +92,6 @@ def test_an_answer_follows_its_question() -> None:
     assert scores(asked)[2] > scores(asked)[3]
     apart = evidence(passage(1, "Where is the boat?"), passage(2, "In the shed.", section=4), lexical={1: 3.0})
     assert scores(apart)[2] == 0
-
-
-def test_a_short_note_is_judged_as_a_whole() -> None:
-    found = evidence(passage(1, note=1), passage(2, note=2), lexical={1: 1.0, 2: 1.0})
-    short = found._replace(notes={1: NoteFacts(50, 10), 2: NoteFacts(5000, 1000)})
-    scorer = Scorer(short)
-    scorer.score({}, {})
-    assert scorer.explain(1)["note_share"] == NOTE_SHARE
-    assert scorer.explain(2)["note_share"] == pytest.approx(NOTE_SHARE * 400 / 5000)
 
 
 UNIT = st.floats(0, 1)

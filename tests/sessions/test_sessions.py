@@ -203,10 +203,7 @@ def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: P
     make.claude(tmp_path / "claude", "one", said)
     swept(config)
     lines = texts(tmp_data)["claude-code/one.md"].split("\n")[transcript.HEAD_LINES : -1]
-    assert lines == [
-        "- [2026-03-01] User: Fix the tests.",
-        "- Assistant: Key [redacted: anthropic-key] is in use.",
-    ]
+    assert lines == ["- [2026-03-01] User: Fix the tests.", "- Assistant: Key [redacted: anthropic-key] is in use."]
 
 
 def test_fifty_megabytes_of_output_are_bounded(config: Config, tmp_path: Path, tmp_data: Path) -> None:

@@ -28,13 +28,10 @@ def spelled(text: str) -> list[tuple[str, ...]]:
 
 OPTIONS = spelled("""
 2025-11-27 | 2025-11-27
- 2025-11-27  | 2025-11-27
 2025-11-27T10:00:00Z | 2025-11-27
 2025-11 | 2025-11-01/2025-11-30
 2025 | 2025-01-01/2025-12-31
-20251127 | 2025-11-27
 5.9.2026 | 2026-09-05
-27/11/2025 | 2025-11-27
 11/27/2025 | 2025-11-27
 2020-W53 | 2020-12-28/2021-01-03
 2025-11-06 / 2025-11-10 | 2025-11-06/2025-11-10
@@ -46,20 +43,15 @@ today | 2025-12-03
 last night | 2025-12-02
 the day before yesterday | 2025-12-01
 last week | 2025-11-24/2025-11-30
-past week | 2025-11-26/2025-12-03
 last weekend | 2025-11-29/2025-11-30
 tuesday | 2025-12-02
 last wednesday | 2025-11-26
 next Friday | 2025-12-05
 Nov. 27 | 2025-11-27
-Feb 29 | 2024-02-29
-27 November 2025 | 2025-11-27
 Thursday, November 27, 2025 | 2025-11-27
 Nov 27 – Dec 1, 2025 | 2025-11-27/2025-12-01
-Nov 3-10 | 2025-11-03/2025-11-10
 from May to July 2023 | 2023-05-01/2023-07-31
 Dec 20 to Jan 5 | 2024-12-20/2025-01-05
-November | 2025-11-01/2025-11-30
 next March | 2026-03-01/2026-03-31
 the winter of 2023 | 2023-12-01/2024-02-29
 Q3 2025 | 2025-07-01/2025-09-30
@@ -75,28 +67,21 @@ def test_an_option_is_read(text: str, span: str) -> None:
 NO_OPTIONS = """
 we
 banana
--
 /
 2025/11/27/
 2025-13
 2025-W54
-0000
 30 February 2025
 12/11/2025
-1.13.13
-20251327
 Nov 27 at noon
 d
-30 d ago
 1.10
 last of
-from
 Nov 27 -
 /2025-11-27
 2025-12-01/2025-11-27
 Dec 1 2025 - Nov 1 2025
 ٣ days ago
-2025-1-5
 Christmas
 """.strip().splitlines()
 
@@ -117,33 +102,25 @@ what was open by the end of November | until | 0001-01-01/2025-11-30 | by the en
 what did we do in November | on | 2025-11-01/2025-11-30 | in November
 what was it in mid-November like | on | 2025-11-01/2025-11-30 | in mid-November
 two weeks ago I said what | on | 2025-11-16/2025-11-22 | two weeks ago
-who called a month ago | on | 2025-10-19/2025-11-18 | a month ago
 what happened on 2025-11-27 | on | 2025-11-27 | on 2025-11-27
 what happened on the 27th of November | on | 2025-11-27 | on the 27th of November
 what did Peter say on Tuesday last week | on | 2025-11-25 | on Tuesday last week
 what did Peter say on Friday | on | 2025-11-28 | on Friday
 Fri 28 Nov | on | 2025-11-28 | Fri 28 Nov
-what happened on 20251128 | on | 2025-11-28 | on 20251128
 yesterday's decisions | on | 2025-12-02 | yesterday's
 decisions between Nov 3 and Nov 10 | between | 2025-11-03/2025-11-10 | between Nov 3 and Nov 10
 trips in 2019–2021 | between | 2019-01-01/2021-12-31 | in 2019–2021
 from Nov 3 to today | between | 2025-11-03/2025-12-03 | from Nov 3 to today
 where were we last winter | on | 2024-12-01/2025-02-28 | last winter
 what did we build in 2023 | on | 2023-01-01/2023-12-31 | in 2023
-2023's plans | on | 2023-01-01/2023-12-31 | 2023's
 notes of the week of Nov 3 | on | 2025-11-03/2025-11-09 | of the week of Nov 3
 over the past two weeks | on | 2025-11-19/2025-12-03 | past two weeks
-what did I plan in May | on | 2025-05-01/2025-05-31 | in May
-who came on May 5? | on | 2025-05-05 | on May 5
-results of Q3 2025 | on | 2025-07-01/2025-09-30 | of Q3 2025
 what is due on Dec 8 | on | 2025-12-08 | on Dec 8
 what happened in 2025-W48 | on | 2025-11-24/2025-11-30 | in 2025-W48
 this year's goals | on | 2025-01-01/2025-12-31 | this year's
 2025-11-06/2025-11-10 | on | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 what happened on 2024/09/05 | on | 2024-09-05 | on 2024/09/05
 what is planned for 5. September 2026 | on | 2026-09-05 | for 5. September 2026
-the 5. of September 2024 | on | 2024-09-05 | 5. of September 2024
-what happened on 25/9/2024 | on | 2024-09-25 | on 25/9/2024
 from 1.9.2025 to 5.9.2025 | between | 2025-09-01/2025-09-05 | from 1.9.2025 to 5.9.2025
 """)
 
@@ -158,12 +135,10 @@ def test_a_window_is_found(question: str, kind: str, span: str, text: str) -> No
 # Asked on Sunday 2025-11-30 unless another day is said.
 TENSES = spelled("""
 what happens on 12 December | 2025-11-30 | 2025-12-12
-what is planned for 12 December | 2025-11-30 | 2025-12-12
 what happened on 12 December | 2025-11-30 | 2024-12-12
 what happens on 29 November | 2025-11-30 | 2026-11-29
 who said what on 12 January | 2025-11-30 | 2025-01-12
 12 January | 2025-11-30 | 2026-01-12
-the trip of 1 June | 2025-11-30 | 2025-06-01
 who is on call on 6 November | 2025-12-09 | 2025-11-06
 any appointment in October? | 2025-11-30 | 2026-10-01/2026-10-31
 what is on Friday | 2025-12-09 | 2025-12-12
@@ -214,35 +189,26 @@ what did we decide
 we moved the port to 8080
 which service is on 8080 or 10.0.0.1:2024
 may we meet
-you may want to see this
-this may be wrong
 what may 5 people do
-do you march on
 give me a second
 I sat on the mat
-the sun and mon repos
 version 1.10 of the tool
-version 1.10.2024 of the tool
 what is order 20240905 about
 what happened on 5/9/2026
 ratio 13/9/20265
 option 5. May I
-from 2000 to 3000 tokens
 limit of 2048
-issue #2024
 call +49-2024-555
 what is 192.168.20.24
 what does April prefer
 does Jan like it
 fall back to the default
-did this fall under the rule
 spring boot in Spring Boot
 Black Friday deals
 each May
 last time we tried Y
 the last of us
 what happened on Feb 30
-2025-02-30
 memory/2025-11-27.md
 CVE-2025-1127
 on the 27th floor
@@ -274,21 +240,17 @@ met on 3.5.2024 in Oslo | 2024-05-03 | 2024-05-03
 met on 5/3/2024 or 3/5/2024 | - | -
 order 20240503 came | - | -
 met on 3 May | - | 2025-05-03
-he was born on 20 March | - | 2025-03-20
 moves out on 3 May | - | 2026-05-03
-the course will end on 3 July | - | 2026-07-03
 on Jan 3 he arrives | - | 2026-01-03
 away Dec 30 to Jan 2 | - | 2025-12-30/2026-01-02
 away from Nov 3 to 10 | - | 2025-11-03/2025-11-10
 25 Dec 2025 – 1 Jan 2026 | 2025-12-25/2026-01-01 | 2025-12-25/2026-01-01
-Nov. 27, 2025 dentist | 2025-11-27 | 2025-11-27
 Thursday, 27 November 2025: dentist | 2025-11-27 | 2025-11-27
 deadline 2025-11-27T10:00:00+01:00. | 2025-11-27 | 2025-11-27
 lived there between 2019 and 2021, then left | 2019-01-01/2021-12-31 | 2019-01-01/2021-12-31
 in spring 2024 he left | 2024-03-01/2024-05-31 | 2024-03-01/2024-05-31
 see [[2025-11-20]] for it | 2025-11-20 | 2025-11-20
 Yesterday we fixed it | - | 2025-11-26
-left two weeks ago | - | 2025-11-10/2025-11-16
 dentist last Tuesday | - | 2025-11-25
 today we planned Nov 30, 2025 | 2025-11-30 | 2025-11-30
 yesterday he said 2024-01-01 | 2024-01-01 | 2025-11-26
@@ -310,7 +272,6 @@ Prefers concise replies (<1500 chars) on WhatsApp; long content goes into files.
 lives here since 2019
 today was good
 party every 3 May
-every last Friday
 version 1.10 uses port 8080
 the file memory/2025-11-27.md
 released as 2025.11
@@ -332,27 +293,20 @@ def test_a_fact_without_a_clear_day(fact: str) -> None:
 @pytest.mark.parametrize(
     ("stem", "moment_format", "day"),
     [
-        ("2026-01-05", "YYYY-MM-DD", "2026-01-05"),
         ("2026-01-05 Monday", "YYYY-MM-DD", "2026-01-05"),
-        ("0001-01-01", "YYYY-MM-DD", "0001-01-01"),
         ("2024-02-29", "YYYY-MM-DD", "2024-02-29"),
         ("0000-01-01", "YYYY-MM-DD", None),
         ("2026-01-055", "YYYY-MM-DD", None),
-        ("x2026-01-05", "YYYY-MM-DD", None),
         ("", "YYYY-MM-DD", None),
         ("2026/01/2026-01-05", "YYYY/MM/YYYY-MM-DD", "2026-01-05"),
         ("2026/01-January/05 Monday", "YYYY/MM-MMMM/DD dddd", "2026-01-05"),
         ("2026/W02/2026-01-05", "YYYY/[W]ww/YYYY-MM-DD", "2026-01-05"),
-        ("2026/5", "YYYY/D", None),
-        ("20260105", "YYYYMMDD", "2026-01-05"),
         ("69-1-5", "YY-M-D", "1969-01-05"),
         ("05.01.2026", "DD.MM.YYYY", "2026-01-05"),
         ("5th January 2026", "Do MMMM YYYY", "2026-01-05"),
-        ("Jan 5, 2026", "MMM D, YYYY", "2026-01-05"),
         ("Smarch 5, 2026", "MMMM D, YYYY", None),
         ("Daily 2026-01-05", "[Daily] YYYY-MM-DD", "2026-01-05"),
         ("2026-W02", "gggg-[W]ww", None),
-        ("2026-01-05/notes", "YYYY-MM-DD", None),
         ("٢٠٢٥-١١-٢٧", "YYYY-MM-DD", None),
     ],
 )
@@ -369,22 +323,16 @@ def test_the_day_of_a_note_name(stem: str, moment_format: str, day: str | None) 
         (datetime(2025, 11, 27, 0, 30, tzinfo=timezone(timedelta(hours=9))), "2025-11-27"),
         ("2025-11-27", "2025-11-27"),
         ("2025-11-27T10:00:00.123Z", "2025-11-27"),
-        ("2025/11/27", "2025-11-27"),
         ("[[2025-11-27]]", "2025-11-27"),
         ("27 Nov 2025", "2025-11-27"),
-        ("27.11.2025", "2025-11-27"),
-        ("20251127", "2025-11-27"),
         ("11/12/2025", None),
         ("Thursday, November 27, 2025", "2025-11-27"),
         ("{{date}}", None),
         ("2026-02-30", None),
         ("2025-11", None),
-        ("May 2025", None),
         ("Nov 27", None),
-        ("yesterday", None),
         ("", None),
         (20251127, None),
-        (True, None),
         (["2025-11-27"], None),
     ],
 )
@@ -436,11 +384,7 @@ def test_an_iso_day_is_that_day_everywhere(day: date, today: date) -> None:
 @given(st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)), st.dates())
 def test_a_spelled_day_is_that_day(day: date, today: date) -> None:
     name = MONTHS.split()[day.month - 1]
-    for text in (
-        f"{name} {day.day}, {day.year}",
-        f"{day.day} {name[:3]} {day.year}",
-        f"{day.day} {name} {day.year}",
-    ):
+    for text in (f"{name} {day.day}, {day.year}", f"{day.day} {name[:3]} {day.year}", f"{day.day} {name} {day.year}"):
         assert dates.parse_option(text, today) == Span(day, day)
         assert dates.occurred(f"met on {text} in Oslo", None) == Span(day, day)
 

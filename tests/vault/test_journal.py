@@ -73,12 +73,6 @@ def test_the_same_question_every_day_counts_once(vault: Memory) -> None:
     assert used_days(vault)[0] == 1
 
 
-def test_the_past_knows_nothing_of_later_recalls(vault: Memory) -> None:
-    use(vault, QUESTIONS[:10])
-    assert tier(vault, date(2025, 10, 14)) == "core"
-    assert tier(vault, date(2025, 10, 13)) == "working"
-
-
 def test_a_question_of_another_day_leaves_no_trace(vault: Memory) -> None:
     root = str(vault.vault.root)
     assert call("--vault", root, "recall", "logbook", "--now", "2019-01-01").code == 0

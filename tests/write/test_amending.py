@@ -100,16 +100,6 @@ HELD = (
 
 
 @pytest.mark.parametrize(
-    "old", ["7719", "7", "- (scope=agent:other) ", "  and", "trains.\n- (sc", "7720\n- (scope=agent:me)", "20\n"]
-)
-@pytest.mark.parametrize("action", ["replace", "insert"])
-def test_what_is_out_of_scope_does_not_stand_in_the_file(action: str, old: str) -> None:
-    for text in (old, "x"):
-        with pytest.raises(UsageError, match="does not occur in"):
-            apply_edit(EditRequest("memory.md", action, text, old), HELD, MINE)
-
-
-@pytest.mark.parametrize(
     ("action", "old", "text"),
     [
         ("replace", "(scope=agent:me) ", ""), ("replace", "(by=web) ", ""), ("replace", "(by=web)", "(by=person)"),

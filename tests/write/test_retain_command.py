@@ -82,21 +82,16 @@ def test_a_template_outside_the_vault_is_never_read(tmp_path: Path, named: str) 
 
 PLACES = [
     ("", "## Retain\n@\n"),
-    ("\n", "\n\n## Retain\n@\n"),
     ("text", "text\n\n## Retain\n@\n"),
-    ("text\r\n", "text\r\n\r\n## Retain\r\n@\r\n"),
     ("one\rtwo\r", "one\rtwo\r\r## Retain\r@\r"),
     ("# T\n\n## Retain", "# T\n\n## Retain\n@"),
     ("## Retain\n- W: a", "## Retain\n- W: a\n@"),
-    ("## Retain\r\n- W: a\r\n", "## Retain\r\n- W: a\r\n@\r\n"),
     ("## Retain\n- W: a\n  more\n\n\n", "## Retain\n- W: a\n  more\n@\n\n\n"),
     ("## Retain\n- W: a\n\n## After\ntext\n", "## Retain\n- W: a\n@\n\n## After\ntext\n"),
     ("# RETAIN #\n- W: a\n## Inner\n- W: b\n# After", "# RETAIN #\n- W: a\n@\n## Inner\n- W: b\n# After"),
     ("## Retain\n- W: a\n# T\n## Retain\n- W: b\n# U\n", "## Retain\n- W: a\n# T\n## Retain\n- W: b\n@\n# U\n"),
-    ("## Retain\n- W: a\n```\n## Retain\n```\n", "## Retain\n- W: a\n```\n## Retain\n```\n@\n"),
     ("```\n## Retain\n```\n", "```\n## Retain\n```\n\n## Retain\n@\n"),
     ("---\ntags: [a]\n---", "---\ntags: [a]\n---\n\n## Retain\n@\n"),
-    ("---\ntags: [a]\n---\n## Retain\n- W: a ^id\n", "---\ntags: [a]\n---\n## Retain\n- W: a ^id\n@\n"),
     ("text\t \n\n\n", "text\t \n\n\n\n## Retain\n@\n"),
     (
         "## Retain\n<!-- memory:begin x -->\n- W: theirs\n<!-- memory:end x sha=1 -->\n",
@@ -189,10 +184,7 @@ def test_a_fact_is_found_right_after(tmp_path: Path) -> None:
     fill(tmp_path, {"a.md": "The heron stood by the weir.\n"})
     made = call("--vault", str(tmp_path), "retain", "Prefers", "trains to planes", "--kind", "opinion",
                 "--entity", "@Nora", "--entity", "Alva Ek", "--confidence", "0.8", "--date", "2025-11-27")  # fmt: skip
-    assert (made.code, made.out) == (
-        0,
-        f"{NOTE}#L9  - O(c=0.8) @Nora @[[Alva Ek]]: Prefers trains to planes\n",
-    )
+    assert (made.code, made.out) == (0, f"{NOTE}#L9  - O(c=0.8) @Nora @[[Alva Ek]]: Prefers trains to planes\n")
     found = call("--vault", str(tmp_path), "recall", "what does Nora prefer?", "--entity", "Alva Ek", "--kind", "O")
     assert "Prefers trains to planes" in found.out
     mine = memory(tmp_path)
