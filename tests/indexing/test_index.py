@@ -343,7 +343,7 @@ def test_a_damaged_index_is_said_or_built_anew_by_every_command(tmp_path: Path, 
     path = memory(fill(tmp_path, NOTES)).index_file.path
     memory(tmp_path).index()
     whole = path.read_bytes()
-    for page in range(1, len(whole) // 4096, 3):
+    for page in range(1 + COMMANDS.index(command), len(whole) // 4096, 9):  # among them all they meet every page
         path.write_bytes(whole[: page * 4096] + bytes(4096) + whole[(page + 1) * 4096 :])
         said = call("--vault", str(tmp_path), *command)
         assert "Unexpected" not in said.err, page
@@ -739,7 +739,7 @@ def test_a_note_that_vanishes_while_it_is_indexed_is_no_failure(tmp_path: Path) 
     worker = threading.Thread(target=churn)
     worker.start()
     try:
-        reports = [memory(tmp_path).index() for _ in range(20)]
+        reports = [memory(tmp_path).index() for _ in range(8)]
     finally:
         stop.set()
         worker.join()
