@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, fact_name, text_name
+from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, fact_name
 from vault_memory.reflect.merge import MergeContext, MergeResult, merge_block
 
 BLANK = Line("")
@@ -224,6 +224,17 @@ def test_a_note_renamed_in_all_lines_makes_none_theirs() -> None:
     assert hand.run(draft).block == found.block
 
 
+def test_a_line_of_theirs_that_names_a_renamed_note_stays() -> None:
+    hand = Hand([linked(1, "Tomas"), fact(2)]).edit(after(F2, "- Ask [[Tomas]].")).edit(swap(F2, "- See [[Tomas]]."))
+    hand.run([linked(1, "Tomas"), fact(2)])
+    hand.linked = {"Tomas Ek"}
+    hand.edit(lambda lines: lines.__setitem__(slice(None), [line.replace("Tomas", "Tomas Ek") for line in lines]))
+    for _ in range(2):
+        hand.run([linked(1, "Tomas Ek", 11), fact(2)])
+        assert hand.text == [linked(1, "Tomas Ek").text, "- See [[Tomas Ek]].", "- Ask [[Tomas Ek]]."]
+        assert hand.theirs() == hand.text[1:]
+
+
 # --- changed lines ---------------------------------------------------------------------------------------------------
 
 
@@ -238,14 +249,12 @@ def test_a_changed_line_is_theirs_and_ours_stays_away() -> None:
     assert F3 not in hand.text
 
 
-def test_what_a_changed_line_stands_for_is_known_where_only_the_page_came() -> None:
+def test_what_a_changed_line_replaced_stays_away_where_only_the_page_and_the_journal_came() -> None:
     hand = Hand().edit(swap(F3, "- in my own words")).edit(swap("3 facts on 2 days.", "What I know."))
-    hand.edit(swap("### Now", "### These days")).run()
-    assert hand.block is not None
-    assert set(hand.block.instead) == {f"10:{name(3)}", "3:~opening", f"8:~{text_name('### Now')}"}
-    found = merge_block([*DRAFT, fact(6)], hand.block, None, MergeContext())
+    replaced = hand.edit(swap("### Now", "These days:")).run().replaced
+    found = merge_block([*DRAFT, fact(6)], hand.block, None, MergeContext(replaced))
     assert found is not None
-    assert (texts(found.lines), found.block.instead) == ([*hand.text, fact(6).text], hand.block.instead)
+    assert texts(found.lines) == [*hand.text, fact(6).text]
 
 
 def test_a_line_is_known_by_its_block_id_beside_one_that_was_deleted() -> None:

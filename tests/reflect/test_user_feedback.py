@@ -12,9 +12,10 @@ from vaults import fill, memory, opened, put
 from vault_memory.reflect import user_feedback
 
 LIKES, SINGS = "Prefers letters to calls", "Sings in the choir of Kallö"
+PIANO = "Bought a piano from Bergen"
 LOGS = {
     "memory/2025-11-03.md": f"## Retain\n- O(c=0.9) @Mara: {LIKES}.\n- W @Mara: {SINGS}.\n",
-    "memory/2025-11-05.md": "## Retain\n- W @Mara: Bought a piano from Bergen.\n- W @Odd: Now lives in Oslo.\n",
+    "memory/2025-11-05.md": f"## Retain\n- W @Mara: {PIANO}.\n- W @Odd: Now lives in Oslo.\n",
     "memory/2025-11-06.md": "## Retain\n- W @Odd: Sails on Fridays.\n- W @Mara: Has a cousin in Lund.\n",
 }
 MARA, OPINIONS = "bank/entities/Mara.md", "bank/opinions.md"
@@ -56,8 +57,9 @@ def on_another_device(root: Path, target: Path, *, pages: bool) -> Path:
 # --- lines that were deleted ------------------------------------------------------------------------------------------
 
 
-def test_a_deleted_line_stays_away_whatever_becomes_of_index_and_page(root: Path, tmp_path: Path) -> None:
+def test_a_deleted_or_reworded_line_stays_away_whatever_becomes_of_index_and_page(root: Path, tmp_path: Path) -> None:
     delete(root, MARA, SINGS)
+    rewrite(root, MARA, line(root, MARA, PIANO), "- Plays at home.")
     reflected(root)
     assert SINGS not in (root / MARA).read_text("utf-8")
     put(root, "memory/2025-11-08.md", "## Retain\n- W @Mara: Learns to sail.\n")
@@ -69,7 +71,8 @@ def test_a_deleted_line_stays_away_whatever_becomes_of_index_and_page(root: Path
     for pages in (True, False):
         there = on_another_device(root, tmp_path / f"pages {pages}", pages=pages)
         reflected(there)
-        assert SINGS not in (there / MARA).read_text("utf-8")
+        assert not [words for words in (SINGS, PIANO) if words in (there / MARA).read_text("utf-8")]
+        assert pages == ("Plays at home." in (there / MARA).read_text("utf-8"))
         assert "Learns to sail" in (there / MARA).read_text("utf-8")
     assert SINGS in (root / "bank/world.md").read_text("utf-8"), "from one page, not from all"
 

@@ -2,12 +2,10 @@
 
     <!-- memory:begin facts -->
     …
-    <!-- memory:end facts sha=1a2b3c4d cites=8f3a1b2c,… yours=… instead=… -->
+    <!-- memory:end facts sha=1a2b3c4d cites=8f3a1b2c,… yours=… -->
 
 `sha` is of the text between as it was written, `cites` names the facts cited in it, in order, and `yours` the places of
-the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). `instead` says what those
-replaced, so that a device that did not write the page knows it too: `4:8f3a1b2c+11aa22bb,9:~opening`, by place the
-facts that the line of ours cited (`1a2b3c4d/8f3a1b2c` below an entry), or else what it was. DESIGN.md §4.
+the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). DESIGN.md §4.
 """
 
 import hashlib
@@ -21,8 +19,7 @@ from vault_memory.markdown.parse import parse
 from vault_memory.reflect.fact import LINE_NUMBER
 
 _ENDS = re.compile(r"(\r\n|\n|\r)")
-_VALUE = re.compile(r"\b(sha|cites|yours|instead|by)=([^\s>]*)")
-_INSTEAD = re.compile(r"(\d{1,6}):(?:~([\w+]+)|(?:([0-9a-f]{8})/)?([0-9a-f]{8}(?:\+[0-9a-f]{8})*))")
+_VALUE = re.compile(r"\b(sha|cites|yours|by)=([^\s>]*)")
 _BROKEN = re.compile(r"memory:(?:begin|end) ")
 _PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
@@ -78,22 +75,10 @@ class Block(NamedTuple):
     yours: frozenset[int] = frozenset()
     """Places in `lines`, from 0, as they were when it was written."""
     by: str = ""
-    instead: tuple[str, ...] = ()
 
     @property
     def is_as_written(self) -> bool:
         return sha(self.lines) == self.sha
-
-    def replacements(self) -> dict[int, Line]:
-        """By their places the lines of theirs that replaced one of ours, known by what that was known by."""
-        found: dict[int, Line] = {}
-        for match in filter(None, map(_INSTEAD.fullmatch, self.instead)):
-            place = int(match[1]) - 1
-            keys = tuple(int(name, 16) << 32 for name in (match[4] or "").split("+") if name)
-            if place in self.yours and place < len(self.lines):
-                slot = (match[2] or "").replace("+", " ")
-                found[place] = Line(self.lines[place], keys, slot, of=match[3] or "")
-        return found
 
 
 class PageLine(NamedTuple):
@@ -115,14 +100,6 @@ class Page(NamedTuple):
 def fact_name(key: int) -> str:
     """Eight hex digits of a fact's key: enough to tell the facts of one page apart."""
     return f"{key & (1 << 64) - 1:016x}"[:8]
-
-
-def replacement(place: int, line: Line) -> str:
-    """What the closing marker says of a line of theirs that replaced one of ours; "" where that cannot be said."""
-    facts = "+".join(map(fact_name, line.keys))
-    said = (f"{line.of}/{facts}" if line.of and facts else facts) or f"~{line.slot.replace(' ', '+')}"
-    text = f"{place + 1}:{said}"
-    return text if _INSTEAD.fullmatch(text) else ""
 
 
 def text_name(text: str) -> str:
@@ -212,7 +189,6 @@ def read_page(path: str, data: bytes, name: str) -> Page:
         cites=tuple(filter(None, said.get("cites", "").split(","))),
         yours=_numbers(said.get("yours", "")),
         by=said.get("by", ""),
-        instead=tuple(filter(None, said.get("instead", "").split(","))),
     )
     return Page(before, block, "".join(parts[2 * end - 1 :]), parts[2 * start - 1])
 
@@ -245,8 +221,7 @@ def put_block(page: Page, name: str, block: Block) -> bytes:
         before += lacks + ("" if before.endswith((page.newline * 2, "---" + page.newline)) else page.newline)
     after = page.after if page.block is not None else page.newline
     closing = f"<!-- memory:end {name} sha={block.sha}"
-    cites, instead = ",".join(block.cites), ",".join(block.instead)
-    for key, value in (("cites", cites), ("yours", _ranges(block.yours)), ("instead", instead), ("by", block.by)):
+    for key, value in (("cites", ",".join(block.cites)), ("yours", _ranges(block.yours)), ("by", block.by)):
         closing += f" {key}={value}" if value else ""
     inner = [f"<!-- memory:begin {name} -->", *block.lines, closing + " -->"]
     return (before + page.newline.join(inner) + after).encode("utf-8")

@@ -10,12 +10,14 @@ conflict is told. How they are kept:
   entry of ours that lines of theirs belong to stays with them.
 - A line in which only an opinion's confidence, the name of a renamed note, the bullet or spaces differ stays ours, and
   is kept up to date. Blank lines are nobody's.
+- What a line of theirs replaced is known from the last text, which only the device that wrote it has; the others know
+  from the journal that ours stays away.
 - A line of theirs whose fact has gone from the notes is a conflict: it stays, and is told.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import NamedTuple
@@ -28,7 +30,6 @@ from vault_memory.reflect.blocks import (
     fact_name,
     heading_level,
     indent,
-    replacement,
     sha,
     text_name,
     without_confidence,
@@ -46,12 +47,16 @@ _BLOCK_ID = re.compile(r"\s(\^[\w-]+)\s*$")
 
 
 class MergeResult(NamedTuple):
-    """What is to be written; `deleted` names lines that nobody wants again, `orphaned` are theirs on a fact gone."""
+    """What is to be written, and what a person did to the block."""
 
     block: Block
     lines: tuple[Line, ...]
     deleted: frozenset[str] = NOBODY
+    """The names of lines that nobody wants again."""
+    replaced: frozenset[str] = NOBODY
+    """The names of lines that have one of theirs in their place, for the journal: the lines alone are gone."""
     orphaned: tuple[str, ...] = ()
+    """Lines of theirs on a fact that is gone."""
     is_edited: bool = False
     """Whether a person changed more than its style since it was written."""
 
@@ -67,13 +72,12 @@ class MergeContext(NamedTuple):
 
 
 class Edits(NamedTuple):
-    """A block as it stands: its lines with their facts, the places of a person's, the names of ours that are gone, and
-    by place what was said before where a line took the place of one of ours."""
+    """A block as it stands: its lines, each with the facts or the slot of the line of ours that it is or replaced, the
+    places of a person's, and the names of ours that are gone."""
 
     lines: tuple[Line, ...] = ()
     yours: frozenset[int] = frozenset()
     deleted: frozenset[str] = NOBODY
-    changed: Mapping[int, str] = {}
     is_edited: bool = False
 
 
@@ -83,12 +87,16 @@ def merge_block(
     """What a block is to hold that would hold `draft` by itself; None where it was edited and `last` is not known."""
     if present and last is None and not present.is_as_written:
         return None
-    edits = _settle_owners(find_edits(present, last), draft, context) if present else Edits()
+    edits = Edits()
+    if present:
+        edits = _keep_parents(find_edits(present, last, context.is_linked), draft, context)
     found = _Layout(draft, edits, context.hidden).lines()
     lines = tuple(line for line, _ in found)
     yours = frozenset(at for at, (_, is_theirs) in enumerate(found) if is_theirs)
-    orphaned = tuple(line.text for line, is_theirs in found if is_theirs and not _is_grounded(line, context.facts))
-    return MergeResult(close_block(lines, yours), lines, edits.deleted, orphaned, edits.is_edited)
+    standing = (lines[at] for at in yours if lines[at].stands_for)
+    replaced = frozenset(alone(name) for line in standing for name in line.names)
+    orphaned = tuple(lines[at].text for at in sorted(yours) if not _is_grounded(lines[at], context.facts))
+    return MergeResult(close_block(lines, yours), lines, edits.deleted, replaced, orphaned, edits.is_edited)
 
 
 def _is_grounded(line: Line, facts: Container[str]) -> bool:
@@ -102,28 +110,27 @@ def close_block(lines: Sequence[Line], yours: frozenset[int] = frozenset()) -> B
     """The block of these lines, with what its closing marker says; `yours` are places among them."""
     texts = tuple(line.text for line in lines)
     cites = tuple(fact_name(key) for place, line in enumerate(lines) if place not in yours for key in line.keys)
-    instead = (replacement(place, lines[place]) for place in sorted(yours) if lines[place].stands_for)
-    return Block(texts, sha(texts), cites, yours, instead=tuple(filter(None, instead)))
+    return Block(texts, sha(texts), cites, yours)
 
 
 def alone(name: str) -> str:
-    """The name of a heading that was deleted without what stood below it."""
+    """The name of a line that is gone without what stood below it."""
     return f"{name}~"
 
 
 # --- what a person did -----------------------------------------------------------------------------------------------
 
 
-def find_edits(present: Block, last: Sequence[Line] | None) -> Edits:
+def find_edits(
+    present: Block, last: Sequence[Line] | None, is_linked: Callable[[str], bool] = lambda name: True
+) -> Edits:
     """What a person did to a block, `last` being what was written there; without it only what the marker says."""
-    now = [place for place, text in enumerate(present.lines) if text.strip()]
+    lines, now = [Line(text) for text in present.lines], _text_places(present.lines)
     if last is None:
-        marked = present.replacements()
-        lines = [marked.get(place, Line(text)) for place, text in enumerate(present.lines)]
         return Edits(tuple(lines), present.yours.intersection(now))
-    lines, yours, hunks = [Line(text) for text in present.lines], set[int](), list[tuple[list[int], list[int]]]()
-    before = [at for at, line in enumerate(last) if line.text.strip()]
-    texts = [bare(last[at].text) for at in before], [bare(present.lines[at]) for at in now]
+    written = [line.text for line in last]
+    before, yours, hunks = _text_places(written), set[int](), list[tuple[list[int], list[int]]]()
+    texts = [without_confidence(written[at]) for at in before], [without_confidence(present.lines[at]) for at in now]
     for what, i, j, k, m in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         if what != "equal":
             hunks.append((before[i:j], now[k:m]))
@@ -133,32 +140,38 @@ def find_edits(present: Block, last: Sequence[Line] | None) -> Edits:
             lines[place] = last[was]._replace(text=lines[place].text)
             if was in present.yours:
                 yours.add(place)
-    replaced = _find_replaced(present, last, hunks)
+    replaced = _find_replaced(present.lines, written, hunks)
     for place, was in replaced.items():
-        line = last[was]
-        if line.stands_for or was not in present.yours:
+        line, text = last[was], lines[place].text
+        if was not in present.yours and _is_renamed(line.text, text, is_linked):
+            lines[place] = line._replace(text=text)
+            yours.discard(place)
+        elif line.stands_for or was not in present.yours:
             slot = "" if line.keys else next(iter(line.names))
-            lines[place] = Line(lines[place].text, line.keys, slot, of=line.of)
+            lines[place] = Line(text, line.keys, slot, of=line.of)
     deleted = _deleted_names(present, last, {at for gone, _ in hunks for at in gone}, replaced.values())
     standing = {name for place in yours if lines[place].stands_for for name in lines[place].names}
-    said = {place: last[was].text for place, was in replaced.items()}
-    return Edits(tuple(lines), frozenset(yours), frozenset(deleted - standing), said, bool(hunks))
+    is_edited = [bare(written[at]) for at in before] != [bare(present.lines[at]) for at in now]
+    return Edits(tuple(lines), frozenset(yours), frozenset(deleted - standing), is_edited)
+
+
+def _text_places(texts: Sequence[str]) -> list[int]:
+    return [place for place, text in enumerate(texts) if text.strip()]
 
 
 def _find_replaced(
-    present: Block, last: Sequence[Line], hunks: Sequence[tuple[list[int], list[int]]]
+    texts: Sequence[str], written: Sequence[str], hunks: Sequence[tuple[list[int], list[int]]]
 ) -> dict[int, int]:
-    """By the places of new lines those of ours that they took the place of.
+    """By the places of new lines those of the written ones that they took the place of.
 
     One with the same words was moved. Within a hunk a block id or citation tells, else one by one if as many came as
     went.
     """
-    left = {bare(last[at].text): at for gone, _ in reversed(hunks) for at in reversed(gone)}
-    new = [place for _, places in hunks for place in places]
-    found = {place: left.pop(words) for place in new if (words := bare(present.lines[place])) in left}
+    left = {bare(written[at]): at for gone, _ in reversed(hunks) for at in reversed(gone)}
+    found = {place: left.pop(bare(texts[place])) for _, new in hunks for place in new if bare(texts[place]) in left}
     for gone, new in hunks:
-        marks = {mark: at for at in gone if at not in found.values() and (mark := _mark(last[at].text))}
-        found |= {at: marks.pop(mark) for at in new if at not in found and (mark := _mark(present.lines[at])) in marks}
+        marks = {mark: at for at in gone if at not in found.values() and (mark := _mark(written[at]))}
+        found |= {at: marks.pop(mark) for at in new if at not in found and (mark := _mark(texts[at])) in marks}
         rest = [at for at in new if at not in found], [at for at in gone if at not in found.values()]
         if len(rest[0]) == len(rest[1]):
             found.update(zip(*rest, strict=True))
@@ -187,41 +200,37 @@ def _mark(text: str) -> str:
     return cited.strip() if dash and "]" in cited else ""
 
 
-def _settle_owners(edits: Edits, draft: Sequence[Line], context: MergeContext) -> Edits:
-    """The edits, with lines as ours in which only a confidence or the name of a note differs from ours.
-
-    An entry of ours that the draft does not have any more is theirs, where lines of theirs stand below it; of one that
-    was forgotten only its place.
-    """
-    drafted = {name: line for line in reversed(draft) if line.text.strip() for name in line.names}
-    lines, ours, texts = list(edits.lines), set[int](), [line.text for line in edits.lines]
-    for place in edits.yours:
-        line, was = edits.lines[place], edits.changed.get(place, texts[place])
-        names = sorted(line.names) if line.stands_for else ()
-        same = next((drafted[name] for name in names if name in drafted), None)
-        is_moved = same is not None and bare(was) == bare(same.text) == bare(line.text)
-        if same and not is_moved and without_confidence(same.text) == without_confidence(line.text):
-            lines[place] = same  # a confidence given by hand was heard before
-            ours.add(place)
-        elif _is_renamed(was, line.text, context.is_linked):
-            ours.add(place)
-    theirs, above = edits.yours - ours, parents(texts)
-    told = {name for line in draft for name in (text_name(line.text), *line.names) if name not in context.hidden}
-    for place in sorted(theirs):
-        while (place := above[place]) >= 0 and place not in theirs and bullet(texts[place]):
-            if told.isdisjoint((text_name(texts[place]), *lines[place].names)):
-                theirs |= {place}
-                if lines[place].facts and all(name in context.withheld for name in lines[place].facts):
-                    lines[place] = Line(texts[place][: indent(texts[place])] + FORGOTTEN)
-    return edits._replace(lines=tuple(lines), yours=theirs)
-
-
 def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:
     """Whether lines differ only in names of notes, of which the old ones are nowhere any more."""
     if bare(was) == bare(text) or LINKED.sub("", bare(was)) != LINKED.sub("", bare(text)):
         return False
     pairs = zip(LINKED.findall(was), LINKED.findall(text), strict=True)
     return all(is_linked(new) and not is_linked(old) for old, new in pairs if old != new)
+
+
+def _keep_parents(edits: Edits, draft: Sequence[Line], context: MergeContext) -> Edits:
+    """The edits, with an entry of ours that the draft does not have any more as theirs, where lines of theirs stand
+    below it; of one that was forgotten only its place."""
+    lines, theirs, texts = list(edits.lines), set(edits.yours), [line.text for line in edits.lines]
+    told = {name for line in draft for name in (text_name(line.text), *line.names) if name not in context.hidden}
+    for place in sorted(edits.yours):
+        while (place := parent(texts, place)) >= 0 and place not in theirs and bullet(texts[place]):
+            line = lines[place]
+            if told.isdisjoint((text_name(line.text), *line.names)):
+                theirs.add(place)
+                if line.facts and all(name in context.withheld for name in line.facts):
+                    lines[place] = Line(line.text[: indent(line.text)] + FORGOTTEN)
+    return edits._replace(lines=tuple(lines), yours=frozenset(theirs))
+
+
+def parent(texts: Sequence[str], place: int) -> int:
+    """The place of the nearest line above that is less moved in; -1 where there is none."""
+    for above in range(place - 1, -1, -1):
+        if heading_level(texts[above]):
+            break
+        if texts[above].strip() and indent(texts[above]) < indent(texts[place]):
+            return above
+    return -1
 
 
 # --- the lines of both -----------------------------------------------------------------------------------------------
@@ -233,7 +242,6 @@ class _Layout:
     def __init__(self, draft: Sequence[Line], edits: Edits, hidden: Container[str]) -> None:
         self._edits, self._hidden = edits, hidden
         self._texts = [line.text for line in edits.lines]
-        self._parents = parents(self._texts)
         self._theirs = [place for place in sorted(edits.yours) if self._texts[place].strip()]
         self._standing = {
             name: place
@@ -277,10 +285,8 @@ class _Layout:
                 if bare(self._texts[place]) != bare(line.text):  # else it was moved, and stays where it is
                     self._kept.append((self._edits.lines[place], place))
             return False
-        is_away = [self._is_deleted(name) or name in self._standing for name in line.names]
-        if heading_level(line.text):
-            is_away = [self._is_deleted(alone(name)) for name in line.names]
-        if all(is_away):
+        away = (name in self._standing or any(map(self._is_deleted, (name, alone(name)))) for name in line.names)
+        if all(away):
             return False
         self._kept.append((line, None))
         return True
@@ -342,7 +348,7 @@ class _Layout:
         start = next((at for place, at in above if heading_level(self._texts[place])), -1)
         following = range(start + 1, len(self._kept))
         end = next((at for at in following if heading_level(self._kept[at][0].text)), len(self._kept))
-        near = (at for place, at in above if place == self._parents[first] or start <= at < end)
+        near = (at for place, at in above if place == parent(self._texts, first) or start <= at < end)
         return next(near, -1)
 
     def _found(self, place: int) -> int | None:
@@ -350,19 +356,3 @@ class _Layout:
         line = self._edits.lines[place]
         names = (place,) if place in self._edits.yours else (text_name(line.text), *sorted(line.names))
         return next((self._at[name] for name in names if name in self._at), None)
-
-
-def parents(texts: Sequence[str]) -> list[int]:
-    """By place the nearest line above that is less moved in, -1 where there is none; blank lines belong to none."""
-    found: list[int] = []
-    open_: list[tuple[int, int]] = []
-    for place, text in enumerate(texts):
-        depth = indent(text)
-        if heading_level(text):
-            open_.clear()
-        while text.strip() and open_ and open_[-1][0] >= depth:
-            open_.pop()
-        found.append(open_[-1][1] if open_ and text.strip() else -1)
-        if text.strip() and not heading_level(text):
-            open_.append((depth, place))
-    return found

@@ -292,17 +292,11 @@ class PageJobs:
             facts=own,
             opinions=self.opinions,
             items=items,
-            stems=self._telling_stems,
             slugs=lambda text: names.slugs(text, self._names.canonical),
             names=self.opinion_inputs.names,
-            exists=self.is_linked,
-            link_entity=self._context.link_entity,
-            today=self.options.today,
-            is_forgotten=self._feedback.is_forgotten,
-            refused=frozenset(self._feedback.refused),
-            # One that stands open there was not done after all: the run was undone, or the core could not be changed.
-            done=frozenset(self._feedback.done - (answers.open - answers.settled)) | answers.ticked.keys(),
-            open=frozenset(answers.open),
+            context=self._context,
+            feedback=self._feedback,
+            answers=answers,
         )
         open_, passed = proposals.propose(inputs)
         return proposals.page_lines(open_, self._context), open_, passed

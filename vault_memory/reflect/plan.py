@@ -76,7 +76,7 @@ class Edit(NamedTuple):
     sha: str = ""
     lines: tuple[Line, ...] = ()
     deleted: frozenset[str] = frozenset()
-    """The names of lines that a person took out."""
+    """The names of lines that a person took out or replaced."""
     block: str = ""
     was: tuple[Line, ...] = ()
     """The lines of the block as it stands, with what they rest on as far as that is known."""
@@ -173,7 +173,7 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
     if block and last is not None and draft.settled:
         places = [place for place, text in enumerate(block.lines) if not draft.settled(text)]
         yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
-        block = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours, instead=())
+        block = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours)
         last = [line for line in last if not draft.settled(line.text)]
     context = merge.MergeContext(past.hidden(draft.path), past.facts, past.is_linked, past.withheld)
     found = merge.merge_block(draft.lines, block, last, context)
@@ -196,7 +196,8 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
         return None, found.orphaned
     change = count_changes(was, page.block.cites if page.block else (), found, past.facts)
     why = _why(draft, page.block, was, found, change)
-    made = Edit(draft.path, present, after, why, new.sha, found.lines, found.deleted, draft.block, was, change)
+    deleted = found.deleted.union(name for name in found.replaced if name not in context.hidden)
+    made = Edit(draft.path, present, after, why, new.sha, found.lines, deleted, draft.block, was, change)
     return made, found.orphaned
 
 

@@ -9,9 +9,9 @@ what is sure: a small core is worth more than a full one.
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import date
+from functools import cached_property
 from typing import NamedTuple
 
 from vault_memory.markdown import fact_text, provenance
@@ -230,23 +230,25 @@ def read_answers(
 
 @dataclass(frozen=True)
 class ProposalInputs:
-    """What proposals are made from; `slugs` gives the entities that a line of the core names."""
+    """What proposals are made from: of the notes, the core (`items`), and what was answered, earlier and now.
+
+    `slugs` gives the entities that a line of the core names.
+    """
 
     facts: Sequence[Fact]
     opinions: Sequence[HeldOpinion]
     items: Sequence[Item]
-    stems: Callable[[str], Sequence[str]]
     slugs: Callable[[str], Sequence[str]]
     names: Callable[[str], Sequence[str]]
-    exists: Callable[[str], bool]
-    link_entity: Callable[[str], str]
-    today: date
-    is_forgotten: Callable[[str], bool]
-    """Whether a line was put into the core for a fact that was forgotten since."""
-    refused: frozenset[str] = frozenset()
-    """Names of proposals, as in `done` (ticked) and `open` (on the page)."""
-    done: frozenset[str] = frozenset()
-    open: frozenset[str] = frozenset()
+    context: PageContext
+    feedback: Feedback
+    answers: Answers
+
+    @cached_property
+    def done(self) -> Set[str]:
+        """The names of what was ticked; what stands open was not done after all: the run was undone, or the core could
+        not be changed."""
+        return (self.feedback.done - (self.answers.open - self.answers.settled)) | self.answers.ticked.keys()
 
 
 def propose(inputs: ProposalInputs) -> tuple[list[Proposal], PassedOver]:
@@ -275,12 +277,12 @@ def _unanswered(found: Iterable[Proposal], inputs: ProposalInputs, passed: Count
     for one in found:
         # It may have been known by another fact that states the same before it was stated anew.
         names = [name_for(one.change, fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
-        if not inputs.refused.isdisjoint(names):
+        if not inputs.feedback.refused.isdisjoint(names):
             passed["refused"] += 1
         elif not inputs.done.isdisjoint(names):
             passed["said"] += 1
         else:
-            yield one._replace(name=min(inputs.open.intersection(names), default=names[0]))
+            yield one._replace(name=min(inputs.answers.open.intersection(names), default=names[0]))
 
 
 def _changes(inputs: ProposalInputs) -> Iterator[Proposal]:
@@ -306,7 +308,7 @@ def _changes(inputs: ProposalInputs) -> Iterator[Proposal]:
 def _removals(inputs: ProposalInputs) -> Iterator[Proposal]:
     """Lines of the core that were put there for facts that were forgotten since, each once."""
     because = "it was put there for a fact that you had forgotten since"
-    for text in dict.fromkeys(item.text for item in inputs.items if inputs.is_forgotten(item.text)):
+    for text in dict.fromkeys(item.text for item in inputs.items if inputs.feedback.is_forgotten(item.text)):
         yield Proposal(CoreChange(REMOVE, "", text), because, ())
 
 
@@ -336,14 +338,16 @@ def _additions(inputs: ProposalInputs, passed: Counter[str]) -> Iterator[Proposa
 
 def _is_said(fact: Fact, said: Iterable[str], inputs: ProposalInputs) -> bool:
     """Whether a line says what the first sentence of a fact says, and names whom it is about."""
-    stems = frozenset(inputs.stems(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
+    stems = frozenset(inputs.context.stems(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
     names = [name.casefold() for slug in fact.subjects for name in inputs.names(slug)]
     of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
-    return not stems or any(len(stems.intersection(inputs.stems(line))) >= SAME_WORDS * len(stems) for line in of_them)
+    return not stems or any(
+        len(stems.intersection(inputs.context.stems(line))) >= SAME_WORDS * len(stems) for line in of_them
+    )
 
 
 def _quotable(fact: Fact, inputs: ProposalInputs) -> str:
-    text = fact_text.readable(fact.text, inputs.exists).replace('"', "'")
+    text = fact_text.readable(fact.text, inputs.context.exists).replace('"', "'")
     names = [name for slug in fact.subjects for name in inputs.names(slug)]
     is_named = any(name.casefold() in text.casefold() for name in names)
-    return text if is_named or not fact.subjects else f"{inputs.link_entity(fact.subjects[0])}: {text}"
+    return text if is_named or not fact.subjects else f"{inputs.context.link_entity(fact.subjects[0])}: {text}"

@@ -105,8 +105,7 @@ def read_given_confidences(feedback: Feedback, path: str, block: Block | None, l
     if block is None or last is None or block.is_as_written:
         return
     before = {name: leading_confidence(line.text) for line in last for name in line.names if line.keys}
-    edits = find_edits(block, last)
-    for line in (edits.lines[place] for place in sorted(edits.yours)):
+    for line in find_edits(block, last).lines:
         number = leading_confidence(line.text)
         for name in sorted(line.names) if line.keys and _IN_ITS_PLACE.match(line.text) else ():
             if before.get(name) in (None, number):
