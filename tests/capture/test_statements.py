@@ -17,11 +17,11 @@ def kept(*said: tuple[str, str], languages: tuple[str, ...] = LANGUAGES) -> list
     ("text", "category", "statement"),
     [
         ("Remember that I'm allergic to penicillin.", "profile", "I'm allergic to penicillin."),
-        ("ok push it. note for later: the lab closes on Fridays at noon", "patterns", None),
+        ("ok push it. note for later: the lab closes on Fridays at noon", "entities", None),
         ("merk dir: Tickets immer mit Nummer im Titel", "patterns", "Tickets immer mit Nummer im Titel"),
         ("retiens que les sauvegardes tournent à 3 h", "patterns", "Les sauvegardes tournent à 3 h"),
         ("recuerda que el servidor de pruebas es lento", "patterns", "El servidor de pruebas es lento"),
-        ("lembra disso: o gerente abre a loja às 8h", "patterns", "O gerente abre a loja às 8h"),
+        ("lembra disso: o gerente abre a loja às 8h", "entities", "O gerente abre a loja às 8h"),
         ("We never deploy without a second pair of eyes", "patterns", None),
         ("i prefer tabs over spaces in this project", "preferences", None),
         ("turns out the proxy drops idle connections after 60 s", "cases", None),

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from vault_memory.capture import cues
 from vault_memory.capture.cues import Cue
+from vault_memory.embedding.builtin_embedder import builtin
 
 MIN_WORDS, SHORT_WORDS, MAX_WORDS = 4, 7, 45
 """A statement has so many words; a short one that points back says nothing by itself."""
@@ -17,26 +18,39 @@ MIN_WORDS, SHORT_WORDS, MAX_WORDS = 4, 7, 45
 TYPED_CHARS, TYPED_LINES = 1500, 12
 """A longer message was pasted, but for what its sender wrote before and after."""
 
+TELLING_LENGTH = 1.0
+"""The length of a word's vector from which it is about something; function words are shorter."""
+
+AT_ONCE_CHARS = 12
+"""What begins so early in the next message takes back what was said last."""
+
 _MAIL = re.compile(
     r"^(?:(?:From|To|Subject|Von|An|Betreff|De|À|Objet|Para|Asunto|Assunto): .*\n){2}|^-{3,} ?\w.*-{3,}$"
     r"|^.{0,80}\b(?:wrote|schrieb|a écrit|escribió|escreveu) ?:$",
     re.MULTILINE,
 )
-_END = re.compile(r"(?<=[.!?…])\s+(?=\S)|(?<=[!?])(?=\w)|\n+")
+_END = re.compile(
+    r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rt]\.)\s+(?=\S)"
+    rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{cues.MONTHS}))|(?<=[!?])(?=\w)|\n+"
+)
+"""Where a sentence ends: not after an initial, a title, or an ordinal before a month."""
 _PASTED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?(?:</(?P=tag)>)",
     re.DOTALL | re.IGNORECASE,
 )
 """Code, and what stands between tags: put there by a tool, or pasted."""
+_QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„«»]{25,}[\"“”»]")
 _QUOTED = re.compile(r"^\s*>|^\s*[\"“„«].{20,}|^\s*\|")
 _OPENING = re.compile(
-    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|so|and|but|also|well|btw|fyi|nah|nope|yes|yep|yeah|omg|argh|ta|ja|nein|nee|gut|und|oui|non"
-    r"|et|bom|e|olha|sim|não|y|sí|bueno|bitte|please|pls|exactly|genau|as i keep saying|no)\b[,.:!]*\s+)+",
+    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|so(?! (?:that )?you\b)|and|but|also|well|btw|fyi|nah|nope|yes|yep|yeah|omg|argh|ta"
+    r"|ja|gut|und|oui|et|bom|e|olha|sim|y|sí|bueno|bitte|please|pls|exactly|genau|actually|(?:no|nein|nee|non|não)(?=[,.:!]))\b[,.:!]*\s+)+",
     re.IGNORECASE,
 )
 _ONE_OFF = re.compile(
-    r"\b(?:pid|line|pr|issue|ticket|order|commit|tag|build|port|zeile|ligne|linha|línea)\s+#?v?\d|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
+    r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
+_CLAUSE = re.compile(r"[,;] | (?:so|because|but|und|aber|donc|mais|pero|mas) ")
+_BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"\w+")
 
 
@@ -66,16 +80,34 @@ def find_statements(messages: Sequence[Said], languages: tuple[str, ...]) -> lis
     found: list[Statement] = []
     question = ""
     for said in messages:
-        if not said.by_user:
+        if said.by_user:
+            found += _of_message(said, question, languages)
+            question = ""
+        else:
             question = _last_question(said.text)
-            continue
-        for place, sentence in enumerate(split_sentences(said.text)):
-            asked = question if place == 0 else ""
-            statement = _assent(sentence, asked, said.number) or read_statement(sentence, said.number, languages)
-            if statement := statement or _answer(sentence, asked, said.number):
-                found.append(statement)
-        question = ""
     return [one for one in found if not is_taken_back(one, messages)]
+
+
+def _of_message(said: Said, question: str, languages: tuple[str, ...]) -> Iterator[Statement]:
+    """What one message of the user's states; `question` is the agent's that it answers, or ""."""
+    before, is_announced = "", False
+    for place, sentence in enumerate(split_sentences(said.text)):
+        asked, is_bullet = question if place == 0 else "", _BULLET.match(sentence) is not None
+        sentence = _BULLET.sub("", sentence)
+        text, points_back = _requested(sentence)
+        if is_announced or text:
+            statement = _request(text or sentence, said.number, sentence, languages)
+            is_announced = is_announced and is_bullet
+        elif points_back and sentence.endswith(":"):
+            statement, is_announced = None, True
+        elif points_back:
+            statement = _request(before, said.number, before, languages)
+        else:
+            statement = _assent(sentence, asked, said.number) or read_statement(sentence, said.number, languages)
+            statement = statement or _answer(sentence, asked, said.number)
+        before = sentence
+        if statement:
+            yield statement
 
 
 def _typed(text: str) -> str:
@@ -89,6 +121,16 @@ def _typed(text: str) -> str:
     return "\n".join(part for part in ends if len(part) <= TYPED_CHARS and part.count("\n") <= 2)
 
 
+def _own_words(text: str) -> str:
+    """A message without code, blocks, long quotations, and without the text that a line of it announces."""
+    text = _QUOTATION.sub("\0", _PASTED.sub("\n", text))
+    for lead in cues.LEAD_IN.finditer(text):
+        if not cues.request_pattern().search(_lower(lead[0])):
+            text = text[: lead.start()]
+            break
+    return text.replace("\0", "")
+
+
 def is_statable(sentence: str) -> bool:
     """Whether a sentence may state something that lasts: no question, guess, joke, task, nor matter of this day."""
     lower = _lower(sentence)
@@ -97,31 +139,36 @@ def is_statable(sentence: str) -> bool:
 
 def is_request(text: str) -> bool:
     """Whether a text begins by asking to remember something."""
-    return cues.pattern(cues.REQUEST, tuple(cues.TABLE)).match(_lower(text)) is not None
+    return cues.request_pattern().match(_lower(text)) is not None
 
 
 def split_sentences(text: str) -> Iterator[str]:
     """The sentences of a message, without what is quoted or pasted."""
-    for part in _END.split(_typed(_PASTED.sub("\n", text))):
+    for part in _END.split(_typed(_own_words(text))):
         sentence = part.strip()
         if sentence and not _QUOTED.search(sentence):
             yield sentence
 
 
 def read_statement(sentence: str, message: int, languages: tuple[str, ...]) -> Statement | None:
-    """The statement that a sentence makes by its words; None where it is not to be kept."""
-    lower = _lower(sentence)
-    if not _may_state(lower):
-        return None
-    if text := _requested(sentence):
-        found = _cue_of(_lower(text), languages) or cues.REQUEST
-        return Statement(_capitalised(text), found, message, sentence, is_request=True)
+    """The statement that a sentence makes by its words, without a request; None where it is not to be kept."""
     text = _without_lead(sentence)
     body = _lower(text)
-    if _count(text) < MIN_WORDS or _is_passing(body) or _is_open(body):
+    if not _may_state(_lower(sentence)) or _count(text) < MIN_WORDS or _is_passing(body) or _is_open(body):
         return None
     cue = _cue_of(body, languages)
     return Statement(_capitalised(text), cue, message, sentence) if cue else None
+
+
+def _request(text: str, message: int, sentence: str, languages: tuple[str, ...]) -> Statement | None:
+    """What somebody asked to remember, as a statement, without clauses at its end that are matter of this day."""
+    clauses = [text, *(text[: comma.start()] for comma in reversed(list(_CLAUSE.finditer(text))))]
+    lasting = next((clause for clause in clauses if not _is_passing(_lower(clause))), "")
+    lower = _lower(lasting)
+    if not _may_state(lower.rstrip("?"), least=2):
+        return None
+    cue = _cue_of(lower, languages) or cues.REQUEST
+    return Statement(_capitalised(lasting), cue, message, sentence, is_request=True)
 
 
 def find_log_statements(line: str, number: int, languages: tuple[str, ...]) -> Iterator[Statement]:
@@ -136,23 +183,27 @@ def find_log_statements(line: str, number: int, languages: tuple[str, ...]) -> I
         if not _may_state(lower) or _is_open(lower):
             continue
         if is_request(sentence):
-            if (text := _requested(sentence)) != sentence:
-                cue = _cue_of(_lower(text), languages) or cues.REQUEST
-                yield Statement(_capitalised(text), cue, number, sentence, is_request=True)
+            text, _ = _requested(sentence)
+            if statement := text and _request(text, number, sentence, languages):
+                yield statement
         elif (subject or cues.AGREED.match(lower)) and not _is_passing(lower):
             cue = _cue_of(lower, languages) or cues.ABOUT
             yield Statement(sentence, cues.ABOUT if cue is cues.PROFILE else cue, number, sentence, subject=subject)
 
 
-def _requested(sentence: str) -> str:
-    """What a sentence asks to remember; "" where it asks nothing of the kind."""
-    text = ""
-    while request := cues.pattern(cues.REQUEST, tuple(cues.TABLE)).search(_lower(text or sentence)):
-        rest = (text or sentence)[request.end() :].lstrip(" ,:;-–")
-        if _count(rest) < MIN_WORDS - 1:
-            return text or _OPENING.sub("", sentence)
-        text = rest
-    return text
+def _requested(sentence: str) -> tuple[str, bool]:
+    """What a sentence asks to remember, and whether it asks for something that it does not say itself."""
+    text, asks = _OPENING.sub("", sentence), False
+    while request := cues.request_pattern().search(_lower(text)):
+        before, rest = text[: request.start()].strip(" ,;:-–—("), text[request.end() :].lstrip(" ,;:-–—")
+        asks = True
+        if _count(rest) >= MIN_WORDS - 1:
+            text = rest
+        elif _count(before) >= MIN_WORDS and not cues.BACKWARD.match(_lower(before)):
+            return before, False
+        else:
+            return "", True
+    return (text if asks else ""), False
 
 
 def _assent(sentence: str, question: str, message: int) -> Statement | None:
@@ -188,13 +239,15 @@ def _is_open(lower: str) -> bool:
 def _may_state(lower: str, least: int = MIN_WORDS) -> bool:
     if not least <= _count(lower) <= MAX_WORDS or lower.rstrip().endswith("?") or "[redacted" in lower:
         return False
-    return not (cues.HYPOTHESIS.search(lower) or cues.IRONY.search(lower))
+    return not any(pattern.search(lower) for pattern in (cues.HYPOTHESIS, cues.IRONY, cues.SECRET, cues.REPORTED))
 
 
 def _without_lead(sentence: str) -> str:
     """A sentence without clauses at its beginning that ask for something or speak of what came before."""
     text = _OPENING.sub("", sentence)
-    while cues.TASK.match(_lower(text)) or cues.BACKWARD.match(_lower(text)):
+    while (cues.TASK.match(_lower(text)) and not cues.STANDING.search(_lower(text))) or cues.BACKWARD.match(
+        _lower(text)
+    ):
         _, comma, rest = text.partition(", ")
         if not comma:
             return ""
@@ -203,8 +256,9 @@ def _without_lead(sentence: str) -> str:
 
 
 def _cue_of(lower: str, languages: tuple[str, ...]) -> Cue | None:
-    """The first cue that marks a sentence, in small letters."""
-    return next((cue for cue in cues.ORDER if cues.pattern(cue, languages).search(lower)), None)
+    """The first cue that marks a sentence, in small letters; what only describes a moment has none."""
+    found = next((cue for cue in cues.ORDER if cues.pattern(cue, languages).search(lower)), None)
+    return None if found in cues.WEAK and cues.MOMENT.search(lower) else found
 
 
 def _last_question(text: str) -> str:
@@ -214,7 +268,7 @@ def _last_question(text: str) -> str:
 
 
 def _lower(text: str) -> str:
-    return text.casefold().replace("’", "'")
+    return text.lower().replace("’", "'")
 
 
 def _count(text: str) -> int:
@@ -227,10 +281,29 @@ def _capitalised(text: str) -> str:
 
 
 def is_taken_back(statement: Statement, messages: Sequence[Said]) -> bool:
-    """Whether the user took a statement back later in the session."""
-    own = {word for word in _WORD.findall(_lower(statement.sentence)) if len(word) > 3 or any(map(str.isdigit, word))}
+    """Whether the user took a statement back later in the session: by its words, or by the next thing they said."""
+    own = _telling(statement.sentence)
+    later = [said.text for said in messages if said.by_user and said.number > statement.message]
+    same = next((said.text for said in messages if said.number == statement.message), "")
     return any(
-        own & set(_WORD.findall(_lower(said.text)))
-        for said in messages
-        if said.by_user and said.number > statement.message and cues.RETRACTION.search(_lower(said.text))
+        _takes_back(text, retraction, own, is_next=place < 2)
+        for place, text in enumerate([same.rpartition(statement.sentence)[2], *later])
+        for retraction in cues.RETRACTION.finditer(_lower(text))
     )
+
+
+def _takes_back(text: str, retraction: re.Match[str], own: set[str], *, is_next: bool) -> bool:
+    """Whether a retraction names one of these words in its clause, or in the first one after it that names anything;
+    one that opens the very next thing somebody says and names nothing ("scrap that") is about what was said last."""
+    begin = max(text.rfind(mark, 0, retraction.start()) for mark in ",.;!?\n")
+    before = _telling(text[begin + 1 : retraction.start()])
+    clause, *further = map(_telling, re.split(r"[,.;!?\n]", text[retraction.end() :]))
+    if is_next and retraction.start() < AT_ONCE_CHARS and not clause:
+        return True
+    return bool(own & (before | next(filter(None, [clause, *further]), set())))
+
+
+def _telling(text: str) -> set[str]:
+    """The words of a text that tell what it is about: numbers, and those with a long vector or none."""
+    lengths = {word: builtin().word_length(word) for word in _WORD.findall(_lower(text))}
+    return {word for word, length in lengths.items() if word.isdigit() or (length or len(word) / 5) >= TELLING_LENGTH}
