@@ -12,8 +12,8 @@ import click
 
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
-from vault_memory.integrations import auto_memory as auto_memory_folder
 from vault_memory.integrations import settings_paths
+from vault_memory.integrations.auto_memory import copies, notes_folder, usual_folder
 from vault_memory.integrations.install import FileChange, Installer, add_user_settings, switched_off
 from vault_memory.integrations.settings_paths import InstallPlace
 from vault_memory.rendering.common import plural
@@ -22,6 +22,13 @@ from vault_memory.text.scope_syntax import AGENT_NOTES
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
+
+
+TRANSCRIPTS_STAY = {
+    "claude-code": "Claude Code deletes the transcripts of its sessions after 30 days.",
+    "opencode": "opencode keeps its sessions until you delete them there.",
+}
+"""How long each agent keeps what was said, of those whose sessions can be read."""
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,7 +64,9 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     if not config.vault.is_dir():
         raise VaultError(f"The vault {config.vault} is not there.", "Check the path and that its drive is mounted.")
     place = _place(scope)
-    notes = _notes_folder(agent, place, config) if auto_memory else None
+    if auto_memory and agent != "claude-code":
+        raise UsageError("--auto-memory is for Claude Code alone.", "Leave it out.")
+    notes = notes_folder(place, config) if auto_memory else None
     installer = _installer(agent, place, config, notes)
     changes = installer.install()
     can_ask = shared.can_ask() and not dry_run
@@ -73,7 +82,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     _report(shared, "install", changes, about)
     is_changed = any(change.before != change.after for change in changes)
     if "sessions.tools" in keeping:
-        shared.note(f"{TRANSCRIPTS_GO[agent]} `memory index` keeps their text.")
+        shared.note(f"{TRANSCRIPTS_STAY[agent]} `memory index` keeps their text.")
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _vaults(changes) - {about["vault"]}:
@@ -82,11 +91,16 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     for file in switched_off(installer.target):
         shared.note(f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {file} switches them off.")
     if not dry_run:
-        with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
-            if not shared.memory().has_index():
-                shared.note("Next: run `memory index`; until then an agent has core memory at most.")
-        if is_changed and shared.ask_daemon("health", {}) is None:
-            shared.note("`memory service install` keeps the index up to date in the background.")
+        _note_next_steps(shared, is_changed)
+
+
+def _note_next_steps(shared: Shared, is_changed: bool) -> None:
+    """What is to be done for the index once an agent is connected."""
+    with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
+        if not shared.memory().has_index():
+            shared.note("Next: run `memory index`; until then an agent has core memory at most.")
+    if is_changed and shared.ask_daemon("health", {}) is None:
+        shared.note("`memory service install` keeps the index up to date in the background.")
 
 
 @command("memory uninstall claude-code", short_help="Remove from an agent's settings what install added.")
@@ -117,38 +131,26 @@ def _place(scope: str) -> InstallPlace:
     return InstallPlace(scope, projects.checkout(here) or here, os.environ)
 
 
-def _notes_folder(agent: str, place: InstallPlace, config: "Config") -> Path:
-    if agent != "claude-code":
-        raise UsageError("--auto-memory is for Claude Code alone.", "Leave it out.")
-    return auto_memory_folder.notes_folder(place, config)
-
-
 def _copies(place: InstallPlace, notes: Path, can_ask: bool) -> list[FileChange]:
     """What copies the notes that Claude Code has of a project already, unless its owner says no."""
-    source = auto_memory_folder.usual_folder(place)
-    found = auto_memory_folder.copies(source, notes)
+    source = usual_folder(place)
+    found = copies(source, notes)
     question = f"Copy the {plural(len(found), 'note')} that Claude Code has of this project ({source}) to {notes}?"
     return found if found and (not can_ask or click.confirm(question, default=True, err=True)) else []
-
-
-TRANSCRIPTS_GO = {
-    "claude-code": "Claude Code deletes the transcripts of its sessions after 30 days.",
-    "opencode": "opencode's sessions stay until you delete them there.",
-}
 
 
 def _sessions_settings(
     agent: str, config: "Config", wanted: bool | None, can_ask: bool
 ) -> dict[str, bool | str | Sequence[str]]:
     """What is to be added to the user's settings so that an agent's sessions are kept; asks where nothing is said."""
-    if agent not in TRANSCRIPTS_GO:
+    if agent not in TRANSCRIPTS_STAY:
         if wanted:
             raise UsageError(f"The sessions of {settings_paths.NAMES[agent]} cannot be read.", "Leave out --sessions.")
         return {}
     if agent in config.sessions_tools or wanted is False or not (wanted or can_ask):
         return {}
     name = settings_paths.NAMES[agent]
-    question = f"{TRANSCRIPTS_GO[agent]} Keep what is said in {name}'s sessions searchable, for you alone?"
+    question = f"{TRANSCRIPTS_STAY[agent]} Keep what is said in {name}'s sessions searchable, for you alone?"
     if not (wanted or click.confirm(question, err=True)):
         return {}
     log = "Also list each day's sessions in its daily note, under `## Sessions`?"

@@ -48,7 +48,7 @@ def copies(source: Path, target: Path) -> list[FileChange]:
     for file in sorted(_notes(source)):
         copy = target / file.relative_to(source)
         if not os.path.lexists(copy):
-            found.append(FileChange(copy, None, startup.read_regular(file)))
+            found.append(FileChange(copy, None, startup.read_regular(file, LARGEST_NOTE_BYTES)))
     return found
 
 
