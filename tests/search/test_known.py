@@ -43,6 +43,14 @@ def test_a_script_is_told_by_a_field_and_gets_all_results(root: Path) -> None:
     assert len(answers[0]["results"]) == 8
 
 
+def test_what_holds_a_whole_name_that_was_asked_for_is_not_weak(tmp_path: Path) -> None:
+    page = "# Harbour Office\n\nThe harbour office keeps the berths, the berth lists and the pilots of the harbour.\n"
+    line = "- 09:40 walked the dog past the Harbour Office, then bread, milk, two stamps and a haircut at Mario's.\n"
+    notes = {"bank/entities/Harbour Office.md": page, "a.md": line, "b.md": "- Painted the office door green, twice.\n"}
+    answer = json.loads(run(fill(tmp_path / "vault", notes), "recall", "Harbour Office", "--json").stdout)
+    assert {each["path"] for each in answer["results"]} == {"bank/entities/Harbour Office.md", "a.md"}
+
+
 def test_what_shares_only_a_name_is_too_weak_unless_all_is_wanted(tmp_path: Path) -> None:
     others = {
         f"{n}.md": f"- Bo {what}.\n" for n, what in enumerate(("cut the hedge", "sold the sledge", "swam at dawn"))

@@ -122,46 +122,35 @@ class Recall:
         for i, by in ranking.origins.items():
             if not provenance.is_trusted(by):
                 marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
-        relevance = relevance_gate.find_relevance(found, finder, self._embedder)
-        reached = relevance.figure
+        reached, weak = relevance_gate.find_relevance(found, finder, self._embedder)
         missing = relevance_gate.unknown_words(found, self._embedder) if reached < bounds.asked else []
         request = query.request
         if missing and request.rendered and request.k and not request.all:
             request = request._replace(k=min(request.k, CLOSEST))
-        weak = relevance.weak - ranking.settling
-        ranking, packed, omitted, unsure = self._pack(ranking, marks, request, weak)
+        ranking, packed, omitted, unsure = self._pack(ranking, marks, request, weak - ranking.settling)
         results, lost, tokens = self._cite(finder, ranking, packed)
         is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
         degraded = [(what, why + decides if what == "lexical" else why) for what, why in found.degraded]
         return Answer(
-            request=query.request,
-            results=results,
-            mode=found.mode,
+            request=query.request, results=results, mode=found.mode,
             lanes={"lexical": len(found.lexical), "semantic": len(found.semantic), "entity": len(found.about),
                    "temporal": len(found.temporal)},
             embedder=found.space.name if found.space else None,
             understood=Understanding(
                 tuple(finder.names.shown(slug) or slug for slug in found.entities),
-                query.window and (query.window.span.start, query.window.span.end),
-                query.kinds,
+                query.window and (query.window.span.start, query.window.span.end), query.kinds,
                 query.unknown(found.words) if found.mode != "semantic" else (),
             ),
-            tokens=tokens.tokens,
-            rendered_tokens=tokens.rendered_tokens,
+            tokens=tokens.tokens, rendered_tokens=tokens.rendered_tokens,
             omitted={
                 "over_budget": packed.over_budget, "over_k": packed.over_k,
                 "near_duplicates": packed.near_duplicates + ranking.repeats, **lost,
                 "below_threshold": ranking.below_threshold, **omitted,
                 **({"beyond_pool": found.beyond_pool} if found.beyond_pool else {}),
             },
-            degraded=[*degraded, *unsure],
-            is_guess=is_guess,
-            generation=finder.store.generation,
-            notes=found.totals.notes,
-            words=found.words,
-            passages=found.totals.passages,
-            vault=self._vault.root.name,
+            degraded=[*degraded, *unsure], is_guess=is_guess, generation=finder.store.generation,
+            notes=found.totals.notes, words=found.words, passages=found.totals.passages, vault=self._vault.root.name,
             is_relevant=reached >= (bounds.unasked if query.request.unasked else 0.0),
             missing=tuple(missing),
             matched=matched_words(query, results, finder.lexicon.stems) if query.request.rendered else (),

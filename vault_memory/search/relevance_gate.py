@@ -11,7 +11,7 @@ Which passages are fit to be handed over unasked, since they tell something by t
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -67,17 +67,6 @@ class Bounds(NamedTuple):
     asked: float
 
 
-class Relevance(NamedTuple):
-    """How much of a question the notes know, to be measured against `Bounds`, and which candidates are weak.
-
-    A weak one shares at most a name with the question, it and its neighbours, is far from its meaning, and its note is
-    called by none of its words.
-    """
-
-    figure: float
-    weak: frozenset[int] = frozenset()
-
-
 QUANTILES, USUAL = Bounds(0.9, 0.5), Bounds(1.05, 0.9)
 """On seven vaults of four kinds 2 to 7 % of other everyday prompts pass unasked, a sixth in notes on programming."""
 
@@ -95,8 +84,8 @@ TITLES = 200
 """In so many notes' titles a word is looked for."""
 
 
-def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) -> Relevance:
-    """What the notes know of a question."""
+def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) -> tuple[float, frozenset[int]]:
+    """How much of a question the notes know, to be measured against `Bounds`, and which candidates are weak."""
     # A time or a file is there or not; pairs of characters, by which some scripts are searched, are mostly no words.
     if (
         found.mode == "semantic"
@@ -104,7 +93,7 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
         or max(found.title.values(), default=0.0) >= FILE
         or terms.RUN.search(found.query.text)
     ):
-        return Relevance(math.inf)
+        return math.inf, frozenset()
     counts = {phrase.casefold(): count for phrase, count in found.words.items()}
     # What stands in most passages is not searched for, yet counts here: a speaker's name, in a conversation.
     common = finder.find_hits([phrase for phrase in found.words if phrase not in found.hits], found.stems)
@@ -138,11 +127,17 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
             telling.update(*([titled] if word in capitalised | of_entities else [reached, *under]))
     most = max(held.values(), default=0.0)
     figure = (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
-    if not telling:
-        return Relevance(figure)
+    return figure, _find_weak(found, telling, hits) if telling else frozenset()
+
+
+def _find_weak(found: Candidates, telling: Collection[int], hits: Mapping[str, Collection[int]]) -> frozenset[int]:
+    """The candidates that share at most a name with the question, they and their neighbours, and are far from its
+    meaning, in notes called by none of its words: none that holds all of its words, be they all of names."""
+    held = [{i for phrase in phrases_of([word]) for i in hits.get(phrase.casefold(), ())} for word in found.query.words]
+    whole = set.intersection(*held) if len(held) > 1 else set()
     least = NEAR * max(found.cosine.values(), default=0.0)
-    weak = (i for i in found.passages if i not in telling and found.cosine.get(i, 0.0) < least)
-    return Relevance(figure, frozenset(weak))
+    far = (i for i in found.passages if found.cosine.get(i, 0.0) < least)
+    return frozenset(i for i in far if i not in telling and i not in whole)
 
 
 def _weight(word: str, passages: int, found: Candidates, embedder: StaticEmbedder) -> float:
@@ -172,7 +167,7 @@ def find_bounds(finder: Finder, embedder: StaticEmbedder) -> Bounds:
     """The bounds for what a finder sees, from what everyday prompts reach there: 0.1 s for 1,000 notes."""
     now = datetime.now(UTC)
     reached = sorted(
-        find_relevance(finder.find(understand(Request(prompt, now, mode="lexical"))), finder, embedder).figure
+        find_relevance(finder.find(understand(Request(prompt, now, mode="lexical"))), finder, embedder)[0]
         for prompt in PROMPTS
     )
     asked, unasked = (reached[int(share * len(reached))] for share in (QUANTILES.asked, QUANTILES.unasked))
