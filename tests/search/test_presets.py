@@ -12,7 +12,7 @@ from vault_memory.search.candidates import Candidates
 from vault_memory.search.decay import Life
 from vault_memory.search.query import Query
 from vault_memory.startup import PRESETS
-from vault_memory.store.view import Candidate, NoteFacts
+from vault_memory.store.view import Candidate, NoteInfo
 
 
 def query(k: int | None, budget: int | None = None, preset: str = "tuned") -> Query:
@@ -25,7 +25,7 @@ def evidence(rows: dict[int, tuple[float, float, str]]) -> Candidates:
     return Candidates(
         query(8),
         passages=passages,
-        notes={1: NoteFacts(100, 80)},
+        notes={1: NoteInfo(1, "1.md", None, "", "[]", 1, 100, 80)},
         lexical={i: words for i, (words, _, _) in rows.items() if words},
         cosine={i: cosine for i, (_, cosine, _) in rows.items()},
         stems={i: text.split() for i, (_, _, text) in rows.items()},

@@ -10,16 +10,20 @@ from vault_memory.search.answer import Request
 from vault_memory.search.candidates import Candidates
 from vault_memory.search.query import Query
 from vault_memory.search.ranking import FEEDBACK_SHARE, FEEDBACK_TERMS, NOTE_SHARE, WEIGHTS, Scorer, longest_run
-from vault_memory.store.view import Candidate, NoteFacts, Totals
+from vault_memory.store.view import Candidate, NoteInfo, Totals
 
 
 def passage(number: int, text: str = "text", note: int = 1, section: int = 0, kind: str = "note") -> Candidate:
     return Candidate(number, note, number, number, None, None, kind, 5, section, text)
 
 
+def note(number: int, tokens: int, words: int) -> NoteInfo:
+    return NoteInfo(number, f"{number}.md", None, "", "[]", 1, tokens, words)
+
+
 def evidence(*passages: Candidate, **found: object) -> Candidates:
     """Candidates with what was found about them; what a question has goes to the query."""
-    notes = {p.note_id: NoteFacts(tokens=1000, words=100) for p in passages}
+    notes = {p.note_id: note(p.note_id, tokens=1000, words=100) for p in passages}
     asked = {name: found.pop(name) for name in Query._fields if name in found}
     query = Query(Request("", datetime(2025, 12, 1, tzinfo=UTC)))._replace(**asked)  # type: ignore[arg-type]
     return Candidates(query, passages={p.id: p for p in passages}, notes=notes)._replace(**found)  # type: ignore[arg-type]
@@ -151,7 +155,7 @@ def notes(*texts: str, asked: str = "boat", words: int = 10) -> Scorer:
         hits={asked: {n: text.count(asked) for n, text in stems.items() if asked in text}},
         totals=Totals(len(texts), words * len(texts), len(texts)),
     )
-    return Scorer(found._replace(notes={n: NoteFacts(20, words) for n in stems}))
+    return Scorer(found._replace(notes={n: note(n, 20, words) for n in stems}))
 
 
 def similar(scorer: Scorer, rarity: dict[str, float], number: int) -> tuple[float, float]:

@@ -276,17 +276,18 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
     private_passages = {
         i for i, each in every.passages(passages).items() if each.note_id in private_notes or "Quibble" in each.text
     }
-    of_notes = ("files", "note_cosines", "notes", "titled", "titles")
+    of_notes = ("files", "note_cosines", "notes", "titles")
     for name, method in inspect.getmembers(Search, inspect.isfunction):
         if name.startswith("_") or name in ("reset", "restrict", "release", "in_order", "repeats"):
             continue
         asked = given | {"ids": notes} if name in of_notes else given
-        asked = asked | {"phrases": ['"quibble"']} if name == "titled" else asked  # all of them in one title
-        arguments = [asked[parameter] for parameter in list(inspect.signature(method).parameters)[1:]]
+        needed = [p.name for p in inspect.signature(method).parameters.values() if p.default is p.empty]
+        arguments = [asked[parameter] for parameter in needed[1:]]
         told = [_plain(method(search, *arguments)) for search in (every, seen)]
         assert told[0] != told[1], name
         hidden = private_notes if name in of_notes else private_passages
         assert hidden.isdisjoint(_ids(told[1][0] if name == "within" else told[1])), name
+    assert every.titles(['"quibble"'], 9, with_all=True) and not seen.titles(['"quibble"'], 9, with_all=True)
     assert (every.matching('"walnut"'), seen.matching('"walnut"')) == (4, 1)
 
 

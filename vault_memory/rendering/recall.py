@@ -159,16 +159,13 @@ CONTEXT_OPTIONS = {"over_budget": "--budget"}
 
 def left_out_notes(omitted: Mapping[str, int], options: Mapping[str, str] = RECALL_OPTIONS) -> list[str]:
     """What an answer leaves out, and which of the `options` shows it."""
-
-    def use(reason: str) -> str:
-        return f"; use {options[reason]} to see more" if reason in options else ""
-
+    use = {reason: f"; use {option} to see more" for reason, option in options.items()}
     notes = []
     if more := omitted.get("over_k", 0) + omitted.get("beyond_pool", 0):
         at_least = "At least " if omitted.get("beyond_pool") else ""
-        notes.append(f"{at_least}{plural(more, 'more match')}{use('over_k')}.")
+        notes.append(f"{at_least}{plural(more, 'more match')}{use.get('over_k', '')}.")
     if more := omitted.get("over_budget", 0):
-        notes.append(f"{more:,} more did not fit the budget{use('over_budget')}.")
+        notes.append(f"{more:,} more did not fit the budget{use.get('over_budget', '')}.")
     counts = []
     for reason, what in _LEFT_OUT.items():
         if count := omitted.get(reason):

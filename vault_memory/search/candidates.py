@@ -30,7 +30,7 @@ from vault_memory.store.search_queries import (
     Search,
     TermCounts,
 )
-from vault_memory.store.view import Candidate, NoteFacts, NoteInfo, State, Totals, View
+from vault_memory.store.view import Candidate, NoteInfo, State, Totals, View
 from vault_memory.text.spans import Span, plus
 from vault_memory.text.terms import match_terms, quoted
 
@@ -94,9 +94,7 @@ class Candidates(NamedTuple):
     query: Query
     mode: str = "hybrid"
     only_time: bool = False
-    """Nothing but a time is asked for: `days` then holds the order in which passages tell of it."""
-    is_listing: bool = False
-    """Nothing at all is asked: what the filters allow, in the order of `days`."""
+    """Nothing but a time is asked for, or a listing: `days` then holds the order in which passages tell of it."""
     degraded: Sequence[tuple[str, str]] = ()
     """What did not run or found nothing, each with the reason."""
     lexical: Mapping[int, float] = {}
@@ -123,8 +121,9 @@ class Candidates(NamedTuple):
     totals: Totals = Totals(0, 0, 0)
 
     passages: Mapping[int, Candidate] = {}
-    notes: Mapping[int, NoteFacts] = {}
-    """By note id."""
+    notes: Mapping[int, NoteInfo] = {}
+    note_cosine: Mapping[int, float] = {}
+    """Both by note id."""
     rarity: Mapping[str, float] = {}
     """The question's terms, with their inverse document frequency among passages."""
     note_rarity: Mapping[str, float] = {}
@@ -213,7 +212,6 @@ class Finder:
             query,
             mode=("hybrid" if mode == "auto" else mode) if space or only_time else "lexical",
             only_time=only_time,
-            is_listing=is_listing,
             degraded=degraded,
             lexical=lexical,
             semantic=[i for i, _ in self.search.semantic(space, vector, pool * RESCORE, pool)] if space else (),
@@ -310,7 +308,7 @@ class Finder:
         found = self.search.titles(query.phrases, OTHER_POOL) if query.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found}
-        named = self.search.titled(query.telling, NAMESAKES) if query.words and query.telling else ()
+        named = self.search.titles(query.telling, NAMESAKES, with_all=True) if query.words and query.telling else ()
         for note in self.search.notes([note for note, _ in named]).values():
             words = len({*self.lexicon.stems(note.title)} - self.lexicon.idle)
             share = min(len(query.telling) / max(words, 1), 1.0)
@@ -391,24 +389,25 @@ class Finder:
         terms = {} if query.request.mode == "semantic" else found.terms
         hits = self.find_hits(list(terms), stems)
         ids = dict.fromkeys(p.note_id for p in passages.values())
-        near: Mapping[int, float] = {}
         if space:
-            near = self.search.note_cosines(space, ids, found.vector)
-            cosine = self.search.cosines(space, passages, found.vector)
-            found = found._replace(cosine=cosine)
+            found = found._replace(
+                cosine=self.search.cosines(space, passages, found.vector),
+                note_cosine=self.search.note_cosines(space, ids, found.vector),
+            )
         if terms and not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, query.request.wanted):
             found = found._replace(beyond_pool=self._beyond(terms, hits))
         notes, total = self.search.notes(ids), found.totals.notes
+        repeats = self.search.repeats(passages.values())
         held_by = {p: min(held.notes, total) for p, held in terms.items()}
         return found._replace(
-            notes={n: NoteFacts(notes[n].tokens, notes[n].words, near.get(n, 0.0)) for n in ids},
+            notes={note: notes[note] for note in ids},
             rarity={p: inverse_frequency(found.totals.passages, held.passages) for p, held in terms.items()},
             # Above 0 even for a term in all notes: a vault may be a few.
             note_rarity={p: math.log(1 + (total - n + 0.5) / (n + 0.5)) for p, n in held_by.items()},
             stems=stems,
             hits=hits,
             above=self._above(passages, notes, terms),
-            repeats=self._repeats(passages),
+            repeats={i: min(math.log(held) / math.log(max(total, 2)), 1.0) for i, held in repeats.items()},
             days=self._fits(found, query.window) if query.window else in_order(found.temporal),
             order=self._ordinals(found) if query.wants_latest or query.wants_earliest else {},
         )
@@ -430,11 +429,6 @@ class Finder:
                 if parts and stems.issuperset(parts):
                     found[term] += ids
         return found
-
-    def _repeats(self, passages: Mapping[int, Candidate]) -> dict[int, float]:
-        total = math.log(max(self.totals.notes, 2))
-        held = self.search.repeats(passages.values())
-        return {i: min(math.log(notes) / total, 1.0) for i, notes in held.items()}
 
     # --- time --------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from functools import cached_property
 from typing import Any
 
 from vault_memory.markdown import entities
@@ -41,6 +40,12 @@ class Names:
                 self._own.setdefault(slug, page)
             else:
                 self._aliases[slug].append(page)
+        self._slugs: dict[str, list[str]] = defaultdict(list)  # page slug → all slugs that mean it, its own first
+        for slug, page in self._own.items():
+            self._slugs[page].append(slug)
+        for slug, pages in self._aliases.items():
+            if len(pages) == 1 and slug not in self._own:
+                self._slugs[pages[0]].append(slug)
 
     @property
     def claimed(self) -> dict[str, list[str]]:
@@ -77,17 +82,7 @@ class Names:
         canonical = self.canonical(name)
         path = self.note(canonical)
         same = [own for _, own in note_queries.names_of_note(self._store, path)] if path else []
-        return list(dict.fromkeys((canonical, entities.slug(name), *self._slugs_of.get(canonical, ()), *same)))
-
-    @cached_property
-    def _slugs_of(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        for slug, page in self._own.items():
-            found[page].append(slug)
-        for slug, pages in self._aliases.items():
-            if len(pages) == 1 and slug not in self._own:
-                found[pages[0]].append(slug)
-        return found
+        return list(dict.fromkeys((canonical, entities.slug(name), *self._slugs.get(canonical, ()), *same)))
 
     def forms(self, name: str) -> list[str]:
         """The texts an entity is called by, for finding it in plain text."""

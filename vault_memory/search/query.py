@@ -122,6 +122,7 @@ def understand(request: Request) -> Query:
         named, loosely = dates.spelled(window.span) if window else (named, loosely)
     # Without the punctuation around; a word of nothing else stays (`c++`, `->`, `??`).
     spoken = [_POSSESSIVE.sub("", word.strip(_EDGE)) or word for word in _WORD.findall(text)]
+    told = [word for word in map(str.casefold, spoken) if not _is_idle(word)]
     idle = set(window.text.casefold().split()) if window else set()
     latest, earliest = _wanted_ends(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
@@ -145,7 +146,7 @@ def understand(request: Request) -> Query:
         whole=" ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else "",
         # A question of nothing but such words ("to be or not to be") is asked for those words.
         phrases=phrases_of(content) or (() if window else phrases_of(spoken)),
-        telling=_telling(spoken),
+        telling=tuple(dict.fromkeys(phrase for word in told for phrase in terms.match_terms(word))),
         named=tuple(map(terms.quoted, named)),
         otherwise=(*map(terms.quoted, loosely), *phrases_of(of_time)),
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *literal))),
@@ -167,11 +168,6 @@ def matched_words(query: Query, results: Iterable[Result], stems: Callable[[str]
     words = {word for result in results for word in re.findall(r"\w+", result.content.casefold())}
     alike = (w for w in words if not terms.RUN.search(w) and not wanted.isdisjoint(stems(terms.index_text(w))))
     return (*sorted(alike), *filter(terms.RUN.search, query.words))
-
-
-def _telling(spoken: list[str]) -> tuple[str, ...]:
-    found = (terms.match_terms(word) for word in dict.fromkeys(map(str.casefold, spoken)) if not _is_idle(word))
-    return tuple(dict.fromkeys(phrase for phrases in found for phrase in phrases))
 
 
 def _wanted_ends(question: str) -> tuple[bool, bool]:

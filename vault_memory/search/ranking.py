@@ -139,7 +139,7 @@ class Scorer:
         self._short = 1 / max(len(found.rarity), 1) ** 3
         self._shapes = [shape(passage.text) for passage in passages]
         average = max(found.totals.words / max(found.totals.notes, 1), 1.0)
-        self._norms = {n: K1 * (1 - B + B * facts.words / average) for n, facts in found.notes.items()}
+        self._norms = {n: K1 * (1 - B + B * note.words / average) for n, note in found.notes.items()}
         self._asked = dict.fromkeys(found.notes, 0.0)
         """BM25 of the question's terms for each note."""
         for term, weight in found.note_rarity.items():
@@ -184,7 +184,7 @@ class Scorer:
         # A question of nothing but a time has no meaning.
         if self._found.query.request.mode == "semantic" and self._found.cosine:
             self._features = {"semantic": _column(self._found.cosine, self._ids)}
-        if self._found.is_listing:
+        if self._found.query.request.is_listing:
             self._features = {"date": _column(self._found.days, self._ids)}
         totals = [0.0] * len(self._ids)
         for name, column in self._features.items():
@@ -255,7 +255,7 @@ class Scorer:
         of_note = {
             "note": _column(scores, notes),
             "similar": _column(similar, notes),
-            "note_semantic": [found.notes[note].cosine for note in notes],
+            "note_semantic": _column(found.note_cosine, notes),
             "feedback": _column(feedback, ids),
             "note_coverage": [value / max(len(found.rarity), 1) for value in _column(best_covered, notes)],
         }
@@ -333,8 +333,8 @@ class Scorer:
 
     def _best_notes(self, scores: Mapping[int, float], count: int) -> list[int]:
         """The best notes by words and meaning; ties keep the order of the notes."""
-        notes = self._found.notes
-        worth = {note: score + NOTE_MEANING * notes[note].cosine for note, score in scores.items()}
+        cosine = self._found.note_cosine
+        worth = {note: score + NOTE_MEANING * cosine.get(note, 0.0) for note, score in scores.items()}
         return sorted(worth, key=worth.__getitem__, reverse=True)[:count]
 
     def _score_notes(self, rarity: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault_memory.errors import BusyError, IndexDamagedError
-from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness, IndexFile
+from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import journal
 from vault_memory.store.view import Store
@@ -54,8 +54,12 @@ class Searcher:
                 with closing(self), self._index.reading(progress) as (store, freshness):
                     for request in chain((asked,), waiting):
                         asked = request  # after an error it is asked again
-                        degraded = (*repaired, *freshness.degraded(request.filters.scopes))
-                        yield self._answer(request, store, freshness, degraded, keep)
+                        answer = self.engine(store).answer(request)
+                        if keep and request.is_noted:
+                            cited = [journal.CitedPassage(result.source, result.key) for result in answer.results]
+                            journal.note_recall(self._index.vault.root, request.query, datetime.now(UTC), cited)
+                        degraded = (*answer.degraded, *repaired, *freshness.degraded(request.filters.scopes))
+                        yield answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
                         repaired = ()
                 return
             except IndexDamagedError as error:
@@ -63,15 +67,6 @@ class Searcher:
                     raise
                 self._index.repair(error, progress)
                 repaired = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
-
-    def _answer(
-        self, request: Request, store: Store, freshness: Freshness, degraded: Iterable[tuple[str, str]], keep: bool
-    ) -> Answer:
-        answer = self.engine(store).answer(request)
-        if keep and request.is_noted:
-            cited = [journal.CitedPassage(result.source, result.key) for result in answer.results]
-            journal.note_recall(self._index.vault.root, request.query, datetime.now(UTC), cited)
-        return answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=(*answer.degraded, *degraded))
 
     def engine(self, store: Store) -> "Recall":
         """What answers questions from an open index; as long as that stays open, with all it has learnt of it."""

@@ -230,15 +230,12 @@ class Search:
         sql = "SELECT count(*) FROM main.passage_fts WHERE passage_fts MATCH ?" + self._where("+rowid")
         return int(self._view.one(sql, match))
 
-    def titled(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """(note id, BM25 score) of notes whose title, file name and aliases hold all of these phrases."""
-        return self._titles(f"{{title names}} : ({' AND '.join(phrases)})", limit)
+    def titles(self, phrases: Sequence[str], limit: int, with_all: bool = False) -> list[tuple[int, float]]:
+        """(note id, BM25 score) of notes whose title, alias, file name or tags hold any of these phrases.
 
-    def titles(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """(note id, BM25 score) of notes whose title, alias, file name or tags hold any of these phrases."""
-        return self._titles(" OR ".join(phrases), limit)
-
-    def _titles(self, match: str, limit: int) -> list[tuple[int, float]]:
+        `with_all`: of those whose title, file name and aliases hold all of them.
+        """
+        match = f"{{title names}} : ({' AND '.join(phrases)})" if with_all else " OR ".join(phrases)
         seen = (
             " AND EXISTS (SELECT 1 FROM note n WHERE n.id = +rowid AND n.title <> '')" if self._view.is_narrowed else ""
         )

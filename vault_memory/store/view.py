@@ -356,11 +356,3 @@ class NoteInfo(NamedTuple):
     header_tokens: int
     tokens: int
     words: int
-
-
-class NoteFacts(NamedTuple):
-    """What ranking needs to know of a note: its length, and how near it is to the question (cosine)."""
-
-    tokens: int
-    words: int
-    cosine: float = 0.0
