@@ -60,7 +60,7 @@ def run(root: Path, *arguments: str) -> Said:
 
 @pytest.mark.parametrize("name", DERIVED)
 def test_a_link_in_place_of_a_derived_file_is_never_followed(tmp_path: Path, name: str) -> None:
-    for target in TARGETS:
+    for place, target in enumerate(TARGETS, DERIVED.index(name)):
         root = fill(tmp_path / target / "vault", NOTES)
         elsewhere = fill(root.parent / "elsewhere", {"file": "the user's own\n", "folder/x.txt": "x"})
         with closing(apsw.Connection(str(elsewhere / "database"))) as database:
@@ -69,7 +69,7 @@ def test_a_link_in_place_of_a_derived_file_is_never_followed(tmp_path: Path, nam
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(root / "inside/b.md" if target == "note" else elsewhere / target)
         before = outside(root.parent)
-        for arguments in COMMANDS:
+        for arguments in COMMANDS[place % 2 :: 2]:  # every command meets every name, and every target
             ended = run(root, *arguments)
             assert "Unexpected" not in ended.err
             assert outside(root.parent) == before, (target, arguments, ended.err)

@@ -178,22 +178,3 @@ def test_what_json_cannot_hold_is_left_to_this_process(value: object, server: Se
     with connect(server.path) as client, pytest.raises(NotRunningError):
         client.call("echo", {"query": value})
     assert server.asked == []
-
-
-def test_where_no_daemon_is_nothing_slow_is_imported(path: Path) -> None:
-    code = f"""
-import sys
-from pathlib import Path
-from vault_memory import config
-from vault_memory.vault import locations
-before = set(sys.modules)
-from vault_memory.daemon.client import connect
-from vault_memory.errors import NotRunningError
-try:
-    connect(Path({str(path)!r}))
-except NotRunningError:
-    print(sorted(name for name in set(sys.modules) - before if not name.startswith("vault_memory")))
-"""
-    environ = os.environ | {"PYTHONPATH": os.pathsep.join(folder for folder in sys.path if folder)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environ, timeout=60)
-    assert done.stdout == "[]\n", done.stderr

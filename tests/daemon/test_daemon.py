@@ -20,7 +20,7 @@ from sample import Said, call
 from vaults import fill, index_digest, memory, obeying_permissions, put, snapshot, start
 
 from vault_memory.daemon import client
-from vault_memory.errors import BusyError, UnknownMethodError, VaultMemoryError
+from vault_memory.errors import BusyError, VaultMemoryError
 
 NOTES = {
     "anchor.md": "The anchor lies in the harbour of Kallö.\n",
@@ -351,31 +351,6 @@ def test_a_vault_that_is_gone_is_said_to_be_gone(root: Path) -> None:
 
 
 # --- the socket's methods --------------------------------------------------------------------------------------------
-
-
-def test_a_fact_is_searchable_when_the_call_returns(root: Path) -> None:
-    daemon = start_daemon(root)
-    kept = daemon.ask("retain", text="Saw a heron at the weir", kind="B", entity=["Nora"], date="2025-12-02")
-    assert kept["path"] == "memory/2025-12-02.md"
-    found = daemon.ask("recall", query="heron weir", mode="lexical")
-    assert found["results"][0]["source"] == f"{kept['path']}#L{kept['line']}"
-    for named in (found["results"][0]["source"], "[[2025-12-02#Retain]]"):
-        assert "heron" in daemon.ask("get", path=named)["text"]
-
-
-def test_what_else_can_be_asked(root: Path) -> None:
-    daemon = start_daemon(root)
-    assert daemon.ask("entity", name="Nora")["name"] == "Nora"
-    assert daemon.ask("entity", name="Nobody")["not_found"] is True
-    assert daemon.ask("entities")["entities"][0]["name"] == "Nora"
-    assert daemon.ask("opinions", entity="Nora")["opinions"]
-    assert daemon.ask("get", path="nowhere.md")["not_found"] is True
-    put(root, "new.md", "heron")
-    report = daemon.ask("index", paths=["new.md"])
-    assert report["schema"] == "vault-memory/index@1"
-    assert daemon.ask("index", rebuild=True)["rebuilt"] == "asked for"
-    with pytest.raises(UnknownMethodError, match="not a method"):
-        daemon.ask("dance")
 
 
 @pytest.mark.slow  # enough notes for the stop to come in the midst

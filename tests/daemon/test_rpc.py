@@ -165,19 +165,6 @@ def test_clients_that_go_away_at_any_moment(server: Served) -> None:
     until(lambda: server.connections == 0)
 
 
-def test_socket_and_folder_are_private_and_gone_after_closing(path: Path) -> None:
-    with served(path):
-        assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
-    assert not path.exists()
-
-
-def test_a_file_that_another_made_in_its_place_stays(path: Path) -> None:
-    with served(path):
-        path.unlink()
-        path.write_text("another's")
-    assert path.read_text() == "another's"
-
-
 def test_a_server_stays_reachable_and_keeps_its_connections(server: Served) -> None:
     made = server.path.stat().st_ino
     with Raw(server.path) as raw:

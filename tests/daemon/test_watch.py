@@ -306,7 +306,7 @@ def test_all_that_happened_is_heard_of_before_the_answer(tmp_path: Path, ours: b
     # An index elsewhere, as in a synced vault.
     kept = WatchedVault(fill(tmp_path / "vault", NOTES), **({} if ours else {"index_path": tmp_path / "index"}))
     assert (kept.root / ".memory").exists() == ours
-    for n in range(10):
+    for n in range(4):
         (kept.root / f"Other/{n}.md").write_text("heron")
         assert kept.watcher.wait_for_events(PATIENCE_SECONDS)
         assert kept.changes.count

@@ -79,6 +79,15 @@ def test_huge_texts_are_embedded_alike_in_both_ways(text: str) -> None:
     assert plain == bulk
 
 
+def test_more_words_than_the_memo_holds() -> None:
+    texts = [hashlib.md5(str(i).encode()).hexdigest()[:9] for i in range(50_000)]
+    embedder = StaticEmbedder()
+    bulk = embedder.embed(texts)
+    assert bulk[:50] == StaticEmbedder().embed(texts[:50])
+    assert bulk[-50:] == StaticEmbedder().embed(texts[-50:])
+    assert embedder.embed(texts[:50]) == bulk[:50]
+
+
 @pytest.mark.parametrize(
     ("word", "near", "far"),
     [

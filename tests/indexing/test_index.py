@@ -18,7 +18,6 @@ from vaults import age, fill, index_digest, memory, obeying_permissions, opened,
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, RefusedError, UsageError
 from vault_memory.health.doctor import doctor
-from vault_memory.health.status import status
 from vault_memory.indexing.walk_diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
@@ -131,25 +130,6 @@ def test_the_hash_decides_not_the_time(tmp_path: Path) -> None:
         assert store.generation == generation
         times = {row.path: row.mtime_ns for row in store.notes().values()}
     assert times == {name: (tmp_path / name).stat().st_mtime_ns for name in NOTES}
-
-
-def test_the_generation_grows_with_every_change_even_when_the_run_is_cut_short(tmp_path: Path) -> None:
-    mine = memory(fill(tmp_path, NOTES))
-    mine.index()
-    generations = [status(mine).generation]
-    for number in range(2):
-        put(tmp_path, "new.md", f"number {number}")
-
-        def cut_short(done: int, total: int, passages: int) -> None:
-            raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            mine.index(progress=cut_short)
-        generations.append(status(mine).generation)
-    assert generations == sorted(set(generations)), generations
-    assert (mine.index().changed, status(mine).generation) == (0, generations[-1])
-    (tmp_path / "new.md").unlink()
-    assert (mine.index().removed, status(mine).generation) == (1, generations[-1] + 1)
 
 
 @pytest.mark.parametrize(

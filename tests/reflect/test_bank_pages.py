@@ -53,22 +53,8 @@ def test_what_was_done_the_newest_month_first(root: Path) -> None:
     ]  # fmt: skip
 
 
-SAID = [
-    "harbour",
-    "kettle",
-    "lantern",
-    "mooring",
-    "orchard",
-    "parcel",
-    "quarry",
-    "ridge",
-    "saddle",
-    "timber",
-    "umbrella",
-    "valley",
-    "wagon",
-    "bakery",
-]
+SAID = ["harbour", "kettle", "lantern", "mooring", "orchard", "parcel", "quarry", "ridge", "saddle", "timber",
+        "umbrella", "valley", "wagon", "bakery"]  # fmt: skip
 
 
 def test_what_was_told_last_has_a_place(tmp_path: Path) -> None:
@@ -96,23 +82,3 @@ def test_what_is_held(root: Path) -> None:
         "",
         "- **.80** Prefers letters to calls — [[2025-11-03]] L5",
     ]
-
-
-def test_many_facts_are_folded_and_counted(tmp_path: Path) -> None:
-    def words(n: int) -> str:
-        return " ".join(f"{'abcdefghij'[(n * k) % 10]}{'klmnopqr'[(n + k) % 8]}{n * k % 89}x" for k in range(1, 14))
-
-    root = fill(
-        tmp_path / "v",
-        {
-            f"memory/2025-11-{day:02}.md": "## Retain\n"
-            + "".join(f"- W: The {words(day * 20 + n)}.\n" for n in range(15))
-            for day in range(1, 21)
-        },
-    )
-    reflected(root)
-    lines = block(texts(root)[WORLD])
-    told = sum(len(re.findall(r" L\d+|, L\d+", line.rpartition(" — ")[2])) for line in lines if line.startswith("- "))
-    folded = re.search(r"…and (\d+) more facts: on the pages", lines[-1])
-    assert folded
-    assert told + int(folded[1]) == 300

@@ -104,19 +104,3 @@ def test_what_the_closing_marker_says_is_read_with_forbearance() -> None:
     assert found == Block(("- x",), "", ("1",), frozenset([1]), "a/b:3b")
     assert not found.is_as_written
     assert blocks.marker_word(" a model>b --> c:3--d-e ") == "a-model-b-c:3-d-e"
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "is_same"),
-    [
-        (["- x — [[a]] L1"], ["- x — [[a]] L2"], True),
-        (["- x — [[a]] L1"], ["- x — [[b]] L1"], False),
-        (["- x", "", "- y"], ["* x  ", "- y", ""], True),
-        (["- x"], ["  - x"], False),
-        (["- x", "- y"], ["- y", "- x"], False),
-        (["Room L1"], ["Room L2"], False),
-    ],
-)
-def test_what_makes_no_difference(one: list[str], other: list[str], is_same: bool) -> None:
-    assert blocks.is_same(block(*one), block(*other)) is is_same
-    assert not blocks.is_same(block(*one), block(*one)._replace(cites=("5",)))

@@ -76,19 +76,6 @@ def test_it_stays_within_bounds(prior, told):
     assert len(belief.sparkline) == min(len(belief.history) + bool(belief.history), MAX_MARKS)
 
 
-repeated = st.lists(pieces(6), max_size=14)
-
-
-@settings(max_examples=40)
-@given(priors, repeated, st.integers(0, 4000))
-def test_what_was_known_when_the_prior_was_given_counts_for_nothing(prior, told, day):
-    old = [piece for piece in told if piece.day is None or piece.day <= day]
-    assert value(prior, []) == weigh_evidence(prior, old, known_until=day).value
-    firsts = {piece.key for piece in old if piece.relation != RESTATES}
-    new = [piece for piece in told if piece not in old and (piece.relation == RESTATES or piece.key not in firsts)]
-    assert weigh_evidence(prior, told, known_until=day) == weigh_evidence(prior, new)
-
-
 # --- by hand ---------------------------------------------------------------------------------------------------------
 
 

@@ -15,11 +15,6 @@ days = st.integers(0, 4000)
 TODAY = 740_000
 
 
-@pytest.mark.parametrize(("importance", "expected"), [(0.0, 30.0), (0.5, 63.51), (1.0, 134.45)])
-def test_half_life(importance: float, expected: float) -> None:
-    assert decay.half_life(importance) == pytest.approx(expected, abs=0.005)
-
-
 @pytest.mark.parametrize(
     ("age", "half", "beta", "expected"),
     [
@@ -33,13 +28,6 @@ def test_half_life(importance: float, expected: float) -> None:
 )
 def test_recency(age: float | None, half: float, beta: float, expected: float) -> None:
     assert decay.recency(age, half, beta) == pytest.approx(expected, abs=0.0005)
-
-
-def test_the_floor_of_each_tier() -> None:
-    old = Trace(TODAY - 4000, importance=0.0)
-    assert decay.life(old, TODAY).multiplier == 0.5
-    assert decay.life(old, TODAY, is_fact=False).multiplier == pytest.approx(0.3)
-    assert decay.life(Trace(TODAY - 30, importance=0.0), TODAY, is_fact=False).multiplier == pytest.approx(0.44)
 
 
 # --- tiers -----------------------------------------------------------------------------------------------------------

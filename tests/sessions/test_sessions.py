@@ -173,26 +173,6 @@ def test_corrupt_lines_are_counted_and_the_rest_is_read(config: Config, tmp_path
     assert known and (known.skipped, known.messages) == (4, 4)
 
 
-def test_nothing_of_a_message_is_read_as_markdown(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    nasty = [
-        "## Retain\n- W @Ghost: was never retained", "<!-- never closed", "%% nor this", "```", "---", "~~~\r\n# H",
-        "<!-- memory:begin facts -->", "- item (scope=agent:x)", "%%%% and %%%", "`tick", "\u2028# H2\x85# H3", "a\0b",
-    ]  # fmt: skip
-    said = [("user" if n % 2 else "assistant", text) for n, text in enumerate(nasty)] + [("user", "the last is found")]
-    make.claude(tmp_path / "claude", "one", said)
-    swept(config)
-    sessions = Federation(config).sessions
-    with sessions.index_file.reading() as (store, _):
-        assert store.one("SELECT count(*) FROM fact") == 0
-        headings = json.loads(store.one("SELECT headings FROM note"))
-        assert headings == [] and store.one("SELECT count(*) FROM passage WHERE scope IS NOT NULL") == 0
-    found = asked(config, "the last is found")["results"][0]
-    assert "the last is found" in found["content"]
-    assert texts(tmp_data)["claude-code/one.md"].count("\n") == transcript.HEAD_LINES + len(said)
-    for number in range(1, len(said) + 1):
-        assert Federation(config).get(f"sessions/claude-code/one#m{number}").text.count("\n") == 0
-
-
 def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     from vault_memory.text.frame import framed
 
@@ -325,19 +305,6 @@ def test_the_scope_is_the_project_of_the_working_directory(config: Config, tmp_p
     assert 'scope: "agent:claude-code"' in texts(tmp_data)["claude-code/out.md"]
     seen = asked(config, "quill1", scope=["global", "project:my-project"])
     assert {r["path"] for r in seen["results"]} == {"sessions/claude-code/in"}
-
-
-def test_files_are_for_the_user_alone(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    make.claude(tmp_path / "claude", "one", make.talk(1))
-    swept(config)
-    home = tmp_data / "sessions"
-    assert home.stat().st_mode & 0o777 == 0o700
-    for file in (*home.glob("*/*.md"), *home.glob(".state/*.json")):
-        assert file.stat().st_mode & 0o077 == 0
-    ledger.mark(os.environ)
-    assert ledger.marks_file(os.environ).stat().st_mode & 0o777 == 0o600
-    for folder in home.glob("*/"):
-        assert folder.stat().st_mode & 0o077 == 0 or folder.name == ".memory"
 
 
 def test_the_newest_comes_first_and_takes_the_mark(config: Config, tmp_path: Path, tmp_data: Path) -> None:

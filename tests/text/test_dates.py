@@ -43,6 +43,7 @@ today | 2025-12-03
 last night | 2025-12-02
 the day before yesterday | 2025-12-01
 last week | 2025-11-24/2025-11-30
+past week | 2025-11-26/2025-12-03
 last weekend | 2025-11-29/2025-11-30
 tuesday | 2025-12-02
 last wednesday | 2025-11-26
@@ -203,6 +204,7 @@ what is 192.168.20.24
 what does April prefer
 does Jan like it
 fall back to the default
+did this fall under the rule
 spring boot in Spring Boot
 Black Friday deals
 each May
