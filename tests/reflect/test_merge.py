@@ -290,17 +290,6 @@ def test_a_line_of_theirs_whose_fact_has_gone_is_told_of_as_long_as_it_stands() 
 # --- deleted lines ---------------------------------------------------------------------------------------------------
 
 
-def test_a_deleted_line_stays_away() -> None:
-    hand = Hand().edit(gone(F3))
-    assert hand.run().deleted == {name(3)}
-    for _ in range(2):
-        hand.run([*DRAFT, fact(6)])
-        assert (F3 in hand.text, hand.theirs()) == (False, [])
-    moved = Line(F3.replace("L3", "L33"), fact(3).keys)
-    hand.run([*DRAFT[:9], moved, *DRAFT[10:]])
-    assert moved.text not in hand.text
-
-
 def test_a_deleted_section_stays_away_with_all_that_would_be_new_in_it() -> None:
     hand = Hand().edit(gone("### Now", F3, F4))
     hand.run()
@@ -409,14 +398,6 @@ def made(lines: list[str], edits: Sequence[tuple[str, int, str]], mark: str) -> 
 def test_an_edited_block_whose_last_text_is_not_known_cannot_be_merged() -> None:
     hand = Hand().edit(gone(F3))
     assert merge_block(DRAFT, hand.block, None, MergeContext()) is None
-
-
-def test_an_unedited_one_can_and_their_lines_stay() -> None:
-    hand = Hand().edit(after(F1, "- mine", "", "- mine"))
-    hand.run()
-    found = merge_block([*DRAFT, fact(6)], hand.block, None, MergeContext())
-    assert found is not None
-    assert texts(found.lines) == [*hand.text, fact(6).text]
 
 
 # --- properties ------------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from reflecting import NORA, reflect, rewrite, small_vault, texts
+from reflecting import NORA, reflect, small_vault, texts
 from sample import call
-from vaults import fill, memory, obeying_permissions, put, run, snapshot
+from vaults import fill, memory, obeying_permissions, put, run
 
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import blocks
@@ -247,19 +247,3 @@ def test_a_page_behind_a_link_out_of_the_vault_is_neither_read_nor_written(tmp_p
         assert ("leads out of the vault" in ended.out, "Secret words" in ended.out) == (True, False)
     assert secret.read_text() == "# Secret words\n"
     assert (root / "bank/entities/Kallö.md").exists()
-
-
-def test_too_great_a_loss_is_refused_until_it_is_forced(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    reflect(root)
-    before = snapshot(root)[NORA]
-    for day in ("03", "05"):
-        rewrite(root, f"memory/2025-11-{day}.md", "## Retain", "## Notes")
-    rewrite(root, "memory/2025-11-20.md", "@Nora", "@Odd")
-    done = reflect(root, code=6)
-    refused = {one["path"]: one["why"] for one in done["skipped"]}
-    assert "would lose 5 of 6 entries" in refused[NORA]
-    assert snapshot(root)[NORA] == before
-    done = reflect(root, "--force")
-    assert done["skipped"] == []
-    assert "Ordered a new lamp" not in (root / NORA).read_text("utf-8")

@@ -209,26 +209,6 @@ def test_a_tick_is_only_done_where_its_page_is_written_too(root: Path) -> None:
     assert (root / "memory.md").read_text().count("Prefers letters") == 1
 
 
-def test_apply_core_does_only_that(root: Path) -> None:
-    reflected(root)
-    mark(root, "x", LETTERS)
-    put(root, "memory/2025-11-07.md", "## Retain\n- W @Mara: Bought a piano.\n")
-    done = reflected(root, apply_core=True)
-    assert [edit.path for edit in done.edits] == ["memory.md", PAGE]
-    assert "piano" in (texts(root), reflected(root), texts(root)["bank/entities/Mara.md"].decode())[2]
-
-
-def test_undo_puts_back_core_and_page(root: Path) -> None:
-    put(root, "memory.md", b"# Me\r\n\r\n- Tea.")
-    reflected(root)
-    mark(root, "x", LETTERS)
-    before = texts(root)
-    reflected(root)
-    assert texts(root) != before
-    memory(root).undo()
-    assert texts(root) == before
-
-
 # --- a tick whose fact is gone ---------------------------------------------------------------------------------------
 
 
@@ -454,8 +434,10 @@ def test_a_change_touches_its_line_and_no_other(lines: list[str], end: str, is_e
 def test_proposals_on_the_command_line(root: Path) -> None:
     assert call("--vault", str(root), "reflect", "--now", "2025-12-10").code == 0
     mark(root, "x", LETTERS)
+    put(root, "memory/2025-11-07.md", "## Retain\n- W @Mara: Bought a piano.\n")
     ended = call("--vault", str(root), "reflect", "--now", "2025-12-10", "--apply-core")
     assert ended.code == 0, ended.err
+    assert b"piano" not in texts(root)["bank/entities/Mara.md"]
     assert LETTERS in plain((root / "memory.md").read_text())
     assert core.HEADING in (root / "memory.md").read_text()
     assert "1 proposal for memory.md: tick it in bank/proposals.md." in ended.out

@@ -45,14 +45,6 @@ def test_the_clock_alone_changes_no_page(root: Path) -> None:
     assert snapshot(root) == files
 
 
-def test_a_rebuilt_index_changes_no_page(root: Path) -> None:
-    reflect(root)
-    files = snapshot(root)
-    assert call("--vault", str(root), "index", "--rebuild").code == 0
-    assert reflect(root)["pages"] == []
-    assert snapshot(root) == files
-
-
 # --- dry run ---------------------------------------------------------------------------------------------------------
 
 

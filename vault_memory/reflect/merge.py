@@ -262,6 +262,7 @@ class _Layout:
     # --- what stays away -----------------------------------------------------------------------------------------
 
     def _keep(self, draft: Sequence[Line]) -> None:
+        """Keep the lines of the draft, or what stands for them."""
         gone_level, gone_depth = 0, -1
         """The level of a heading and the indentation of an entry that stay away with all below, while below it."""
         for line in draft:
@@ -272,24 +273,21 @@ class _Layout:
                 gone_depth = -1
             if gone_level or gone_depth >= 0:
                 continue
-            if is_blank:
+            if not is_blank and self._standing.keys() >= line.names:
+                self._keep_standing(line)
+            elif is_blank or not all(map(self._is_away, line.names)):
                 self._kept.append((line, None))
-            elif not self._put(line) and not level and not self._standing.keys() >= line.names:
+            elif not level:
                 gone_depth = indent(line.text)
 
-    def _put(self, line: Line) -> bool:
-        """Put a line of the draft among those kept, or what stands for it; whether it is there itself."""
-        if self._standing.keys() >= line.names:
-            places = {self._standing[name] for name in line.names}
-            for place in sorted(places.difference(at for _, at in self._kept)):
-                if bare(self._texts[place]) != bare(line.text):  # else it was moved, and stays where it is
-                    self._kept.append((self._edits.lines[place], place))
-            return False
-        away = (name in self._standing or any(map(self._is_deleted, (name, alone(name)))) for name in line.names)
-        if all(away):
-            return False
-        self._kept.append((line, None))
-        return True
+    def _keep_standing(self, line: Line) -> None:
+        kept = [at for _, at in self._kept]
+        for place in sorted({self._standing[name] for name in line.names}):
+            if place not in kept and bare(self._texts[place]) != bare(line.text):  # else it was moved, and stays there
+                self._kept.append((self._edits.lines[place], place))
+
+    def _is_away(self, name: str) -> bool:
+        return name in self._standing or self._is_deleted(name) or self._is_deleted(alone(name))
 
     def _is_deleted(self, name: str) -> bool:
         return name in self._hidden or name in self._edits.deleted
