@@ -20,6 +20,7 @@ from vault_memory.search.answer import Answer, Request
 from vault_memory.search.searcher import Searcher
 
 if TYPE_CHECKING:
+    from vault_memory.capture.admission import Gating
     from vault_memory.capture.capture import CaptureReport
     from vault_memory.capture.proposal_page import OpenProposal
     from vault_memory.context.context import Bundle, ContextRequest
@@ -367,18 +368,20 @@ class Memory:
 
     def capture(
         self, *, since: str | date | None = None, now: str | date | datetime | None = None, dry_run: bool = False,
-        yes: Sequence[str] = (), no: Sequence[str] = (),
+        yes: Sequence[str] = (), no: Sequence[str] = (), idle_minutes: int = 0,
     ) -> "CaptureReport":  # fmt: skip
         """Find what sessions and logs hold that is worth keeping: what was asked to be remembered is written, the rest
         proposed; and do what was ticked or refused. `yes` and `no` answer proposals by their names; `dry_run` only says
-        what would be found. Raises UsageError for a name that is not open.
+        what would be found; `idle_minutes` leaves out sessions that went on within so many. Raises UsageError for a
+        name that is not open.
         """
         from vault_memory.capture.capture import parse_request
         from vault_memory.capture.job import capture
 
+        asked = parse_request(since, now, dry_run, idle_minutes)
         answers = dict.fromkeys(_texts(yes=yes), True) | dict.fromkeys(_texts(no=no), False)
         with self._lock:
-            return capture(self.index_file, os.environ, parse_request(since, now, dry_run), answers)
+            return capture(self.index_file, os.environ, asked, answers)
 
     def proposals(self) -> "list[OpenProposal]":
         """What was captured and waits for an answer, best first."""
@@ -386,6 +389,17 @@ class Memory:
 
         with self._lock:
             return open_proposals(self.index_file)
+
+    def gating_scalar(self, text: str, *, turns: Sequence[str] = (), scopes: Scopes = ()) -> "Gating":
+        """Whether a text is worth keeping for long: the gate `G` (kept from .35 on) and its signals, all 0..1.
+
+        `turns` is what was said just before it.
+        """
+        from vault_memory.capture.capture import gate_text
+
+        _text(text=text)
+        before = _texts(turns=turns)
+        return self._ask_index(lambda view, _: gate_text(view, text, before), scopes)
 
     def undo(self, run: str = "", *, dry_run: bool = False, force: bool = False) -> "UndoReport":
         """Undo a run, the last of reflect unless another is named, or only say what that would do (`dry_run`).

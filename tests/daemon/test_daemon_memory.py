@@ -14,6 +14,7 @@ from vault_memory import ConflictError, DaemonMemory, Memory, NotRunningError, R
 
 NOTES = {
     "memory.md": "# Core\n- Lives in Bergen.\n",
+    "memory/2025-11-26.md": "Anna lives in Leipzig.\n",
     "memory/2025-11-27.md": "## Retain\n- O(c=0.9) @Peter: Prefers short messages.\n- W @Peter: Has a blue bicycle.\n",
 }
 INTERNAL = {"answer", "answers", "add_other_sources", "bundle", "retain_once", "find_alike", "create_note", "edit"}
@@ -32,6 +33,11 @@ QUESTIONS: dict[str, Callable[[Memory | DaemonMemory], Any]] = {
     "planned reflect": lambda memory: memory.reflect(dry_run=True, now="2025-11-28").edits,
     "removal": lambda memory: memory.plan_forget("memory/2025-11-27.md", 3, 3),
     "check": lambda memory: memory.check(),
+    "facts": lambda memory: memory.facts(entity="Peter"),
+    "journal": lambda memory: memory.journal(2),
+    "planned capture": lambda memory: memory.capture(dry_run=True).items,
+    "proposals": lambda memory: memory.proposals(),
+    "gate": lambda memory: memory.gating_scalar("Peter has a red boat", turns=["Peter?"]),
 }
 
 

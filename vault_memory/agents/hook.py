@@ -220,10 +220,12 @@ class HookRun:
 
     def _update_session(self, event: HookEvent, session: ShownSession) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not occur in it any more."""
-        from vault_memory.sessions.ledger import mark
+        from vault_memory.sessions.ledger import mark, mark_ended
 
         if event.what in _MARKED and event.session:
             mark(self.environ)
+        if event.what == hook_events.ENDED and event.session:
+            mark_ended(self.environ, self.call.agent, event.session)
         if event.what in (hook_events.STARTED, hook_events.COMPACTING, hook_events.COMPACTED):
             session.note(CLEARED)
         if event.what == hook_events.SUMMED_UP:

@@ -10,11 +10,11 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from vault_memory.capture import cues, sources
-from vault_memory.capture.admission import GATE, PRESETS, Evidence, admission, gating_scalar
+from vault_memory.capture.admission import GATE, PRESETS, Evidence, Gating, admission, gating_scalar
 from vault_memory.capture.model_engine import model_statements
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import Said, Statement, find_log_statements, find_statements, is_taken_back
@@ -26,7 +26,8 @@ from vault_memory.reflect.model_writer import ModelWriter, configured_writer
 from vault_memory.search import request
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.sessions.transcript import BREAK
-from vault_memory.store import note_queries
+from vault_memory.store import embedding_rows, note_queries
+from vault_memory.store.search_queries import Search
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
@@ -36,17 +37,22 @@ from vault_memory.write.retain import Bullet
 NEWEST_FACTS = 2000
 """So many of the newest facts of each kind a statement is compared with."""
 
+GATE_NEAREST, GATE_POOL = 20, 200
+"""So many passages count as what is known of a text; more bit codes are looked at for them (DESIGN.md, §10)."""
+
 PERSONAL = ("profile", "preferences")
 """Categories that hold everywhere once they are ticked; the others in the project where they were said."""
 
 
 @dataclass(frozen=True)
 class CaptureRequest:
-    """What is asked of a capture; `now` is aware. `since` leaves out what was said before that day."""
+    """What is asked of a capture; `now` is aware. `since` leaves out what was said before that day, `idle_minutes` the
+    sessions that went on, and the logs that were saved, within so many minutes."""
 
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     since: date | None = None
     dry_run: bool = False
+    idle_minutes: int = 0
 
 
 class CaptureItem(NamedTuple):
@@ -119,6 +125,8 @@ class CaptureReport:
     accepted: int = 0
     declined: int = 0
     run: str = ""
+    waiting: int = 0
+    """Proposals without an answer, those that are held back too."""
     lost: int = 0
     """Proposals that are gone from their page though nobody is sure to have refused them."""
 
@@ -131,8 +139,9 @@ def find_items(
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
     marks = sources.load_marks(index.vault.root, environ)
-    sessions = list(sources.sessions_beyond(marks.sessions, config, environ))
-    logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes))
+    idle = timedelta(minutes=asked.idle_minutes)
+    sessions = list(sources.sessions_beyond(marks.sessions, config, environ, asked.now - idle if idle else None))
+    logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
     if sessions or logs:
         known, names = index.read(lambda view, _: (_known(view), _spelled(view)), ())
         with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
@@ -157,6 +166,16 @@ def _known(view: View) -> list[KnownStatement]:
 def _spelled(view: View) -> dict[str, str]:
     """The names of entities, by how they stand in small letters."""
     return {spelled.casefold(): spelled for spelled in note_queries.spellings(view).values() if len(spelled) > 2}
+
+
+def gate_text(view: View, text: str, turns: Sequence[str]) -> Gating:
+    """The gate's signals for a text beside the passages of `view` that are nearest to it, and the turns before it."""
+    own, *before = builtin().embed([text, *turns])
+    known: list[float] = []
+    if any(own) and (space := embedding_rows.all_spaces(view).get(builtin().id)):
+        embedding_rows.load_vector_functions(view)
+        known = [near for _, near in Search(view).semantic(space, own, GATE_POOL, GATE_NEAREST)]
+    return gating_scalar(text, known, [cosine(own, turn) for turn in before])
 
 
 class _Judge:
@@ -258,9 +277,10 @@ def _names(text: str, name: str) -> bool:
 
 
 def parse_request(
-    since: str | date | None = None, now: str | date | datetime | None = None, dry_run: bool = False
-) -> CaptureRequest:
+    since: str | date | None = None, now: str | date | datetime | None = None, dry_run: bool = False,
+    idle_minutes: int = 0,
+) -> CaptureRequest:  # fmt: skip
     """What is asked of a capture; raises UsageError for a date that cannot be read."""
     at = request.moment(now)
     day = None if since is None else request.option_days(str(since), "since", at.astimezone().date()).start
-    return CaptureRequest(at, day, dry_run)
+    return CaptureRequest(at, day, dry_run, idle_minutes)

@@ -6,18 +6,20 @@ The journal is the truth about proposals: what was proposed, held back, ticked, 
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from vault_memory.capture import proposal_page, sources
 from vault_memory.capture.capture import CaptureItem, CaptureReport, CaptureRequest, find_items
 from vault_memory.capture.proposal_page import OpenProposal, PageAnswers
 from vault_memory.config import template
-from vault_memory.errors import UsageError, VaultError
+from vault_memory.errors import BusyError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import entities, facts
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.blocks import read_page
+from vault_memory.reflect.run_log import CaptureEnd, RunLog, without_quotes
+from vault_memory.sessions import ledger
 from vault_memory.store import journal
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import UndoHistory
@@ -66,10 +68,28 @@ def capture(
     """
     if index.config.capture_mode == "off":
         raise UsageError("Capture is off: `capture.mode` in your settings says so.", 'Set it to "propose" or "write".')
+    log = RunLog(index.vault.root, environ)
+    try:
+        done = _capture(index, environ, asked, answers or {})
+    except (BusyError, UsageError):
+        raise
+    except VaultMemoryError as error:
+        if not asked.dry_run:
+            why = without_quotes("", str(error))
+            log.note_capture(CaptureEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
+        raise
+    if not asked.dry_run:
+        log.note_capture(CaptureEnd(datetime.now(UTC), len(done.written), done.proposed, done.waiting))
+    return done
+
+
+def _capture(
+    index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, answers: Mapping[str, bool]
+) -> CaptureReport:
     started = time.monotonic()
     index.update()
     with locations.writer_lock(index.path.with_name("retain"), LOCK_SECONDS):
-        done = _Run(index, asked, answers or {}).run(environ)
+        done = _Run(index, asked, answers).run(environ)
     if done.paths:
         index.update(sorted(done.paths))
     done.report.seconds = time.monotonic() - started
@@ -89,7 +109,7 @@ class _Run:
         self._index, self._asked, self._given = index, asked, answers
         self._vault, self._config = index.vault, index.config
         self._saved = UndoHistory(index.vault.root).begin("capture")
-        self._states = read_states(index)
+        self._states, self._began = read_states(index), time.time()
         self.paths: set[str] = set()
         self.report = CaptureReport()
 
@@ -110,6 +130,8 @@ class _Run:
         self._fold()
         self._write_page()
         sources.save_marks(self._vault.root, environ, marks)
+        ledger.forget_ends(environ, self._began)
+        self.report.waiting = len(self._open("proposed", "held"))
         self.report.run = self._saved.name if self.paths else ""
         return self
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,18 +53,33 @@ class CapturedSession(NamedTuple):
         return transcript.public_name(self.path)
 
 
-def sessions_beyond(marks: Mapping[str, int], config: Config, environ: Mapping[str, str]) -> Iterator[CapturedSession]:
-    """The sessions that have messages beyond those that are marked, by their derived files; oldest first."""
-    home = ledger.folder(environ)
-    grown = [
-        (state.day, tool, key, state.path)
-        for tool in config.sessions_tools
-        for key, state in ledger.load(ledger.state_file(home, tool)).items()
-        if state.messages > marks.get(state.path, 0)
-    ]
-    for _, tool, key, path in sorted(grown):
+def sessions_beyond(
+    marks: Mapping[str, int], config: Config, environ: Mapping[str, str], until: datetime | None = None
+) -> Iterator[CapturedSession]:
+    """The sessions that have messages beyond those that are marked, by their derived files; oldest first.
+
+    With `until` those that went on after it are left out, but for those that have ended.
+    """
+    for _, tool, key, path in sorted(_grown(marks, config, environ, until)):
         with suppress(OSError):
-            yield _read(home, tool, key, path)
+            yield _read(ledger.folder(environ), tool, key, path)
+
+
+def has_sessions_due(vault: Path, config: Config, environ: Mapping[str, str], until: datetime) -> bool:
+    """Whether a session that has ended, or did not go on after `until`, has messages that capture has not read."""
+    return next(_grown(load_marks(vault, environ).sessions, config, environ, until), None) is not None
+
+
+def _grown(
+    marks: Mapping[str, int], config: Config, environ: Mapping[str, str], until: datetime | None
+) -> Iterator[tuple[str, str, str, str]]:
+    home = ledger.folder(environ)
+    for tool in config.sessions_tools:
+        for key, state in ledger.load(ledger.state_file(home, tool)).items():
+            if state.messages > marks.get(state.path, 0):
+                goes_on = until and state.at and datetime.fromisoformat(state.at) > until
+                if not goes_on or ledger.end_file(environ, tool, Path(key).stem).exists():
+                    yield state.day, tool, key, state.path
 
 
 def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
@@ -102,13 +117,17 @@ class CapturedLog(NamedTuple):
     lines: tuple[tuple[int, str], ...]
 
 
-def logs_beyond(marks: Mapping[str, str], vault: Vault, folders: Folders) -> Iterator[CapturedLog]:
-    """The daily logs that are not as they were when they were captured from; oldest first."""
+def logs_beyond(
+    marks: Mapping[str, str], vault: Vault, folders: Folders, idle_seconds: float = 0
+) -> Iterator[CapturedLog]:
+    """The daily logs that are not as they were when they were captured from, and saved so long ago; oldest first."""
     for path in sorted(vault.walk().files):
         day = daily_notes.name_day(path.rpartition("/")[2].removesuffix(".md"), vault.daily.format.rpartition("/")[2])
         if day is None or (vault.daily.folder and not path.startswith(f"{vault.daily.folder}/")):
             continue
         with suppress(OSError, VaultMemoryError):
+            if idle_seconds and 0 <= vault.seconds_since_saved(path) < idle_seconds:
+                continue
             data = vault.read(path)
             digest = hashlib.blake2b(data, digest_size=8).hexdigest()
             if marks.get(path) == digest:

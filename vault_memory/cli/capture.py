@@ -18,11 +18,18 @@ from vault_memory.rendering.common import dump
 
 @command("memory capture --dry-run", short_help="Propose what sessions and logs hold that is worth remembering.")
 @click.option("--since", metavar="D", help="Leave out what was said before D.")
+@click.option(
+    "--idle",
+    type=click.IntRange(0, 10_000),
+    default=0,
+    metavar="MINUTES",
+    help="Leave out sessions that went on within so many minutes.",
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would be proposed or written.")
 @click.option("--explain", is_flag=True, help="Show every statement that was found, with its figures.")
-def capture(shared: Shared, since: str | None, dry_run: bool, explain: bool) -> None:
+def capture(shared: Shared, since: str | None, idle: int, dry_run: bool, explain: bool) -> None:
     """Find what was said that is worth keeping. Requests ("remember …") are written; the rest waits for your tick."""
-    done = shared.memory().capture(since=since, dry_run=dry_run)
+    done = shared.memory().capture(since=since, dry_run=dry_run, idle_minutes=idle)
     shared.say(dump(capture_document(done)) if shared.json else capture_text(done, explain))
 
 

@@ -13,6 +13,9 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic_core import to_jsonable_python
 
+from vault_memory.capture.admission import Gating
+from vault_memory.capture.capture import CaptureReport
+from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.config import load
 from vault_memory.context.context import Bundle
 from vault_memory.daemon import client
@@ -23,8 +26,9 @@ from vault_memory.memory import Memory
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.opinion_query import Opinion
 from vault_memory.search.answer import Answer
-from vault_memory.search.entity_profile import EntityProfile, EntityRow
+from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine
 from vault_memory.search.get import Excerpt
+from vault_memory.store.journal import JournalEntry
 from vault_memory.vault.undo_history import UndoReport
 from vault_memory.write.forget import ForgetResult, Removal
 from vault_memory.write.retain import RetainResult
@@ -37,11 +41,12 @@ RESULTS: Mapping[str, Any] = {
     "similar_names": list[str], "notes_called": list[str], "notes_below": list[str], "opinions": list[Opinion],
     "context": Bundle, "index": Report, "has_index": bool, "check": tuple[str, str], "backfill": BackfillReport | None,
     "retain": RetainResult, "plan_forget": Removal, "forget": ForgetResult, "reflect": ReflectReport,
-    "undo": UndoReport,
+    "undo": UndoReport, "facts": list[FactLine], "journal": list[JournalEntry], "capture": CaptureReport,
+    "proposals": list[OpenProposal], "gating_scalar": Gating,
 }  # fmt: skip
 """What each method returns: the types that Memory's annotations name."""
 
-WRITES = frozenset({"index", "check", "backfill", "retain", "forget", "reflect", "undo"})
+WRITES = frozenset({"index", "check", "backfill", "retain", "forget", "reflect", "undo", "capture"})
 """The methods that may take long: the daemon does these apart from questions."""
 
 WAIT_SECONDS = 3600.0
@@ -117,6 +122,11 @@ class DaemonMemory:
     forget = _remote(Memory.forget)
     reflect = _remote(Memory.reflect)
     undo = _remote(Memory.undo)
+    facts = _remote(Memory.facts)
+    journal = _remote(Memory.journal)
+    capture = _remote(Memory.capture)
+    proposals = _remote(Memory.proposals)
+    gating_scalar = _remote(Memory.gating_scalar)
 
     def __init__(self, vault: str | Path | None = None) -> None:
         self.config = load(os.path.expanduser(vault) if vault else None)

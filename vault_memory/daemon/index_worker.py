@@ -22,8 +22,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from datetime import time as clock
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from vault_memory.capture.sources import has_sessions_due
 from vault_memory.config import Config
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import EVERYTHING, Batch, ChangeQueue, Trouble, Watcher
@@ -54,6 +55,9 @@ GIVE_WAY_SECONDS = 0.05
 
 WORK_SECONDS = 0.05
 """How long notes are stored before they wait for questions again: who asks all the time must not stop them."""
+
+IDLE_MINUTES = 10
+"""How long a session must rest before it is captured from, unless it has ended: what was said may be taken back."""
 
 QUIET_SECONDS = 60.0
 """How long the user must not have saved before reflect may begin."""
@@ -218,17 +222,18 @@ class Background:
 
     def __init__(self, root: Path, settings: LiveSettings) -> None:
         self._settings = settings
-        self._nightly = Nightly(RunLog(root), self._reflect)
+        self._nightly = Nightly(RunLog(root), self._night)
         self._begun: dict[str, tuple[float, threading.Thread]] = {}
         self._last_saved: datetime | None = None
         self._is_stopping = False
-        self._reflecting: subprocess.Popen[bytes] | None = None
+        self._one_command = threading.Lock()
+        self._command: subprocess.Popen[bytes] | None = None
 
     def stop(self) -> None:
-        """Begin nothing more, and end a reflect: pages are whole, and the next run goes on."""
+        """Begin nothing more, and end a capture or reflect: notes are whole, and the next run goes on."""
         self._is_stopping = True
-        if self._reflecting:
-            self._reflecting.terminate()
+        if self._command:
+            self._command.terminate()
 
     def wait(self) -> None:
         """Wait until a reflect has ended."""
@@ -248,43 +253,69 @@ class Background:
             at = clock.fromisoformat(config.reflect_at)
             self._begin("reflect", lambda: self._nightly.run_if_due(at, datetime.now(UTC), self._last_saved))
 
+    def is_busy(self, name: str) -> bool:
+        """Whether the work of this name is under way."""
+        return name in self._begun and self._begun[name][1].is_alive()
+
     def _begin(self, name: str, work: Callable[[], object], at_once: bool = False) -> None:
         """Begin work that is not under way, every few minutes unless there is cause to (`at_once`).
 
         Its thread ends with the process: a server may hang.
         """
-        if name in self._begun:
-            began, thread = self._begun[name]
-            if thread.is_alive() or not (at_once or time.monotonic() - began >= RECONCILE_SECONDS):
-                return
-        if self._is_stopping:
+        began = self._begun[name][0] if name in self._begun else -RECONCILE_SECONDS
+        is_due = at_once or time.monotonic() - began >= RECONCILE_SECONDS
+        if self._is_stopping or self.is_busy(name) or not is_due:
             return
 
-        def run() -> None:
-            try:
-                work()
-            except Exception as error:  # the edge of a thread: it is tried again
-                why = error if isinstance(error, VaultMemoryError) else type(error).__name__
-                log.warning("%s failed: %s", name, why)
-
-        thread = threading.Thread(target=run, name=name, daemon=True)
+        thread = threading.Thread(target=self._attempt, args=(name, work), name=name, daemon=True)
         self._begun[name] = time.monotonic(), thread
         thread.start()
 
-    def _reflect(self) -> None:
-        """Have the pages written that the facts make, in a process of its own.
+    def _attempt(self, name: str, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except Exception as error:  # the edge of a thread: it is tried again
+            why = error if isinstance(error, VaultMemoryError) else type(error).__name__
+            log.warning("%s failed: %s", name, why)
 
-        It needs ten times the memory of a question on a large vault, and would slow the questions asked meanwhile.
+    def _night(self) -> None:
+        """Capture, where the settings want that, and make pages of what is known then."""
+        if self._captures():
+            self._attempt("capture", self._capture)
+        self._reflect()
+
+    def _run_command(self, name: str, *options: str) -> dict[str, Any]:
+        """The document of a command that writes notes, run in a process of its own; raises what that says is wrong.
+
+        A reflect needs ten times the memory of a question on a large vault, and either would slow questions.
         """
         vault = str(self._settings.current().vault)
-        command = [sys.executable, "-m", "vault_memory", "--vault", vault, "--json", "reflect"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as self._reflecting:
+        command = [sys.executable, "-m", "vault_memory", "--vault", vault, "--json", name, *options]
+        with (
+            self._one_command,
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as self._command,
+        ):
             if self._is_stopping:
-                self._reflecting.terminate()  # stopped while it was being started
-            output = self._reflecting.communicate()[0]
-        document = json.loads(output) if output else {}
-        if "pages" not in document:
-            raise error_from(document.get("error", {}), "reflect ended without saying why")
+                self._command.terminate()  # stopped while it was being started
+            output = self._command.communicate()[0]
+        document: dict[str, Any] = json.loads(output) if output else {}
+        if document.get("schema") != f"vault-memory/{name}@1":
+            raise error_from(document.get("error", {}), f"{name} ended without saying why")
+        return document
+
+    def _captures(self) -> bool:
+        config = self._settings.current()
+        return config.capture_mode != "off" and bool(config.sessions_tools)
+
+    def _capture(self) -> None:
+        """Have capture read the sessions that have ended or rest, and the logs that nobody is writing."""
+        done = self._run_command("capture", "--idle", str(IDLE_MINUTES))
+        counts = len(done["written"]), done["proposed"], done["waiting"], len(done["problems"])
+        log.info("capture: %d written, %d proposed, %d waiting, %d problems", *counts)
+
+    def _reflect(self) -> None:
+        """Have the pages written that the facts make."""
+        document = self._run_command("reflect")
         moved = sum(None not in (one["before"], one["after"]) for one in document["opinions"])
         pages, skipped = len(document["pages"]), document["skipped"]
         first = "".join(f", the first: {without_quotes(one['path'], one['why'])}" for one in skipped[:1])
@@ -299,11 +330,17 @@ class Background:
             log.debug("stopped: %s", filled.stopped)  # a server may repeat the text it was sent
 
     def _read_sessions(self) -> None:
-        """Have agents' transcripts read; what is not remembered of a sweep is written again by the next one."""
+        """Have agents' transcripts read, and captured from once their sessions rest.
+
+        What is not remembered of a sweep is written again by the next one.
+        """
         swept = Federation(self._settings.current()).refresh_sessions()
         if swept and (swept.changed or swept.problems):
             counts = swept.changed, swept.messages, len(swept.problems)
             log.info("sessions: %d changed, %d messages, %d problems", *counts)
+        config, until = self._settings.current(), datetime.now(UTC) - timedelta(minutes=IDLE_MINUTES)
+        if self._captures() and has_sessions_due(config.vault, config, os.environ, until):
+            self._attempt("capture", self._capture)
 
 
 class Nightly:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import IndexDamagedError, VaultMemoryError
-from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog
+from vault_memory.reflect.run_log import REFLECT, CaptureEnd, ReflectEnd, RunLog
 from vault_memory.sessions.ledger import SessionCounts, count_sessions
 from vault_memory.store import embedding_rows, note_queries, schema
 from vault_memory.store.view import ALL, View
@@ -47,6 +47,8 @@ class Status:
     embedders: tuple["Vectors", ...] = ()
     reflect: ReflectEnd | None = None
     """How the last reflect of this device ended; `run` only where that can be undone."""
+    capture: CaptureEnd | None = None
+    """How the last capture of this device ended."""
     sessions: SessionCounts | None = None
     """What is known of agents' sessions; None where the settings want none."""
     roots: tuple["Root", ...] = ()
@@ -75,7 +77,10 @@ def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Status:
 def read_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
     """The status of one vault and its index alone; raises VaultMemoryError for an index file that is not ours."""
     vault, path = str(memory.vault.root), memory.index_file.path
-    found = Status(vault, str(path), memory.index_file.place, path.exists(), reflect=last_reflect(memory))
+    capture = RunLog(memory.vault.root).last_capture()
+    found = Status(
+        vault, str(path), memory.index_file.place, path.exists(), reflect=last_reflect(memory), capture=capture
+    )
     if not found.exists or memory.index_file.unusable():
         return found
     reading = memory.index_file.reading(write=False)

@@ -1,4 +1,4 @@
-"""Keeps how a vault's last reflect here ended and which night was seen to; holds the lock of who writes pages.
+"""Keeps how a vault's last reflect and capture here ended, and which night was seen to; holds the lock of page writers.
 
 That lies in small files in the user's data folder; no words of a note are among it.
 """
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from vault_memory.errors import BusyError, IndexUnusableError, VaultMemoryError
 from vault_memory.startup import user_folder, vault_id
@@ -51,10 +51,28 @@ class ReflectEnd(NamedTuple):
     """Whether what it wrote, or what it found written, was taken back since."""
 
 
+class CaptureEnd(NamedTuple):
+    """How a capture ended, whoever asked for it: facts written, statements proposed, and proposals without an answer.
+
+    Where it did not come to its end (not `ok`), `why` says that.
+    """
+
+    at: datetime
+    written: int = 0
+    proposed: int = 0
+    waiting: int = 0
+    why: str = ""
+    next_step: str = ""
+    ok: bool = True
+
+
 def without_quotes(path: str, why: str) -> str:
     """Why a page was skipped, with its path, and without the words of a note that it may quote."""
     said = re.sub('".*"', '"…"', why, flags=re.DOTALL)
     return said if path in said else f"{path}: {said}"
+
+
+E = TypeVar("E", ReflectEnd, CaptureEnd)
 
 
 class RunLog:
@@ -80,15 +98,25 @@ class RunLog:
 
     def last(self) -> ReflectEnd | None:
         """How the last reflect ended; None where none is known of."""
+        return self._end("reflected", ReflectEnd)
+
+    def last_capture(self) -> CaptureEnd | None:
+        """How the last capture ended; None where none is known of."""
+        return self._end("captured", CaptureEnd)
+
+    def _end(self, name: str, kind: type[E]) -> E | None:
         try:
-            kept = self._read()["reflected"]
-            end = ReflectEnd(**(kept | {"at": datetime.fromisoformat(kept["at"])}))
+            kept = self._read()[name]
+            end = kind(**(kept | {"at": datetime.fromisoformat(kept["at"])}))
             return end if end.at.tzinfo else None
         except (KeyError, TypeError, ValueError):
             return None
 
     def note_end(self, end: ReflectEnd) -> None:
         self._write({"reflected": end._asdict() | {"at": end.at.isoformat(timespec="seconds")}})
+
+    def note_capture(self, end: CaptureEnd) -> None:
+        self._write({"captured": end._asdict() | {"at": end.at.isoformat(timespec="seconds")}})
 
     @contextlib.contextmanager
     def writing_pages(self) -> Iterator[None]:

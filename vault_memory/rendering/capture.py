@@ -31,8 +31,8 @@ def capture_document(done: CaptureReport) -> dict[str, Any]:
             for item in done.items
         ],
         "sessions": done.sessions, "written": done.written, "proposed": done.proposed, "held_back": done.held_back,
-        "accepted": done.accepted, "declined": done.declined, "lost": done.lost, "dry_run": done.dry_run,
-        "run": done.run or None, "problems": done.problems, "seconds": round(done.seconds, 3),
+        "accepted": done.accepted, "declined": done.declined, "lost": done.lost, "waiting": done.waiting,
+        "dry_run": done.dry_run, "run": done.run or None, "problems": done.problems, "seconds": round(done.seconds, 3),
     }  # fmt: skip
 
 

@@ -131,13 +131,20 @@ def status_document(status: "Status") -> Document:
             "why": last.why or None, "next_step": last.next_step or None, "proposals": last.proposals,
             "undo": last.run or None, "undone": last.undone,
         },
+        "capture": status.capture and status.capture._asdict() | {
+            "at": status.capture.at.isoformat(timespec="seconds"), "why": status.capture.why or None,
+            "next_step": status.capture.next_step or None,
+        },
         "daemon": None,
     }  # fmt: skip
 
 
 def narrowed(document: Document) -> Document:
     """The document without what its daemon, and the last reflect, say of all notes: for somebody who sees some."""
-    daemon, document = document["daemon"], document | {"reflect": None}  # it names and counts pages, private ones too
+    daemon, document = (
+        document["daemon"],
+        document | {"reflect": None, "capture": None},
+    )  # it names and counts pages, private ones too
     if not daemon or not document["index"]["generation"]:
         return document
     return document | {"daemon": daemon | {"oldest_pending_seconds": None, "indexing": None}}
@@ -162,6 +169,7 @@ def status_text(document: Document) -> str:
     lines += _sessions(document["sessions"]) if document.get("sessions") else []
     lines += [_root(root) for root in document.get("roots", ())]
     lines += _reflected(document["reflect"]) if document.get("reflect") else []
+    lines += _captured(document["capture"]) if document.get("capture") else []
     lines += _daemon(daemon) if daemon else ["daemon   not running: `memory watch` starts it"]
     return "\n".join(lines)
 
@@ -207,6 +215,16 @@ def _reflected(last: Document) -> Iterator[str]:
         yield f"{INDENT}→ {clean(last['next_step'])}"
     if last["undo"]:
         yield f"{INDENT}undo with: memory reflect --undo {last['undo']}"
+
+
+def _captured(last: Document) -> Iterator[str]:
+    if last["ok"]:
+        did = f"{last['written']:,} written, {last['proposed']:,} proposed, {last['waiting']:,} waiting for your answer"
+        yield f"capture  {_local(last['at'])}, {did}"
+        return
+    yield f"capture  {_local(last['at'])}, failed"
+    yield f"{INDENT}{clean(last['why'])}"
+    yield f"{INDENT}→ {clean(last['next_step'])}"
 
 
 def _local(instant: str) -> str:

@@ -5,6 +5,7 @@ is lost or damaged is no loss.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -27,8 +28,9 @@ VERSION = 1
 class TranscriptState(NamedTuple):
     """What is known of one transcript; `path` is its derived file below the folder of sessions, `size` its bytes.
 
-    `day` is its last message's, `title` what its tool called it when the head of the derived file was written. It is
-    `is_gone` while the derived file stays, and `is_unfinished` where its last line has no end.
+    `day` and `at` (ISO, with its zone) are its last message's, `title` what its tool called it when the head of the
+    derived file was written. It is `is_gone` while the derived file stays, and `is_unfinished` where its last line has
+    no end.
     """
 
     stamp: str = ""
@@ -43,6 +45,7 @@ class TranscriptState(NamedTuple):
     title: str = ""
     before_summaries: int = 0
     """So many messages were numbered before summaries were kept: a reading anew keeps none among them."""
+    at: str = ""
 
 
 class SessionCounts(NamedTuple):
@@ -136,6 +139,28 @@ def mark(environ: Mapping[str, str]) -> None:
     with contextlib.suppress(OSError):
         safe_files.make_private(file.parent)
         file.touch(0o600)
+
+
+def mark_ended(environ: Mapping[str, str], tool: str, session: str) -> None:
+    """Note that a session, named by the tool's id, has ended, and nothing is waited for. It never raises OSError."""
+    file = end_file(environ, tool, session)
+    with contextlib.suppress(OSError):
+        safe_files.make_private(file.parent)
+        file.touch(0o600)
+
+
+def end_file(environ: Mapping[str, str], tool: str, session: str) -> Path:
+    """The file that is there where a session has ended since the last capture."""
+    name = hashlib.sha256(f"{tool}\n{session}".encode("utf-8", "replace")).hexdigest()[:24]
+    return Path(user_folder("data", environ)) / "session-ends" / name
+
+
+def forget_ends(environ: Mapping[str, str], before: float) -> None:
+    """Forget which sessions had ended before a time (seconds since 1970)."""
+    with contextlib.suppress(OSError), os.scandir(end_file(environ, "", "").parent) as entries:
+        for entry in entries:
+            if entry.stat().st_mtime < before:
+                os.unlink(entry.path)
 
 
 def marks_file(environ: Mapping[str, str]) -> Path:

@@ -308,7 +308,8 @@ class _TextWriter:
         self._day = message.day or self._day
         self.added += 1
         messages, size = self.known.messages + 1, self.known.size + len(line)
-        self.known = self.known._replace(messages=messages, size=size, day=str(self._day or ""))
+        at = message.at.isoformat() if message.at else self.known.at
+        self.known = self.known._replace(messages=messages, size=size, day=str(self._day or ""), at=at)
 
     def _opened(self, words: str, day: date | None) -> BinaryIO:
         if self.known.messages:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -107,8 +107,8 @@ def _claude_code(record: Mapping[str, Any]) -> Record:
         speaker = None
     if speaker is None or not isinstance(message, dict):
         return Record(folder=folder)
-    day, id = _parse_day(record.get("timestamp")), _text_field(record.get("uuid"))
-    return _read_blocks(speaker, message.get("content"), day, id)._replace(folder=folder)
+    at, id = _parse_time(record.get("timestamp")), _text_field(record.get("uuid"))
+    return _read_blocks(speaker, message.get("content"), at, id)._replace(folder=folder)
 
 
 def _openclaw(record: Mapping[str, Any]) -> Record:
@@ -120,33 +120,33 @@ def _openclaw(record: Mapping[str, Any]) -> Record:
     message = record.get("message")
     if record.get("type") != "message" or not isinstance(message, dict):
         return Record()
-    day = _parse_day(record.get("timestamp") or message.get("timestamp"))
+    at = _parse_time(record.get("timestamp") or message.get("timestamp"))
     role = _text_field(message.get("role"))
     if role in ("toolResult", "tool"):
         return Record(outputs=1)
     return (
-        _read_blocks(SPEAKERS[role], message.get("content"), day, _text_field(record.get("id")))
+        _read_blocks(SPEAKERS[role], message.get("content"), at, _text_field(record.get("id")))
         if role in SPEAKERS
         else Record()
     )
 
 
-def _read_blocks(speaker: str, content: Any, day: date | None, id: str) -> Record:  # noqa: ANN401 - whatever JSON came
+def _read_blocks(speaker: str, content: Any, at: datetime | None, id: str) -> Record:  # noqa: ANN401 - whatever JSON came
     """What a text, or blocks of content, say together."""
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     texts = [_text_field(block.get("text")) for block in blocks if block.get("type") == "text"]
     text = content if isinstance(content, str) else "\n".join(texts)
     outputs = sum(block.get("type") in ("tool_result", "toolResult") for block in blocks)
-    return Record(Message(speaker, text, day, id) if text else None, outputs=outputs)
+    return Record(Message(speaker, text, at and at.date(), id, at) if text else None, outputs=outputs)
 
 
-def _parse_day(stamp: Any) -> date | None:  # noqa: ANN401
-    """The local day of a time: an ISO text, or milliseconds since 1970; None for anything else."""
+def _parse_time(stamp: Any) -> datetime | None:  # noqa: ANN401
+    """A time as a local one: an ISO text, or milliseconds since 1970; None for anything else."""
     try:
         if isinstance(stamp, str):
-            return datetime.fromisoformat(stamp).astimezone().date()
+            return datetime.fromisoformat(stamp).astimezone()
         if isinstance(stamp, int | float) and not isinstance(stamp, bool):
-            return datetime.fromtimestamp(stamp / 1000, UTC).astimezone().date()
+            return datetime.fromtimestamp(stamp / 1000, UTC).astimezone()
     except (ValueError, OverflowError, OSError):
         pass
     return None
@@ -364,7 +364,7 @@ class DatabaseSession:
 
     def _record(self, message: Mapping[str, Any], id: str, reading: Reading) -> Record:
         times = message.get("time")
-        day = _parse_day(times.get("created")) if isinstance(times, dict) else None
+        at = _parse_time(times.get("created")) if isinstance(times, dict) else None
         speaker = SPEAKERS.get(_text_field(message.get("role")))
         texts: list[str] = []
         outputs = 0
@@ -377,7 +377,8 @@ class DatabaseSession:
             outputs += isinstance(part, dict) and part.get("type") == "tool"
         is_said = speaker and any(texts)
         speaker = SUMMARY if message.get("summary") is True else speaker
-        return Record(Message(speaker or "", "\n".join(texts), day) if is_said else None, outputs=outputs)
+        said = Message(speaker or "", "\n".join(texts), at and at.date(), at=at)
+        return Record(said if is_said else None, outputs=outputs)
 
 
 def _parse_row(data: str | bytes | None, reading: Reading) -> Any:  # noqa: ANN401

@@ -8,7 +8,7 @@ would open a comment over several lines, or give the item a scope of its own, is
 import json
 import re
 from collections import Counter
-from datetime import date
+from datetime import date, datetime
 from typing import NamedTuple
 
 from vault_memory.errors import UsageError
@@ -34,12 +34,13 @@ _CITED = re.compile(r"sessions/(?P<path>[^#]+?)(?:\.md)?(?:#m(?P<first>\d{1,9})(
 
 
 class Message(NamedTuple):
-    """Who said what, and on which local day where that is known; `id` is the tool's own."""
+    """Who said what, and on which local day and when (`at`, aware) where that is known; `id` is the tool's own."""
 
     speaker: str
     text: str
     day: date | None = None
     id: str = ""
+    at: datetime | None = None
 
 
 def format_head(tool: str, title: str, day: date | None, scope: str) -> str:
