@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vault_memory.capture.admission import Gating
     from vault_memory.capture.capture import CaptureItem, CaptureReport
     from vault_memory.capture.proposal_page import OpenProposal
     from vault_memory.context.context import Bundle
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer", "BackfillReport", "Bundle", "BusyError", "CaptureItem", "CaptureReport", "ConflictError",
-    "DaemonMemory", "EntityProfile", "EntityRow", "Excerpt", "FactLine", "Federation", "ForgetResult",
+    "DaemonMemory", "EntityProfile", "EntityRow", "Excerpt", "FactLine", "Federation", "ForgetResult", "Gating",
     "IndexUnusableError", "JournalEntry", "LostError", "Memory", "NoVaultError", "NotRunningError", "OpenProposal",
     "Opinion", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result", "RetainResult",
     "UndoReport", "UsageError", "VaultError", "VaultMemoryError", "__version__",
@@ -56,6 +57,7 @@ _MODULES = {
     "CaptureItem": "capture.capture", "CaptureReport": "capture.capture", "DaemonMemory": "daemon.daemon_memory",
     "EntityProfile": "search.entity_profile", "EntityRow": "search.entity_profile", "Excerpt": "search.get",
     "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",
+    "Gating": "capture.admission",
     "JournalEntry": "store.journal", "Memory": "memory", "OpenProposal": "capture.proposal_page",
     "Opinion": "reflect.opinion_query", "ReflectReport": "reflect.job", "Removal": "write.forget",
     "Report": "indexing.indexer", "Result": "search.answer", "RetainResult": "write.retain",

@@ -7,7 +7,7 @@ once, everything else waits on the page of proposals for a tick.
 import hashlib
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -18,6 +18,7 @@ from vault_memory.capture.admission import GATE, PRESETS, Evidence, Gating, admi
 from vault_memory.capture.model_engine import model_statements
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import Said, Statement, find_log_statements, find_statements, is_taken_back
+from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import RemoteError
@@ -25,7 +26,7 @@ from vault_memory.indexing.index_file import IndexFile
 from vault_memory.reflect.model_writer import ModelWriter, configured_writer
 from vault_memory.search import request
 from vault_memory.sessions.sync import sync_transcripts
-from vault_memory.sessions.transcript import BREAK
+from vault_memory.sessions.transcript import BREAK, Message
 from vault_memory.store import embedding_rows, note_queries
 from vault_memory.store.search_queries import Search
 from vault_memory.store.vectors import cosine
@@ -98,6 +99,14 @@ class CaptureItem(NamedTuple):
         return Bullet(f"{self.text}{tag} — {self.source}", self.kind, self.entities, scope=scope)
 
 
+class Found(NamedTuple):
+    """What a capture found; how far it read; and for the log of sessions, where one is kept, each one's days."""
+
+    report: "CaptureReport"
+    marks: Marks
+    days: Sequence[SessionDay] = ()
+
+
 class Place(NamedTuple):
     """Where a statement stands: its citation, scope and day, and for a session the tool's id and the message."""
 
@@ -133,8 +142,8 @@ class CaptureReport:
 
 def find_items(
     index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, proposed: Sequence[KnownStatement] = ()
-) -> tuple[CaptureReport, Marks]:
-    """What sessions and logs hold that nobody captured yet, and how far they were read; writes no note and no mark."""
+) -> Found:
+    """What sessions and logs hold that nobody captured yet; writes no note and no mark."""
     started, config = time.monotonic(), index.config
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
@@ -142,21 +151,36 @@ def find_items(
     idle = timedelta(minutes=asked.idle_minutes)
     sessions = list(sources.sessions_beyond(marks.sessions, config, environ, asked.now - idle if idle else None))
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
+    days: list[SessionDay] = []
     if sessions or logs:
         known, names = index.read(lambda view, _: (_known(view), _spelled(view)), ())
         with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
             judge = _Judge(Comparer([*known, *proposed], builtin()), names, config, asked.since, writer)
             for session in sessions:
-                if found := judge.of_session(session, marks.sessions.get(session.path, 0)):
-                    ids = sources.message_ids(session, config, environ)
-                    report.items += [item._replace(message=ids.get(int(item.message), "")) for item in found]
+                done = marks.sessions.get(session.path, 0)
+                found = judge.of_session(session, done)
+                by_tool = sources.tool_messages(session, config, environ) if found or config.sessions_log else {}
+                ids = {str(number): message.id for number, message in by_tool.items()}
+                report.items += [item._replace(message=ids.get(item.message, "")) for item in found]
+                if config.sessions_log:
+                    days += _days_of(session, done, by_tool, asked.since)
                 marks.sessions[session.path] = session.length
             for log in logs:
                 report.items += judge.of_log(log)
                 marks.logs[log.path] = log.digest
             report.problems += judge.problems
     report.sessions, report.logs, report.seconds = len(sessions), len(logs), time.monotonic() - started
-    return report, marks
+    return Found(report, marks, days)
+
+
+def _days_of(
+    session: CapturedSession, done: int, by_tool: Mapping[int, Message], since: date | None
+) -> Iterator[SessionDay]:
+    """The days on which a session went on after so many messages, each with the time of its first message that day."""
+    for day in sorted({one.day for one in session.messages if one.number > done and one.day}):
+        times = [said.at for said in by_tool.values() if said.day == day and said.at]
+        if not since or day >= since:
+            yield SessionDay(session.name, day, min(times, default=None), session.scope, session.title)
 
 
 def _known(view: View) -> list[KnownStatement]:

@@ -7,13 +7,15 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
-from vault_memory.capture import proposal_page, sources
+from vault_memory.capture import proposal_page, sources, work_log
 from vault_memory.capture.capture import CaptureItem, CaptureReport, CaptureRequest, find_items
 from vault_memory.capture.proposal_page import OpenProposal, PageAnswers
+from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import template
-from vault_memory.errors import BusyError, UsageError, VaultError, VaultMemoryError
+from vault_memory.errors import BusyError, ConflictError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import entities, facts
 from vault_memory.markdown.parse import parse
@@ -119,7 +121,8 @@ class _Run:
 
     def run(self, environ: Mapping[str, str]) -> "_Run":
         answers = self._read_answers()
-        self.report, marks = find_items(self._index, environ, self._asked, self._proposed())
+        found = find_items(self._index, environ, self._asked, self._proposed())
+        self.report = found.report
         self.report.lost = answers.lost
         if self._asked.dry_run:
             return self
@@ -129,7 +132,10 @@ class _Run:
         self._take(self.report.items)
         self._fold()
         self._write_page()
-        sources.save_marks(self._vault.root, environ, marks)
+        if self._config.sessions_log:
+            answered = {self._states[name].proposal.day for name in (*answers.ticked, *answers.refused)} - {""}
+            self._write_work_log(found.days, map(date.fromisoformat, answered))
+        sources.save_marks(self._vault.root, environ, found.marks)
         ledger.forget_ends(environ, self._began)
         self.report.waiting = len(self._open("proposed", "held"))
         self.report.run = self._saved.name if self.paths else ""
@@ -219,6 +225,34 @@ class _Run:
             self._rewriter().rewrite(path, compose)
             if read_current(self._vault, path) != before:
                 self.paths.add(path)
+
+    def _write_work_log(self, sessions: Sequence[SessionDay], answered: Iterable[date]) -> None:
+        """Write the sessions into the notes of their days; what was answered is told in those that list them."""
+        by_day: dict[date, list[SessionDay]] = {day: [] for day in answered}
+        for one in sessions:
+            by_day.setdefault(one.day, []).append(one)
+        for day, listed in sorted(by_day.items()):
+            path = retain.daily_path(self._vault, day)
+            compose = partial(self._with_work_log, path, day, listed)
+            before = read_current(self._vault, path)
+            if before is not None or listed:
+                try:
+                    self._rewriter().rewrite(path, compose)
+                except ConflictError as error:
+                    self.report.problems.append(str(error).rstrip("."))
+                else:
+                    self.paths |= {path} if read_current(self._vault, path) != before else set()
+
+    def _with_work_log(
+        self, path: str, day: date, listed: Sequence[SessionDay], before: bytes | None
+    ) -> tuple[bytes, None]:
+        captured: dict[str, list[str]] = {}
+        for state in self._states.values():
+            source = state.proposal.text.rpartition(" — ")[2]
+            if state.proposal.day == day.isoformat() and state.state in ("accepted", "proposed", "held"):
+                captured.setdefault(source.partition("#")[0], []).append(_narrative(state.proposal.text))
+        start = before if before is not None else retain.new_daily_note(self._vault, template("daily.md"), day, path)
+        return work_log.compose(path, start, listed, captured), None
 
     def _rewriter(self) -> Rewriter:
         def keep(path: str, before: bytes | None, after: bytes) -> None:

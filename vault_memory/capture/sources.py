@@ -17,13 +17,14 @@ from vault_memory.markdown import facts, provenance, scopes
 from vault_memory.markdown.note import TEXT, Note, speaker
 from vault_memory.markdown.parse import parse
 from vault_memory.sessions import ledger, tools, transcript
+from vault_memory.sessions.transcript import Message
 from vault_memory.text import daily_notes
 from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault import safe_files
 from vault_memory.vault.vault import Vault
 
 _LINE = re.compile(r"- (?:\[(?P<day>\d{4}-\d\d-\d\d)\] )?(?P<speaker>User|Assistant|Tool): (?P<text>.*)")
-_HEAD = re.compile(r"(date|scope): (.*)")
+_HEAD = re.compile(r"(title|date|scope): (.*)")
 
 
 class SessionMessage(NamedTuple):
@@ -36,13 +37,14 @@ class SessionMessage(NamedTuple):
 
 
 class CapturedSession(NamedTuple):
-    """A session to be captured from: its derived file, the tool and the tool's id, its scope, and all its messages."""
+    """A session to be captured from: its derived file, the tool and the tool's id, scope, title, and all messages."""
 
     path: str
     tool: str
     key: str
     id: str
     scope: str
+    title: str
     messages: tuple[SessionMessage, ...]
     length: int
     """The number of its last line: summaries count, and are no messages."""
@@ -83,20 +85,20 @@ def _grown(
 
 
 def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
-    scope, day, messages, length = "", None, [], 0
+    said, day, messages, length = {"title": "", "scope": ""}, None, [], 0
     with open(home / path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             length = transcript.message_number(number)
             if number <= transcript.HEAD_LINES:
                 head = _HEAD.match(line)
-                if head and head[1] == "scope":
-                    scope = str(json.loads(head[2]))
+                if head and head[1] in said:
+                    said[head[1]] = str(json.loads(head[2]))
                 elif head and head[2].strip():
                     day = date.fromisoformat(head[2].strip())
             elif found := _LINE.match(line):
                 day = date.fromisoformat(found["day"]) if found["day"] else day
                 messages.append(SessionMessage(length, found["speaker"] == "User", found["text"], day))
-    return CapturedSession(path, tool, key, Path(key).stem, scope, tuple(messages), length)
+    return CapturedSession(path, tool, key, Path(key).stem, said["scope"], said["title"], tuple(messages), length)
 
 
 # --- daily logs -----------------------------------------------------------------------------------------------------
@@ -159,19 +161,17 @@ def _readable(line: str) -> str:
     return re.sub(r"\s#[\w/-]+", "", re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line)).strip()
 
 
-def message_ids(session: CapturedSession, config: Config, environ: Mapping[str, str]) -> dict[int, str]:
-    """The tool's own ids of a session's messages, by their numbers; none where its transcript is gone."""
+def tool_messages(session: CapturedSession, config: Config, environ: Mapping[str, str]) -> dict[int, Message]:
+    """A session's messages as its tool has them, by their numbers; none where its transcript is gone."""
     listing = tools.list_transcripts(session.tool, tools.tool_folder(session.tool, config, environ))
-    found: dict[int, str] = {}
+    found: dict[int, Message] = {}
     for source in listing.sources:
         if source.key == session.key:
             with suppress(OSError):
                 records = (record.message for record in source.read("").records if record.message)
                 said = (one for one in records if one.speaker != transcript.SUMMARY)
                 kept = (one for one in said if transcript.clean_message(one.text))
-                found |= {
-                    message.number: one.id for message, one in zip(session.messages, kept, strict=False) if one.id
-                }
+                found |= {message.number: one for message, one in zip(session.messages, kept, strict=False)}
     return found
 
 

@@ -128,7 +128,7 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
     path = daily_path(vault, day)
 
     def compose(before: bytes | None) -> tuple[bytes, RetainResult]:
-        start = before if before is not None else _from_template(vault, template, day, path)
+        start = before if before is not None else new_daily_note(vault, template, day, path)
         of_its_note = note_scope(parse(path, start).properties, path, vault.config.folder_scopes)
         text = str(replace(bullet, scope="") if bullet.scope == of_its_note == GLOBAL else bullet)
         data, line = insert(path, start, text)
@@ -154,9 +154,12 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
     note = parse(path, data)
     sections = [at for at, heading in enumerate(note.headings) if heading.text.casefold() == "retain"]
     if sections:
-        # Behind the last line with text of the last Retain section, or its heading.
+        # Behind the last line with text of the last Retain section, or its heading. A block with a heading of its own is not of it.
         first, *following = (heading.line for heading in note.headings[sections[-1] :])
-        last = following[0] - 1 if following else len(note.lines)
+        end = following[0] if following else len(note.lines) + 1
+        last = (
+            min([block.start_line for block in note.owned if block.start_line < end <= block.end_line], default=end) - 1
+        )
         after = next((n for n in range(last, first, -1) if note.states[n - 1] != BLANK), first)
         parts = re.split(r"(\r\n|\n|\r)", text)  # text and line ends in turn
         head, tail = "".join(parts[: 2 * after]), "".join(parts[2 * after :])
@@ -174,7 +177,7 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
     return new.encode("utf-8"), line
 
 
-def _from_template(vault: Vault, template: Path, day: date, path: str) -> bytes:
+def new_daily_note(vault: Vault, template: Path, day: date, path: str) -> bytes:
     """A new daily note: the vault's own daily template, else the shipped one, its placeholders filled."""
     text = ""
     # The vault's own settings name the template: `locate` refuses one outside, whose text would end up in a note.

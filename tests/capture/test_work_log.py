@@ -1,0 +1,104 @@
+"""The list of a day's sessions in its note."""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+import session_makers as make
+from vaults import age, fill
+
+from vault_memory.capture.work_log import SessionDay, compose
+from vault_memory.config import Config
+from vault_memory.errors import ConflictError
+from vault_memory.federation import Federation
+
+PATH = "memory/2026-03-01.md"
+SAID = [("user", "Remember that I'm allergic to walnuts."), ("user", "Mara owns the billing module.")]
+AT = datetime(2026, 3, 1, 10, 2, tzinfo=UTC).astimezone()
+ONE = SessionDay("sessions/claude-code/s1", date(2026, 3, 1), AT, "project:tern", "Deploy")
+
+
+@pytest.fixture
+def memory(tmp_path: Path, tmp_data: Path) -> Federation:
+    vault = fill(tmp_path / "Notes", {PATH: "# Sunday\r\n\r\nWent out.\r\n"})
+    make.claude(tmp_path / "claude", "s1", SAID)
+    tools = {"sessions_tools": ("claude-code",), "sessions_claude_code": tmp_path / "claude"}
+    return Federation(Config(vault=vault, sessions_log=True, **tools))  # type: ignore[arg-type]
+
+
+def note(memory: Federation) -> str:
+    return (memory.vault.root / PATH).read_bytes().decode()
+
+
+def test_a_sessions_time_project_title_and_what_was_captured_stand_in_the_days_note(memory: Federation) -> None:
+    memory.capture()
+    entry, *captured = note(memory).partition("## Sessions")[2].split("\r\n")[2:5]
+    began = datetime(2026, 3, 1, 10, 0, tzinfo=UTC).astimezone()
+    assert entry.startswith(f"- {began:%H:%M} (scope=project:app-")
+    assert entry.endswith(" Remember that I'm allergic to walnuts. — sessions/claude-code/s1")
+    assert captured == ["  - I'm allergic to walnuts.", "  - Mara owns the billing module."]
+    assert note(memory).startswith("# Sunday\r\n\r\nWent out.\r\n")
+    assert memory.capture().run == ""  # a second run writes nothing
+
+
+def test_only_who_sees_the_project_finds_it(memory: Federation) -> None:
+    memory.capture()
+    found = memory.recall("billing module", scopes=["global"], journal=False).results
+    assert not [each for each in found if "Mara" in each.content]
+
+
+def test_it_grows_with_the_session_and_tells_no_more_what_was_refused(memory: Federation, tmp_path: Path) -> None:
+    memory.capture()
+    (proposal,) = memory.proposals()
+    memory.capture(no=[proposal.name])
+    assert "Mara" not in note(memory)
+    make.claude(tmp_path / "claude", "s1", [*SAID, ("user", "Ines prefers the late shift.")])
+    make.claude(tmp_path / "claude", "s2", [("user", "hello")])
+    memory.capture()
+    assert [line.split(" — ")[-1] for line in note(memory).splitlines() if line.startswith("- 1")] == [
+        "sessions/claude-code/s1", "sessions/claude-code/s2",
+    ]  # fmt: skip
+    assert "  - Ines prefers the late shift." in note(memory)
+
+
+def test_what_a_person_writes_around_it_stays_and_what_they_edit_in_it_too(memory: Federation, tmp_path: Path) -> None:
+    memory.capture()
+    file = memory.vault.root / PATH
+    file.write_bytes(file.read_bytes().replace(b"Went out.", b"Went home.") + b"\r\nLate.\r\n")
+    age(file, 60)
+    make.claude(tmp_path / "claude", "s2", [("user", "hello")])
+    memory.capture()
+    assert "Went home." in note(memory) and note(memory).endswith("\r\nLate.\r\n") and "/s2" in note(memory)
+    file.write_bytes(file.read_bytes().replace(b"  - Mara owns", b"  - Mara keeps"))
+    age(file, 60)
+    make.claude(tmp_path / "claude", "s3", [("user", "hello")])
+    (problem,) = memory.capture().problems
+    assert "was edited" in problem and "/s3" not in note(memory) and "Mara keeps" in note(memory)
+
+
+def test_it_is_undone_with_the_capture(memory: Federation) -> None:
+    before = note(memory)
+    memory.capture()
+    memory.undo()
+    assert note(memory) == before
+
+
+def test_a_fact_is_still_written_below_retain(memory: Federation) -> None:
+    fill(memory.vault.root, {PATH: "## Retain\n- W: Tea.\n"})
+    memory.capture()
+    done = memory.retain("Coffee.", date="2026-03-01")
+    assert "## Sessions" in note(memory)
+    assert note(memory).splitlines()[done.line - 1] == "- W: Coffee."
+    assert done.line < note(memory).splitlines().index("<!-- memory:begin sessions -->") + 1
+
+
+def test_it_is_off_until_it_is_asked_for(memory: Federation) -> None:
+    Federation(Config(vault=memory.vault.root, **{
+        "sessions_tools": ("claude-code",), "sessions_claude_code": memory.config.sessions_claude_code,
+    })).capture()  # type: ignore[arg-type]  # fmt: skip
+    assert "## Sessions" not in note(memory)
+
+
+def test_broken_markers_are_left_alone() -> None:
+    with pytest.raises(ConflictError):
+        compose(PATH, b"<!-- memory:begin sessions -->\n", [ONE], {})

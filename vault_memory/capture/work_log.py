@@ -1,0 +1,63 @@
+"""Keeps in a day's note the list of that day's sessions, and what was captured from each. Pure.
+
+    - 10:02 (scope=project:tern) Deploy of quill — sessions/claude-code/1a2b
+      - We never call bare pytest here.
+
+A scope stands in the line, so that nobody else's agent is told of it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+from vault_memory.errors import ConflictError
+from vault_memory.reflect.blocks import Block, put_block, read_page, sha
+from vault_memory.text.scope_syntax import GLOBAL
+
+BLOCK = "sessions"
+
+_HEADING = "## Sessions"
+_ENTRY = re.compile(r"- (?P<time>\d\d:\d\d )?.* — (?P<name>sessions/\S+)")
+
+
+class SessionDay(NamedTuple):
+    """What a session did on one day: as it is cited, when it began that day (None: unknown), its scope and title."""
+
+    name: str
+    day: date
+    at: datetime | None
+    scope: str
+    title: str
+
+    def __str__(self) -> str:
+        time = f"{self.at.astimezone():%H:%M} " if self.at else ""
+        scope = "" if self.scope == GLOBAL else f"(scope={self.scope}) "
+        return f"- {time}{scope}{self.title} — {self.name}"
+
+
+def compose(path: str, before: bytes, days: Iterable[SessionDay], captured: Mapping[str, Sequence[str]]) -> bytes:
+    """The note with these sessions in its block, beside those that stand there already.
+
+    `captured` has the statements of each session that were made that day. Raises ConflictError where the markers are
+    broken, or a person has edited what stands between them.
+    """
+    page = read_page(path, before, BLOCK)
+    if page.block and not page.block.is_as_written:
+        what = f"{path}: its list of sessions was edited and stays as it is."
+        raise ConflictError(what, "Delete the block to have it written anew.")
+    standing = filter(None, map(_ENTRY.match, page.block.lines if page.block else ()))
+    entries = {match["name"]: match[0] for match in standing} | {one.name: str(one) for one in days}
+    if not entries:
+        return before
+    lines = [_HEADING, ""]
+    for name, entry in sorted(entries.items(), key=lambda pair: (_time(pair[1]), pair[0])):
+        lines += [entry, *(f"  - {text}" for text in captured.get(name, ()))]
+    if page.block and page.block.lines == tuple(lines):
+        return before
+    return put_block(page, BLOCK, Block(tuple(lines), sha(lines)))
+
+
+def _time(entry: str) -> str:
+    match = _ENTRY.match(entry)
+    return (match and match["time"]) or ""
