@@ -195,7 +195,6 @@ class Config:
     capture_preset: str = _own(_one_of("balanced", "conservative", "high-recall"), "balanced")
     capture_languages: tuple[str, ...] = _own(_LANGUAGES, ("en", "de", "fr", "es", "pt"))
     capture_max_per_day: int = _own(_number(1, 100), 10)
-    sessions_log: bool = _own(_FLAG, False)
     sessions_claude_code: Path | None = _own(_PATH)
     sessions_opencode: Path | None = _own(_PATH)
     sessions_openclaw: Path | None = _own(_PATH)

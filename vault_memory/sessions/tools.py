@@ -115,8 +115,8 @@ def _openclaw(record: Mapping[str, Any]) -> Record:
     if record.get("type") == "session":
         return Record(folder=_text_field(record.get("cwd")))
     if record.get("type") == "compaction":
-        day = _parse_day(record.get("timestamp"))
-        return _read_blocks(SUMMARY, record.get("summary"), day, _text_field(record.get("id")))
+        at = _parse_time(record.get("timestamp"))
+        return _read_blocks(SUMMARY, record.get("summary"), at, _text_field(record.get("id")))
     message = record.get("message")
     if record.get("type") != "message" or not isinstance(message, dict):
         return Record()

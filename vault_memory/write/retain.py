@@ -154,13 +154,12 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
     note = parse(path, data)
     sections = [at for at, heading in enumerate(note.headings) if heading.text.casefold() == "retain"]
     if sections:
-        # Behind the last line with text of the last Retain section, or its heading. A block with a heading of its own is not of it.
+        # Behind the last line with text of the last Retain section, or its heading.
         first, *following = (heading.line for heading in note.headings[sections[-1] :])
         end = following[0] if following else len(note.lines) + 1
-        last = (
-            min([block.start_line for block in note.owned if block.start_line < end <= block.end_line], default=end) - 1
-        )
-        after = next((n for n in range(last, first, -1) if note.states[n - 1] != BLANK), first)
+        # A block of ours that holds the next heading begins behind the section, too.
+        end = min([block.start_line for block in note.owned if block.start_line < end <= block.end_line], default=end)
+        after = next((n for n in range(end - 1, first, -1) if note.states[n - 1] != BLANK), first)
         parts = re.split(r"(\r\n|\n|\r)", text)  # text and line ends in turn
         head, tail = "".join(parts[: 2 * after]), "".join(parts[2 * after :])
         lead = "" if head.endswith(("\n", "\r")) else ending
