@@ -7,6 +7,8 @@ import pytest
 import session_makers as make
 from vaults import fill
 
+from vault_memory.agents.mcp_answers import Caller, search
+from vault_memory.agents.vault_session import VaultSession
 from vault_memory.config import Config
 from vault_memory.context.context import ContextRequest, bundle
 from vault_memory.daemon import methods
@@ -47,6 +49,18 @@ def test_sessions_answer_what_no_note_knows(config: Config) -> None:
     assert [each["rank"] for each in found["results"]] == list(range(1, len(found["results"]) + 1))
     text = recall(config, QUESTION, as_text=True, with_results=True)
     assert text["before"][0].endswith("From sessions:") and "oxlint" in text["text"]
+
+
+def test_an_agent_is_told_so(config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make.claude(tmp_path / "claude", "two", [("user", "The harpoon is stored at Lindgren's.")], folder="none")
+    monkeypatch.setenv("MEMORY_SESSIONS_TOOLS", "claude-code")
+    monkeypatch.setenv("MEMORY_SESSIONS_CLAUDE_CODE", str(tmp_path / "claude"))
+    Federation(config).index()
+    caller = Caller(VaultSession(str(config.vault), tmp_path), "claude-code")
+    lines = search(caller, {"query": "Where is the harpoon stored?"}).splitlines()
+    assert lines[0].startswith("No note mentions “harpoon”") and lines[0].endswith("From sessions:")
+    assert any(line.startswith("## sessions/claude-code/two") for line in lines)
+    assert "## sessions" not in search(caller._replace(agent="moss"), {"query": "Where is the harpoon stored?"})
 
 
 def test_known_questions_and_further_vaults_stay_as_they_were(config: Config, tmp_path: Path) -> None:
