@@ -43,7 +43,7 @@ def test_a_guess_at_a_hidden_line_is_told_nothing(tmp_path: Path, line: str, pla
 ALIKE = {
     "memory/2025-11-27.md": "## Retain\n- O @Nora: I prefer dark themes in all editors\n"
     "- O(scope=agent:adder) @Nora: Likes the sea.\n- W @Nora: Lives in Lisbon.\n- W @Nora: The boiler is 12 years old\n"
-    "- B @Nora: Mended the boiler with Anna\n",
+    "- B @Nora: Mended the boiler with Anna\n- W @Nora: Prefers light red wine\n",
 }  # fmt: skip
 
 
@@ -55,7 +55,10 @@ def test_a_paraphrase_is_answered_with_the_line_it_resembles(tmp_path: Path, kin
     found = store(caller, given)
     assert "nothing was written" in found and "memory/2025-11-27.md#L2" in found and "in all editors" in found
     assert not (caller.vault.memory().vault.root / LOG).exists()
-    assert store(caller, {**given, "even_if_similar": True}).startswith("Stored;")
+    done = store(caller, {**given, "even_if_similar": True})
+    assert done.startswith("Stored;") and "memory/2025-11-27.md#L2 says nearly the same" in done
+    other = store(caller, {"content": "Prefers dark red wine now", "entities": ["Nora"]})
+    assert other.startswith("Stored;") and "memory/2025-11-27.md#L7 says otherwise" in other
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,7 @@ def test_another_value_or_name_is_no_paraphrase_nor_is_what_is_hidden(
     ("text", "kind", "said"),
     [
         ("Likes dark themes in every editor she uses", "O", "#L2 says nearly the same: `memory forget"),
-        ("Lives in Porto now", "W", "#L4 says otherwise: `memory forget"),
+        ("Prefers dark red wine now", "W", "#L7 says otherwise: `memory forget"),
         ("Mended the boiler with Anna", "B", ""),
         ("Keeps bees on the roof", "W", ""),
     ],

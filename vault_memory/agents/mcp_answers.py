@@ -212,7 +212,8 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
     done = memory.retain_once(bullet, seen_by)
     if isinstance(done, str):
         return _report_known(caller, done)
-    text = _confirm("Stored", f"{done.source}\n{done.bullet}", done.warning)
+    where = "\n".join(filter(None, (done.source, done.bullet, done.resembles)))
+    text = _confirm("Stored", where, done.warning)
     caller.structure(stored=True, source=inline(done.source))
     return text
 

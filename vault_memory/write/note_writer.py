@@ -45,8 +45,10 @@ class NoteWriter:
     def retain_once(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> RetainResult | str:
         """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
         with self._alone():
-            same = self._find(lambda view: retain.find_same(view, bullet, today), scopes)
-            return same or self._retain(bullet, today)
+            if same := self._find(lambda view: retain.find_same(view, bullet, today), scopes):
+                return same
+            known = self._find(lambda view: retain.describe_known(view, bullet, today), scopes)
+            return replace(self._retain(bullet, today), resembles=known or "")
 
     def find_alike(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> str | None:
         """Where a fact in these scopes stands that says nearly the same, and its text."""

@@ -51,6 +51,8 @@ class RetainResult:
     created: bool
     warning: str = ""
     """Why the fact cannot be recalled (yet), and where the same stood before; or ""."""
+    resembles: str = ""
+    """Which line it resembles, and how, where an agent stored it: "memory/2025-11-27.md#L3 says otherwise"; or ""."""
 
     @property
     def source(self) -> str:
