@@ -35,6 +35,7 @@ def test_the_setting_goes_in_and_comes_back_byte_for_byte(home: Home, before: by
     file = home.folder / LOCAL
     if before is not None:
         home.put(LOCAL, before)
+    files = home.files()
     home.done(*INSTALL)
     folder = home.vault / "agents/claude-code/project"
     assert json.loads(file.read_bytes().decode("utf-8-sig"))["autoMemoryDirectory"] == str(folder)
@@ -43,10 +44,7 @@ def test_the_setting_goes_in_and_comes_back_byte_for_byte(home: Home, before: by
         file.write_bytes(file.read_bytes() + b"\n")
     told = home.run(*UNINSTALL)
     assert f"Claude Code no longer uses the vault {home.vault}." in told.stderr
-    if before is None:
-        assert not file.exists()
-    else:
-        assert file.read_bytes() == before + b"\n" * is_edited
+    assert home.files() == files | ({str(file): before + b"\n" * is_edited} if before else {})
 
 
 def test_another_vault_takes_the_place_and_the_first_text_comes_back(home: Home) -> None:

@@ -90,7 +90,7 @@ class Installer:
         """What an uninstall would change; raises like `install`."""
         # In reverse, for what was made first holds the folders of the rest.
         scripts = [self._drop_script(script) for script in reversed(self.target.scripts)]
-        return _check_files([*scripts, *(self._drop_settings(settings) for settings in self.target.settings)])
+        return _check_files([*scripts, *(self._drop_settings(settings) for settings in reversed(self.target.settings))])
 
     def apply(self, changes: Sequence[FileChange]) -> None:
         """Write the changes; raises ConflictError where a file is not as it was looked at."""
