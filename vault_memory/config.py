@@ -194,6 +194,7 @@ class Config:
     capture_mode: str = _own(_one_of("off", "propose", "write"), "propose")
     capture_preset: str = _own(_one_of("balanced", "conservative", "high-recall"), "balanced")
     capture_languages: tuple[str, ...] = _own(_LANGUAGES, ("en", "de", "fr", "es", "pt"))
+    capture_remind: bool = _own(_FLAG, False)
     capture_max_per_day: int = _own(_number(1, 100), 10)
     sessions_claude_code: Path | None = _own(_PATH)
     sessions_opencode: Path | None = _own(_PATH)

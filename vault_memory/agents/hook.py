@@ -45,7 +45,10 @@ SHOWN_TURNS = 8
 MAX_PROMPTS, LONGEST_PROMPT = 3, 400
 """What was asked last is kept, the ends of it, until the session ends: after a compaction it is looked for again."""
 
-TURN, BESIDE, ANSWERED, CLEARED = "turn", "beside", "answered", "clear"
+TURN, BESIDE, ANSWERED, CLEARED, REMINDED = "turn", "beside", "answered", "clear", "reminded"
+
+GATED_SENTENCES = 12
+"""So many of the last sentences of a session's user may be a reason to remind the agent of storing."""
 
 Params = dict[str, Any]
 Document = dict[str, Any]
@@ -86,6 +89,10 @@ class ShownSession:
     def prompts(self) -> list[str]:
         found = dict.fromkeys(line["prompt"] for line in self._newest_first(past_clear=True) if line["prompt"])
         return list(found)[:MAX_PROMPTS]
+
+    def is_reminded(self) -> bool:
+        """Whether the agent was reminded of storing, or has stored something."""
+        return any(line["what"] == REMINDED for line in self._newest_first(past_clear=True))
 
     def note(self, what: str, keys: Iterable[str] = (), prompt: str = "") -> None:
         """Note passages by their keys, and what was asked.
@@ -204,6 +211,9 @@ class HookRun:
         session = ShownSession(self.call.agent, event.session, self.environ, self.call.vault)
         self.doing = "its session's file was read or written"
         self._update_session(event, session)
+        if (reminder := agent.remind(self.call.event, given or {})) and self._is_worth_storing(event, session):
+            session.note(REMINDED)
+            self.output = reminder.encode("ascii")
         requests = _requests(event, session)
         if not requests:
             if event.what == hook_events.ASKED and given is not None:
@@ -239,6 +249,42 @@ class HookRun:
         if event.what == hook_events.GONE:
             session.delete()
 
+    def _is_worth_storing(self, event: HookEvent, session: ShownSession) -> bool:
+        """Whether a session's user said something that memory should know, and nothing was stored; asked but once."""
+        from vault_memory.config import load
+        from vault_memory.errors import VaultMemoryError
+
+        if not session.file or session.is_reminded():
+            return False
+        self.doing = "the settings were read"
+        try:
+            config = load(self.call.vault or None, self.environ, _folder(event))
+        except VaultMemoryError:  # whoever asks something is told
+            return False
+        self.seconds = config.hooks_seconds
+        if not config.capture_remind:
+            return False
+        lines = _transcript_end(event.transcript)
+        if hook_events.has_stored(lines):
+            session.note(REMINDED)
+            return False
+        from vault_memory.capture.admission import GATE
+
+        return any(self._gate(config, sentence) >= GATE for sentence in _stated(lines))
+
+    def _gate(self, config: "Config", sentence: str) -> float:
+        from vault_memory.daemon import client
+
+        left = self.begun + self.seconds - time.monotonic()
+        self.doing = "it was weighed what was said"
+        document = client.ask(config.vault, "gating_scalar", {"text": sentence}, max(left / 2, 0.05))
+        if document is None:
+            from vault_memory.daemon import methods
+            from vault_memory.federation import Federation
+
+            document = methods.call("gating_scalar", Federation(config), {"text": sentence})
+        return float(document["G"])
+
     # --- what is put before the model ----------------------------------------------------------------------------
 
     def _context(self, event: HookEvent, requests: Sequence[Params], longest: int) -> Document:
@@ -247,7 +293,7 @@ class HookRun:
         from vault_memory.sessions.projects import Asker, open_scopes
 
         self.doing = "the settings were read"
-        folder = Path(event.folder) if os.path.isabs(event.folder) and "\0" not in event.folder else Path.cwd()
+        folder = _folder(event)
         config = load(self.call.vault or None, self.environ, folder)
         self.seconds = config.hooks_seconds
         scopes = open_scopes(Asker(self.call.agent, folder), config, self.environ)
@@ -312,11 +358,31 @@ def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
 
 
 def _transcript_answers(path: str) -> list[str]:
-    """What memory's tools have answered, by the end of a transcript; none where it cannot be read."""
+    """What memory's tools have answered, by the end of a transcript."""
+    return list(hook_events.tool_answers(_transcript_end(path)))
+
+
+def _transcript_end(path: str) -> list[bytes]:
+    """The last lines of a transcript; none where it cannot be read."""
     with contextlib.suppress(OSError, ValueError), startup.open_regular(path) as handle:
         handle.seek(max(0, handle.seek(0, os.SEEK_END) - MAX_TRANSCRIPT_BYTES))
-        return list(hook_events.tool_answers(handle.read(MAX_TRANSCRIPT_BYTES).splitlines()))
+        return handle.read(MAX_TRANSCRIPT_BYTES).splitlines()
     return []
+
+
+def _stated(lines: Iterable[bytes]) -> list[str]:
+    """The last sentences of a session's user that may state something lasting, by the lines of a transcript."""
+    from vault_memory.capture.statements import is_statable, split_sentences
+    from vault_memory.sessions.tools import SPEAKERS, read_claude_code
+    from vault_memory.sessions.transcript import clean_message
+
+    said = (message for message in map(read_claude_code, lines) if message and message.speaker == SPEAKERS["user"])
+    sentences = [each for message in said for each in split_sentences(clean_message(message.text))]
+    return [each for each in sentences if is_statable(each)][-GATED_SENTENCES:]
+
+
+def _folder(event: HookEvent) -> Path:
+    return Path(event.folder) if os.path.isabs(event.folder) and "\0" not in event.folder else Path.cwd()
 
 
 def _keys(answers: Iterable[str]) -> set[str]:

@@ -19,6 +19,14 @@ SUMMED_UP = "summed up"
 PAUSED, ENDED, GONE = "paused", "ended", "gone"
 """A session that has ended may be resumed; one that is gone may not."""
 
+STORE_NOW = (
+    "Nothing from this session is in memory yet. If something was decided, or is worth knowing in another session, "
+    "keep it with memory_store, one fact a call; if not, end here. You are reminded once."
+)
+STORE_LATER = (
+    "Keep in the summary what was decided or asked to be remembered, and that it is still to be kept with memory_store."
+)
+
 LONGEST_PROMPT = 4000
 """Characters of a prompt that are searched for, half of them from its end: a question stands before what is pasted, or
 behind it."""
@@ -88,6 +96,16 @@ class Agent(NamedTuple):
         output = {"hookEventName": event, "additionalContext": context}
         return json.dumps({"hookSpecificOutput": output}) if event in self.answered else ""
 
+    def remind(self, event: str, fields: dict[str, Any]) -> str:
+        """What a hook prints to remind the model of storing what was said; "" for an event that reaches no model.
+
+        Claude Code goes on once more after a Stop that is held up; what PreCompact prints tells it how to sum up.
+        """
+        if self.name != "claude-code" or fields.get("stop_hook_active") is True:
+            return ""
+        stopped = json.dumps({"decision": "block", "reason": STORE_NOW})
+        return {"Stop": stopped, "PreCompact": f"{STORE_LATER}\n"}.get(event, "")
+
 
 _CLAUDE_CODE = Agent(
     "claude-code",
@@ -134,6 +152,11 @@ def tool_answers(lines: Iterable[bytes]) -> Iterator[str]:
             content = block.get("content")
             parts = [part.get("text") for part in _objects(content)] if isinstance(content, list) else [content]
             yield from (part for part in parts if isinstance(part, str) and "vault-memory" in part)
+
+
+def has_stored(lines: Iterable[bytes]) -> bool:
+    """Whether the agent has stored something, by the lines of a Claude Code transcript."""
+    return any(b'"tool_use"' in line and (b"memory_store" in line or b"memory retain" in line) for line in lines)
 
 
 def answered_passages(text: str) -> list[str]:

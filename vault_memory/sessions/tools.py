@@ -111,6 +111,12 @@ def _claude_code(record: Mapping[str, Any]) -> Record:
     return _read_blocks(speaker, message.get("content"), at, id)._replace(folder=folder)
 
 
+def read_claude_code(line: bytes) -> Message | None:
+    """What is said in one line of a Claude Code transcript."""
+    record = _json(line)
+    return _claude_code(record).message if isinstance(record, dict) else None
+
+
 def _openclaw(record: Mapping[str, Any]) -> Record:
     if record.get("type") == "session":
         return Record(folder=_text_field(record.get("cwd")))
