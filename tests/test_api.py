@@ -121,13 +121,6 @@ def test_reflecting_can_be_planned_done_and_undone(root: Path) -> None:
         assert not list(root.glob("bank/**/*.md"))
 
 
-def test_a_context_is_framed_and_within_its_budget(root: Path) -> None:
-    with Memory(root) as memory:
-        bundle = memory.context("what does Peter prefer?", budget=300)
-        assert "Prefers short messages." in bundle.text
-        assert bundle.tokens <= 300
-
-
 def test_a_recall_is_journalled_unless_told_otherwise(root: Path) -> None:
     journal = root / ".memory" / "journal"
     with Memory(root) as memory:

@@ -1,8 +1,6 @@
 """What an agent is handed: the core, what the notes say to a prompt or told lately, in scope, in budget, as data."""
 
 import json
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample import Said, call, working_in
 from test_prompt_sheet import lines
-from vaults import age, fill, memory, opened, put, snapshot
+from vaults import fill, memory, opened, put, snapshot
 
 from vault_memory.config import Config, load
 from vault_memory.context.context import LONGEST_PROMPT, Bundle, ContextRequest, bundle
@@ -415,24 +413,6 @@ def test_that_the_index_was_behind_is_said_where_something_came_out_of_it(kept: 
         assert tokens.count(found.text) <= found.tokens
     assert "Coffee" in bundle(kept, core, patience=0).text and "may be" not in bundle(kept, core, patience=0).text
     assert bundle(kept, nothing, patience=0).text == ""
-
-
-def test_the_vocabulary_is_never_loaded(kept: Memory) -> None:
-    kept.index()
-    age(put(kept.vault.root, "memory.md", "- Tea.\n"), 60)
-    kept.index()
-    code = (
-        "import sys; from pathlib import Path; from vault_memory.config import Config;"
-        "from vault_memory.context.context import ContextRequest, bundle;"
-        "from vault_memory.memory import Memory; of = Memory(Config(vault=Path(sys.argv[1])));"
-        "assert all(bundle(of, ContextRequest('stove', format=form, recent_days=3000), p).text"
-        " for form in ('markdown', 'json', 'xml') for p in (0, 1));"
-        "print(*[name for name in ('tiktoken', 'numpy', 'yaml') if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(kept.vault.root)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == ""
 
 
 # --- the command -----------------------------------------------------------------------------------------------------

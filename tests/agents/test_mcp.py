@@ -505,18 +505,6 @@ def test_a_call_that_is_given_up_holds_up_no_other(root: Path) -> None:
     talk_to_process(root, work)
 
 
-def test_several_calls_at_once_are_all_answered(root: Path) -> None:
-    async def work(session: Session) -> None:
-        asked = [session.search("Peter", max_results=number % 5 + 1) for number in range(20)]
-        kept = [session.call("memory_store", content=f"Fact number {number} of twenty") for number in range(5)]
-        found = await asyncio.gather(*asked, *kept)
-        assert all("Prefers concise" in text for text in found[:20])
-        assert all("it can be found now" in text for text in found[20:])
-
-    talk(root, work)
-    assert sum(path.read_text().count("of twenty") for path in root.glob("memory/*.md")) == 5
-
-
 NO_MESSAGES: list[tuple[bytes, int, object]] = [
     (b"not json", -32700, None), (b"[" * 5000, -32700, None), (b"\xff\xfe\x00", -32700, None),
     (b'{"jsonrpc":"2.0","id":1}', -32600, 1), (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"),

@@ -132,26 +132,6 @@ def test_what_is_left_out_at_the_end_is_told_in_every_format() -> None:
     assert '"left_out": {"lines": 1234, "at": "5-3456"}' in said["json"]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=40)
-@given(found=pieces(), budget=st.integers(60, 900), unknown=st.lists(words, min_size=1, max_size=9))
-def test_words_that_no_note_has_are_named_above_the_passages(
-    form: str, found: Piece, budget: int, unknown: list[str]
-) -> None:
-    made = Sheet(form, budget)
-    made.say_unknown(unknown)
-    made.add("passages", found, named(found))
-    text = made.text()
-    assert tokens.count(text) <= made.tokens <= budget or not text
-    assert not text or frame.stripped(f"before {text} after").split() == ["before", "after"]
-    if text and budget > 800:
-        assert text.count("No note mentions" if form == "markdown" else "unknown") in (1, 2 * len(unknown[:8]))
-    made = Sheet(form, 10**6)
-    made.say_unknown(unknown)
-    made.add("core", found, named(found))
-    assert "No note mentions" not in made.text() and "unknown" not in made.text(), "nothing was looked for"
-
-
 def test_the_letters_of_facts_are_explained_once_behind_them_where_there_is_room() -> None:
     facts = [Piece(f"{name}.md", None, 1, 1, "world", "- W: It rained.", 5) for name in "ab"]
     text = sheet("markdown", 400, facts).text()

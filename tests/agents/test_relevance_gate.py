@@ -4,8 +4,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from daemons import start_daemon
-from hooks import asked
 from vaults import fill, memory
 
 from vault_memory.agents import hook_events
@@ -76,14 +74,3 @@ def test_of_a_script_without_spaces_pairs_of_characters_decide_nothing(tmp_path:
     of = memory(fill(tmp_path / "v", {"a.md": "- 母の手術は六月五日。\n", "b.md": "- 猫の餌を変えた。\n"}))
     of.index()
     assert told(of, "お母さんはいつ手術を受けるのでしょうか")
-
-
-def test_a_daemon_tells_as_little_as_the_process(tmp_path: Path, data: Path) -> None:
-    notes = {"a.md": "# Otter\n\nThe otter lives in Perth.\n", "b.md": "# Shed\n\n- Bo fixed the roof of the shed.\n"}
-    root = fill(tmp_path / "v", notes)
-    daemon = start_daemon(root).settled()
-    prompts = "where does the otter live?", "where does the zebrafish quokka live?"
-    found = [asked(root, f"s{n}", prompt) for n, prompt in enumerate(prompts)]
-    daemon.kill()
-    assert "Perth" in found[0] and found[1] == ""
-    assert [asked(root, f"t{n}", prompt) for n, prompt in enumerate(prompts)] == found

@@ -91,12 +91,6 @@ def test_what_questions_would_wait_for_is_found_before_any(kept: WatchedVault) -
 # --- one note --------------------------------------------------------------------------------------------------------
 
 
-def test_a_new_note_and_a_deleted_one(kept: WatchedVault) -> None:
-    (kept.root / "new.md").write_text("heron")
-    (kept.root / "a.md").unlink()
-    kept.settles_as(ALL - {"a.md"} | {"new.md"})
-
-
 @pytest.mark.parametrize("part", [".a.md.tmp", "a.md.tmp123", "part"])
 def test_a_save_by_temporary_file_and_rename(kept: WatchedVault, part: str) -> None:
     (kept.root / part).write_text("heron")

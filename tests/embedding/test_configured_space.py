@@ -447,15 +447,6 @@ def test_another_model_is_noticed_by_questions_and_when_vectors_are_made(vault: 
     assert ask(with_ollama(vault, server), "boat engine").embedder == "ollama/nomic-embed-text@1"
 
 
-def test_recognising_the_model_costs_no_request_of_its_own(vault: Path, server: ModelServer) -> None:
-    mine = embedded(with_ollama(vault, server))
-    server.requests.clear()
-    requests = [Request(f"boat engine {n}", datetime(2025, 12, 1, tzinfo=UTC)) for n in range(3)]
-    assert {a.embedder for a in mine.answers(requests, keep=False)} == {"ollama/nomic-embed-text@1"}
-    sent = [len(body["input"]) for path, body, _ in server.requests if path == "/api/embed"]
-    assert sent == [2, 1, 1]  # the known text goes along with the first question
-
-
 @pytest.mark.parametrize("bad", [0.0, float("nan")])
 def test_doctor_sees_a_model_that_gives_nothing_usable(vault: Path, server: ModelServer, bad: float) -> None:
     server.trouble.vectors = lambda _, found: [[bad] * len(v) for v in found]

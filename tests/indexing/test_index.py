@@ -104,19 +104,6 @@ def test_a_first_run_then_nothing_to_do(tmp_path: Path) -> None:
     assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
-def test_an_open_index_waits_for_no_disk_at_each_commit(tmp_path: Path) -> None:
-    """A statement behind one that gives a row (`PRAGMA journal_mode`) is not run unless that row is taken."""
-    mine = memory(fill(tmp_path, NOTES))
-    mine.index()
-    with closing(schema.connect(mine.index_file.path)) as connection:
-        names = ("journal_mode", "synchronous", "temp_store", "cache_size", "secure_delete")
-        found = {name: connection.pragma(name) for name in names}
-    normal, in_memory = 1, 2
-    assert found == {
-        "journal_mode": "wal", "synchronous": normal, "temp_store": in_memory, "cache_size": -16000, "secure_delete": 1
-    }  # fmt: skip
-
-
 def test_the_hash_decides_not_the_time(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, NOTES))
     mine.index()

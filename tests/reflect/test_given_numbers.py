@@ -44,12 +44,3 @@ def test_one_that_is_no_number_stays_and_counts_for_nothing(root: Path, number: 
     assert [line[: 6 + len(number)] for line in told(root, OPINIONS, "opinions")] == [f"- **{number}**"]
     assert [line[:9] for line in told(root, NORA, "facts")] == ["- **.80**"]
     assert reflect(root)["odd"] == []
-
-
-def test_given_otherwise_on_two_pages_both_show_what_was_heard(root: Path) -> None:
-    rewrite(root, OPINIONS, f"**.80** {COFFEE}", f"**.30** {COFFEE}")
-    rewrite(root, NORA, f"**.80** {COFFEE}", f"**.95** {COFFEE}")
-    reflected(root)
-    numbers = {line[:9] for page, name in ((OPINIONS, "opinions"), (NORA, "facts")) for line in told(root, page, name)}
-    assert len(numbers) == 1
-    assert reflected(root).edits == ()

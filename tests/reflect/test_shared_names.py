@@ -7,7 +7,6 @@ from reflecting import reflected, texts
 from vaults import age, fill, memory, put
 
 from vault_memory.health.doctor import lint
-from vault_memory.markdown import entities
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.rendering.reflect import reflect_document, reflect_text
 
@@ -32,16 +31,6 @@ def vault(root: Path, pages: dict[str, str]) -> Path:
 
 def paths(done: ReflectReport) -> list[str]:
     return [edit.path for edit in done.edits]
-
-
-@pytest.mark.parametrize(
-    ("name", "original"),
-    [("Nora 1", "Nora"), ("Nora copy", "Nora"), ("Nora copy 2", "Nora"), ("Nora (2)", "Nora"), ("Nora - Copy", "Nora"),
-     ("Nora (conflict)", "Nora"), ("Peter Smith 1", "Peter Smith"), ("Nora", ""), ("1", ""), ("Nora 2025", ""),
-     ("Copy", ""), ("Nora1", "")],
-)  # fmt: skip
-def test_the_name_of_a_copy(name: str, original: str) -> None:
-    assert entities.original_name(name) == original
 
 
 @pytest.mark.parametrize("name", ["Peter Smith 1", "Peter Smith (conflict)"])

@@ -15,21 +15,6 @@ days = st.integers(0, 4000)
 TODAY = 740_000
 
 
-@pytest.mark.parametrize(
-    ("age", "half", "beta", "expected"),
-    [
-        (30, 30, 1.0, 0.5),
-        (60, 30, 1.0, 0.25),
-        (60, 30, 0.8, 0.2993),  # 2^-(2^0.8) = 2^-1.7411
-        (15, 30, 1.3, 0.7546),  # 2^-(0.5^1.3) = 2^-0.4061
-        (-5, 30, 1.0, 1.0),
-        (None, 30, 1.0, 1.0),
-    ],
-)
-def test_recency(age: float | None, half: float, beta: float, expected: float) -> None:
-    assert decay.recency(age, half, beta) == pytest.approx(expected, abs=0.0005)
-
-
 # --- tiers -----------------------------------------------------------------------------------------------------------
 
 
@@ -43,7 +28,6 @@ def every(gap: int, count: int, last: int = TODAY) -> tuple[int, ...]:
     [
         (Trace(TODAY), "working"),
         (Trace(None), "working"),  # undated: does not age
-        (Trace(TODAY - 60), "working"),
         (Trace(TODAY - 61), "peripheral"),  # old with fewer than three recalls
         (Trace(TODAY - 61, every(5, 3)), "working"),
         (Trace(TODAY - 400, every(5, 3)), "working"),  # peripheral before, and up with the third
@@ -52,8 +36,6 @@ def every(gap: int, count: int, last: int = TODAY) -> tuple[int, ...]:
         (Trace(TODAY - 90, every(3, 10), importance=0.8), "core"),
         (Trace(TODAY - 90, every(3, 9), importance=0.8), "working"),  # one recall short
         (Trace(TODAY - 90, every(3, 10), importance=0.8, confidence=0.1), "working"),  # 0.4 + 0.247 + 0.024: under 0.7
-        (Trace(TODAY - 900, every(3, 12, TODAY - 800), importance=0.9), "core"),  # worth 0.27·0.9 + 0.26: still 0.5
-        (Trace(TODAY - 900, every(3, 12, TODAY - 30), importance=0.8, confidence=0.3), "core"),  # 0.4 + 0.26 + 0.07
         (
             Trace(TODAY - 900, every(3, 12, TODAY - 800), importance=0.8, confidence=0.3),
             "working",

@@ -65,19 +65,6 @@ def test_the_nearest_are_those_of_a_scan(store: Store, pool: int, limit: int) ->
         assert held.nearest(FIRST, vector(seed), pool, limit) == scanned(store, vector(seed), pool, limit)
 
 
-def test_what_no_passage_uses_is_left_out_and_may_come_back(store: Store) -> None:
-    held = VectorCache(store.view(ALL))
-    best = [i for i, _ in held.nearest(FIRST, vector(-1), 50, 10) or ()]
-    store.connection.execute(f"DELETE FROM placed WHERE embedding_id = {best[0]}")
-    remove(store, f"id = {best[1]}")
-    store.grow()
-    found = [i for i, _ in held.nearest(FIRST, vector(-1), 50, 10) or ()]
-    assert found[:7] == best[2:9]
-    store.connection.execute("INSERT INTO placed VALUES(1, ?, ?)", (best[0], best[0]))
-    store.grow()
-    assert held.nearest(FIRST, vector(-1), 50, 10) == scanned(store, vector(-1), 50, 10)
-
-
 def test_an_index_built_anew_is_read_anew(store: Store) -> None:
     held = VectorCache(store.view(ALL))
     held.nearest(FIRST, vector(-1), 10, 5)

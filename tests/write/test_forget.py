@@ -166,17 +166,6 @@ def test_a_fact_goes_with_its_lines_and_leaves_a_tombstone(root: Path) -> None:
     assert standing(mine) == {key}
 
 
-def test_it_is_undone_from_the_pre_images(root: Path) -> None:
-    mine = memory(root)
-    before = snapshot(root)[NOTE]
-    done = mine.forget(mine.plan_forget(NOTE, 4, 4))
-    history = UndoHistory(root)
-    assert history.undo(history.named(done.run), mine.vault).paths == [NOTE]
-    assert snapshot(root)[NOTE][:2] == before[:2]
-    with pytest.raises(UsageError, match="nothing to undo"):
-        history.undo(history.named(done.run), mine.vault)
-
-
 @pytest.mark.parametrize("arguments", [[], ["--dry-run"], ["--dry-run", "--yes"], ["--json"], ["--json", "--dry-run"]])
 def test_a_preview_writes_nothing_at_all(root: Path, arguments: list[str]) -> None:
     before, times = everything(root), snapshot(root)
