@@ -209,24 +209,13 @@ class Finder:
         if query.window and not temporal:
             degraded.append(("temporal", f"no notes are dated {_dated(query.window.span)}"))
         found = Candidates(
-            query,
-            mode=("hybrid" if mode == "auto" else mode) if space or only_time else "lexical",
-            only_time=only_time,
-            degraded=degraded,
-            lexical=lexical,
+            query, mode=("hybrid" if mode == "auto" else mode) if space or only_time else "lexical",
+            only_time=only_time, degraded=degraded, lexical=lexical,
             semantic=[i for i, _ in self.search.semantic(space, vector, pool * RESCORE, pool)] if space else (),
-            about=about,
-            temporal=temporal,
-            title=title,
-            entities=entities,
-            naming=naming,
-            terms=terms,
-            words=words if with_words else {},
-            space=space,
-            vector=vector,
-            beyond_pool=beyond if only_time else 0,
+            about=about, temporal=temporal, title=title, entities=entities, naming=naming, terms=terms,
+            words=words if with_words else {}, space=space, vector=vector, beyond_pool=beyond if only_time else 0,
             totals=self.totals,
-        )
+        )  # fmt: skip
         return self._with_features(found._replace(passages=self._passages(found)))
 
     def _compounded(self, query: Query) -> Query:

@@ -5,6 +5,7 @@ Pure; any text is a question, and none of it reaches FTS5 unquoted.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown import entities
@@ -108,18 +109,7 @@ class Query(NamedTuple):
 def understand(request: Request) -> Query:
     """Read a question; never raises."""
     text = request.query.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
-    window, unread = None, ""
-    named: list[str] = []
-    loosely: list[str] = []
-    if may_hold_date(text):
-        from vault_memory.text import dates  # lazy: most questions hold none
-
-        window = dates.find_window(text, request.today)
-        doubt = None if window else dates.ambiguous(text)
-        unread = f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else ""
-        if not (window or doubt) and (nowhere := dates.impossible(text)):
-            unread = f"{nowhere} is no day of the calendar: all days were searched"
-        named, loosely = dates.spelled(window.span) if window else (named, loosely)
+    window, unread, named, loosely = _read_time(text, request.today) if may_hold_date(text) else (None, "", [], [])
     # Without the punctuation around; a word of nothing else stays (`c++`, `->`, `??`).
     spoken = [_POSSESSIVE.sub("", word.strip(_EDGE)) or word for word in _WORD.findall(text)]
     told = [word for word in map(str.casefold, spoken) if not _is_idle(word)]
@@ -160,6 +150,20 @@ def understand(request: Request) -> Query:
         wants_latest=latest,
         wants_earliest=earliest,
     )
+
+
+def _read_time(text: str, today: date) -> "tuple[Window | None, str, list[str], list[str]]":
+    """The days a question asks about, or why a date in it was not read; the spellings of these days (dates.spelled)."""
+    from vault_memory.text import dates  # lazy: most questions hold none
+
+    if window := dates.find_window(text, today):
+        return window, "", *dates.spelled(window.span)
+    unread = ""
+    if doubt := dates.ambiguous(text):
+        unread = f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so"
+    elif nowhere := dates.impossible(text):
+        unread = f"{nowhere} is no day of the calendar: all days were searched"
+    return None, unread, [], []
 
 
 def matched_words(query: Query, results: Iterable[Result], stems: Callable[[str], list[str]]) -> tuple[str, ...]:

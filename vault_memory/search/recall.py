@@ -202,11 +202,9 @@ class Recall:
         files: dict[int, list[str] | None] = {}
         headings: dict[int, HeadingPaths] = {}
         left_out = {"changed": 0, "unreadable": 0}
-        results: list[Result] = []
-        shown: list[Candidate] = []
+        results, shown = list[Result](), list[Candidate]()
         for place in packed.places:
-            first = place[0]
-            note = ranking.notes[first.note_id]
+            first, note = place[0], ranking.notes[place[0].note_id]
             if first.note_id not in files:
                 files[first.note_id] = self._lines(note.path)
                 headings[first.note_id] = HeadingPaths(Heading(*each) for each in json.loads(note.headings))
@@ -223,13 +221,13 @@ class Recall:
             by = ranking.origins.get(first.id, provenance.PERSON)
             # What put it there; `ranked` is its place before repeats and what did not fit went out.
             why = {**ranking.explain(first.id), "diversity": {"ranked": ranked[first.id]}} if explains else None
-            end = start + first.end_line - first.start_line
             results.append(Result(
                 rank=len(results) + 1, score=ranking.scores[first.id], kind=first.kind, date=note.day,
                 occurred=occurred, entities=tuple(dict.fromkeys(names.shown(s) or s for s in mentioned)),
                 confidence=confidence, tier=life.tier if life else None, content=content, path=note.path,
                 # An attachment has no lines to be cited.
-                start_line=start * (first.kind != ATTACHMENT), end_line=end * (first.kind != ATTACHMENT),
+                start_line=start * (first.kind != ATTACHMENT),
+                end_line=(start + first.end_line - first.start_line) * (first.kind != ATTACHMENT),
                 heading=headings[first.note_id].above(first.start_line),
                 tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=why, superseded_by=successor.source if successor else None,

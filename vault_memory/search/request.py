@@ -50,30 +50,20 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, sel
     if k is None and budget is None:
         k, budget = config.recall_k, config.recall_budget
     return Request(
-        query=query,
-        now=now,
-        k=k,
-        budget_tokens=budget,
+        query=query, now=now, k=k, budget_tokens=budget,
         filters=Filters(
-            since=since,
-            until=until,
-            as_of=days["as-of"].end if "as-of" in days else None,
+            since=since, until=until, as_of=days["as-of"].end if "as-of" in days else None,
             entities=tuple(name.lstrip("@").removeprefix("[[").removesuffix("]]") for name in texts(given, "entity")),
             kinds=tuple(kind(text) for text in texts(given, "kind")),
-            tags=texts(given, "tag"),
-            scopes=scopes(given),
+            tags=texts(given, "tag"), scopes=scopes(given),
             task=choice(given, "task", TASKS, "") if given.get("task") else "",
         ),
         source=choice(given, "source", SOURCES, "notes"),
         mode=choice(given, "mode", MODES, "auto"),
         preset=choice(given, "preset", PRESETS, config.recall_preset),
-        explain=bool(given.get("explain", False)),
-        all=bool(given.get("all", False)),
-        rendered=rendered,
-        self_contained=self_contained,
-        id=given.get("id"),
-        is_pinned="now" in given,
-    )
+        explain=bool(given.get("explain", False)), all=bool(given.get("all", False)),
+        rendered=rendered, self_contained=self_contained, id=given.get("id"), is_pinned="now" in given,
+    )  # fmt: skip
 
 
 def option_days(text: str, key: str, today: date) -> Span:
