@@ -202,6 +202,20 @@ def test_what_stands_behind_an_entry_goes_behind_the_lines_that_the_entry_gets()
     assert hand.text == [*texts(below(1)), "- mine", F2]
 
 
+def test_where_lines_of_theirs_go_when_ours_around_them_change() -> None:
+    now, earlier = Line("### Now"), Line("### Earlier")
+    draft = [now, fact(1), fact(2), BLANK, earlier, fact(3)]
+    hand = Hand(draft).edit(after(F2, "  - a remark"))
+    hand.run([now, fact(1), BLANK, earlier, fact(3), fact(2)])
+    assert hand.text[-2:] == [F2, "  - a remark"]
+    hand = Hand(draft).edit(after(F1, "  - a remark", "- mine"))
+    hand.run([now, *below(1), *draft[2:]])
+    assert hand.text[1:6] == [F1, "  - a remark", *texts(below(1)[1:]), "- mine"]
+    hand = Hand(draft).edit(after("### Now", "", "Mine.", ""))
+    hand.run([now, *draft[2:]])
+    assert hand.text[:5] == ["### Now", "", "Mine.", "", F2]
+
+
 # --- a note that has another name ------------------------------------------------------------------------------------
 
 
