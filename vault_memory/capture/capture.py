@@ -264,9 +264,7 @@ class _Judge:
         about = tuple(dict.fromkeys([*filter(None, [statement.subject]), *known]))
         kind, category = statement.cue.kind, statement.cue.category
         compared = self._comparer.compare(statement.text, kind, about)
-        (own,) = builtin().embed([statement.text])
-        nearest = [near for near, _ in self._comparer.nearest(statement.text)]
-        gating = gating_scalar(statement.text, nearest, [cosine(own, turn) for turn in turns])
+        gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
         score = admission(category, Evidence(statement.cue.certainty, 1.0, compared.similarity), self._weights)
         decision, why = compared.decision, ""
         if decision == SKIP:
@@ -276,7 +274,7 @@ class _Judge:
         elif statement.cue is cues.ANSWER and gating.G < GATE:
             decision, why = SKIP, "gate"
         if decision != SKIP:
-            self._comparer.add(KnownStatement(statement.text, place.source, kind, is_batch=True))
+            self._comparer.add(KnownStatement(statement.text, place.source, kind, is_batch=True), compared.vector)
         return CaptureItem(
             session=place.session,
             message=place.message,

@@ -1,5 +1,6 @@
 """Compares a new statement with what is known: is it new, said already, an opinion anew, or in an older one's place?"""
 
+import heapq
 import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
@@ -22,7 +23,8 @@ SHARED_WORDS, SHARED_COSINE, LEAST_SHARED = 0.3, 0.4, 3
 """Or they share so much of the weight of their words, at least so many, and point in one direction: in languages that
 the vectors know less of, the same said in other words is no nearer."""
 
-NEAREST = 3
+NEAREST, NEAREST_COSINES = 3, 20
+"""So many known statements may decide, and of so many the cosines are told."""
 
 NAME_LENGTH, SAME_LETTERS = 1.8, 5
 """The length of a word's vector from which it tells as much as a name; its first letters stand for its forms."""
@@ -54,11 +56,18 @@ def known_statement(fact: KnownFact) -> KnownStatement:
 
 
 class Comparison(NamedTuple):
-    """What is to be done with a new statement, the known one that decides it, and the cosine of the nearest."""
+    """What is to be done with a new statement, the known one that decides it, and the cosines of the nearest ones,
+    the highest first."""
 
     decision: str
     known: KnownStatement | None = None
-    similarity: float = 0.0
+    cosines: tuple[float, ...] = ()
+    vector: bytes = b""
+    """The statement's own, in the builtin space."""
+
+    @property
+    def similarity(self) -> float:
+        return self.cosines[0] if self.cosines else 0.0
 
 
 class Comparer:
@@ -69,38 +78,43 @@ class Comparer:
         self._known = list(known)
         self._vectors = list(embedder.embed([one.text for one in self._known]))
 
-    def add(self, statement: KnownStatement) -> None:
-        """Take a statement in: what comes after it is compared with it as well."""
+    def add(self, statement: KnownStatement, vector: bytes) -> None:
+        """Take a statement with its vector in: what comes after it is compared with it as well."""
         self._known.append(statement)
-        self._vectors += self._embedder.embed([statement.text])
-
-    def nearest(self, text: str) -> list[tuple[float, KnownStatement]]:
-        """The known statements nearest to a text, the nearest first, each with its cosine."""
-        (vector,) = self._embedder.embed([text])
-        ranked = sorted(
-            ((cosine(vector, other), known) for known, other in zip(self._known, self._vectors, strict=True)),
-            key=lambda pair: -pair[0],
-        )
-        return ranked[:20]
+        self._vectors.append(vector)
 
     def compare(self, text: str, kind: str, names: Sequence[str]) -> Comparison:
         """What a statement of a kind about these names says beside what is known."""
-        nearest = self.nearest(text)
-        highest = nearest[0][0] if nearest else 0.0
-        for near, known in nearest[:NEAREST]:
-            if not (near >= SIMILAR or self._is_reworded(text, known.text, near)):
-                continue
-            says_nothing_new = self._telling(text, near) <= self._telling(known.text)
-            if (known.is_refused or known.is_batch) and says_nothing_new:
-                return Comparison(SKIP, known, highest)
-            newer, older = (list(claims("world", tuple(names), one)) for one in (text, known.text))
-            if any(supersedes(new, old) for new in newer for old in older):
-                return Comparison(SUPERSEDE, known, highest)
-            if kind == known.kind == "O" and not known.is_batch:
-                return Comparison(MERGE, known, highest)
-            if says_nothing_new:
-                return Comparison(SKIP, known, highest)
-        return Comparison(CREATE, None, highest)
+        (vector,) = self._embedder.embed([text])
+        ranked = self._rank(vector)
+        cosines = tuple(near for near, _ in ranked)
+        for near, known in ranked[:NEAREST]:
+            if decision := self._decide(text, kind, names, known, near):
+                return Comparison(decision, known, cosines, vector)
+        return Comparison(CREATE, None, cosines, vector)
+
+    def nearest(self, text: str) -> list[KnownStatement]:
+        """The known statements nearest to a text, the nearest first."""
+        (vector,) = self._embedder.embed([text])
+        return [known for _, known in self._rank(vector)]
+
+    def _rank(self, vector: bytes) -> list[tuple[float, KnownStatement]]:
+        pairs = ((cosine(vector, other), known) for known, other in zip(self._known, self._vectors, strict=True))
+        return heapq.nlargest(NEAREST_COSINES, pairs, key=lambda pair: pair[0])
+
+    def _decide(self, text: str, kind: str, names: Sequence[str], known: KnownStatement, near: float) -> str:
+        """What a known statement makes of a new one; "" where it has no bearing on it."""
+        if not (near >= SIMILAR or self._is_reworded(text, known.text, near)):
+            return ""
+        says_nothing_new = self._telling(text, near) <= self._telling(known.text)
+        if (known.is_refused or known.is_batch) and says_nothing_new:
+            return SKIP
+        newer, older = (list(claims("world", tuple(names), one)) for one in (text, known.text))
+        if any(supersedes(new, old) for new in newer for old in older):
+            return SUPERSEDE
+        if kind == known.kind == "O" and not known.is_batch:
+            return MERGE
+        return SKIP if says_nothing_new else ""
 
     def _is_reworded(self, text: str, other: str, near: float) -> bool:
         if near < SHARED_COSINE:

@@ -253,7 +253,7 @@ def compare(store: View, bullet: Bullet, today: date) -> Comparison:
     names = [slug for name in wanted.entities for slug in Names(store).slugs(name)]
     known = {one.source: one for one in newest_facts(store, names, MAX_COMPARED) if KINDS[one.kind] != "experience"}
     near = Comparer(map(known_statement, known.values()), builtin()).nearest(wanted.narrative)
-    true = _still_true(store, wanted, [known[one.source] for _, one in near], today)
+    true = _still_true(store, wanted, [known[one.source] for one in near], today)
     return Comparer(map(known_statement, true), builtin()).compare(wanted.narrative, wanted.kind, wanted.entities)
 
 
