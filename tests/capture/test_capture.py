@@ -10,8 +10,9 @@ from vaults import age, fill
 
 from vault_memory.capture.capture import CaptureReport
 from vault_memory.config import Config
-from vault_memory.errors import UsageError
+from vault_memory.errors import ConflictError, UsageError
 from vault_memory.federation import Federation
+from vault_memory.rendering.capture import capture_text, proposals_text
 
 SAMPLE = Path(__file__).parents[2] / "sample-vault"
 PAGE = "bank/proposals.md"
@@ -178,3 +179,57 @@ def test_it_is_off_where_the_settings_say_so(tmp_path: Path, tmp_data: Path) -> 
     done = Federation(Config(vault=vault, capture_mode="write")).capture()
     assert done.written
     assert not os.path.exists(vault / PAGE)
+
+
+def test_a_tick_on_a_page_with_other_line_ends_counts(memory: Federation) -> None:
+    memory.capture()
+    file = memory.vault.root / PAGE
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n").replace(b"- [ ] W", b"- [X] W"))
+    age(file, 60)
+    assert memory.capture().accepted == 1
+    assert "Mara owns the billing module" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+
+
+def test_a_page_with_broken_markers_is_said_and_loses_nothing(memory: Federation, tmp_path: Path) -> None:
+    memory.capture()
+    file = memory.vault.root / PAGE
+    whole = file.read_text()
+    file.write_text(whole.replace("<!-- memory:end", "<!-- memory:en"))
+    age(file, 60)
+    make.claude(tmp_path / "claude", "s6", [("user", "Remember that the lease ends in May 2031.")])
+    with pytest.raises(ConflictError, match="proposals"):
+        memory.capture()
+    file.write_text(whole)
+    age(file, 60)
+    memory.capture()
+    assert len(memory.proposals()) == 2
+    assert sum(fact.text.count("lease") for fact in memory.facts()) == 1
+
+
+def test_what_another_device_proposed_may_be_ticked_here_and_is_not_proposed_again(
+    memory: Federation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.capture()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "other"))
+    there = Federation(memory.config)
+    done = there.capture()
+    assert (done.proposed, done.written, len(there.proposals())) == (0, [], 2)
+    assert there.capture(yes=[there.proposals()[0].name]).accepted == 1
+    monkeypatch.undo()
+    assert len(memory.proposals()) == 1
+
+
+def test_a_tick_on_a_proposal_whose_run_was_undone_writes_nothing(memory: Federation) -> None:
+    memory.capture()
+    text = page(memory).replace("- [ ]", "- [x]")
+    memory.undo()
+    fill(memory.vault.root, {PAGE: text})
+    age(memory.vault.root / PAGE, 60)
+    done = memory.capture()
+    assert (done.accepted, done.written) == (0, [])
+
+
+def test_text_for_a_terminal_holds_no_escapes(memory: Federation, tmp_path: Path) -> None:
+    make.claude(tmp_path / "claude", "s7", [("user", "We never deploy on \x1b[31mFridays\x1b[0m.\nWe always ship on Mondays here.")])
+    done = memory.capture()
+    assert "\x1b" not in capture_text(done, explain=True) + proposals_text(memory.proposals()) + page(memory)

@@ -216,11 +216,12 @@ TABLE: Mapping[str, Mapping[Cue, str]] = {
             (?:(?:merci de|tu peux|il faut|s'il te plaît) )*(?:reten(?:ir|ez)|retiens|(?:souviens|rappelle)-toi|
             souvenez-vous|n'oublie(?:z)? pas|gard(?:e|ez|er)(?: ça| cela| bien)? (?:en|à|
             dans) (?:un coin de )?(?:(?:ta|votre|la) )?(?:tête|mémoire|l'esprit)|à (?:retenir|noter)|pour mémoire|
-            not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|mémorise(?:z|r)?|
+            not(?:e|ez|er)(?:-le|-la|-les)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|mémorise(?:z|r)?|
             enregistre(?:z)?(?= (?:que|qu'|ça))|prends note|sache(?:z)?(?= que)|pour la (?:suite|prochaine fois)|
             à l'avenir|désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)|
-            nouvelle règle(?= ?:))(?: (?:ça|cela|bien|ceci|pour (?:la suite|la prochaine fois|plus tard)|
-            dans (?:tes|vos) notes|s'il te plaît)\b)*(?: (?:que\b|qu'))?
+            nouvelle règle(?= ?:))(?:(?:-| )(?:le|la|les)\b)?(?: (?:une fois pour toutes|ça|cela|bien|ceci|
+            pour (?:la suite|la prochaine fois|plus tard)|dans (?:tes|vos) notes|s'il te plaît)\b)*(?: (?:que\b|
+            qu'))?
         """),
         PROFILE: _joined(r"""
             \bje suis (?:allergique|daltonien\w*|végétarien\w*|végan\w*|gauch\w+|à|au|en|prof\w*)\b|\b(?:j'habite|

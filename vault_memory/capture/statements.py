@@ -50,6 +50,8 @@ _ONE_OFF = re.compile(
     r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
 _CLAUSE = re.compile(r"[,;] | (?:so|because|but|und|aber|donc|mais|pero|mas) ")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Nobody types these: the line was pasted from a terminal."""
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"\w+")
 
@@ -146,7 +148,7 @@ def split_sentences(text: str) -> Iterator[str]:
     """The sentences of a message, without what is quoted or pasted."""
     for part in _END.split(_typed(_own_words(text))):
         sentence = part.strip()
-        if sentence and not _QUOTED.search(sentence):
+        if sentence and not _QUOTED.search(sentence) and not _CONTROL.search(sentence):
             yield sentence
 
 

@@ -47,10 +47,10 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     shown = done.items if explain else [item for item in done.items if item.is_kept]
     if done.dry_run or explain:
         for item in shown:
-            yield f"{_what(item)}  {item.bullet}"
+            yield clean(f"{_what(item)}  {item.bullet}")
             if explain:
                 why = f", {item.why}" if item.why else ""
-                gate = ", ".join(f"{name} {value:.2f}" for name, value in item.signals.items())
+                gate = ", ".join(f"{name} {value:.2f}" for name, value in item.signals.items() if value)
                 yield f"    {item.cue}{why}, score {item.score:.2f}; {gate}"
                 if item.resembles:
                     yield f"    resembles {item.resembles}"
@@ -63,6 +63,8 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
         yield f"{counted(done.proposed, 'proposal')} in {PATH}: tick what should be remembered."
     if done.held_back:
         yield f"{done.held_back} more wait for another day."
+    if done.declined:
+        yield f"{counted(done.declined, 'proposal')} refused for good."
     if done.lost:
         yield f"{counted(done.lost, 'proposal')} vanished from {PATH}, and were put back."
     if not (done.written or done.proposed or done.accepted or done.declined):
@@ -86,7 +88,7 @@ def proposals_document(found: Sequence[OpenProposal]) -> dict[str, Any]:
 
 def proposals_text(found: Sequence[OpenProposal]) -> str:
     """The proposals that wait, one a line."""
-    lines = [f"{one.name}  {one.text}" for one in found]
+    lines = [clean(f"{one.name}  {one.text}") for one in found]
     if not lines:
         return "No proposal is open."
     return "\n".join((*lines, "`memory proposals --yes ID` accepts one, `--no ID` refuses it."))
