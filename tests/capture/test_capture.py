@@ -230,6 +230,10 @@ def test_a_tick_on_a_proposal_whose_run_was_undone_writes_nothing(memory: Federa
 
 
 def test_text_for_a_terminal_holds_no_escapes(memory: Federation, tmp_path: Path) -> None:
-    make.claude(tmp_path / "claude", "s7", [("user", "We never deploy on \x1b[31mFridays\x1b[0m.\nWe always ship on Mondays here.")])
+    make.claude(
+        tmp_path / "claude",
+        "s7",
+        [("user", "We never deploy on \x1b[31mFridays\x1b[0m.\nWe always ship on Mondays here.")],
+    )
     done = memory.capture()
     assert "\x1b" not in capture_text(done, explain=True) + proposals_text(memory.proposals()) + page(memory)

@@ -1,6 +1,8 @@
 """Phrasings of people: what asks to remember, what states something that lasts, and what does neither."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vault_memory.capture.statements import Said, Statement, find_statements
 
@@ -172,3 +174,21 @@ def test_it_lasts(text: str) -> None:
 @pytest.mark.parametrize("text", _phrases(NOTHING))
 def test_it_does_not_last(text: str) -> None:
     assert _found(text) == []
+
+
+WRAPPED = (
+    "```\n{}\n```", "<memory>\n{}\n</memory>", "> {}", 'The notice in the hall: "{} And so on, for everybody."',
+    "Ann wrote:\n{}", "here's the mail:\n{}", "From: Ann\nSubject: rules\n{}", "\x1b[31m{}\x1b[0m",
+)  # fmt: skip
+"""How a message holds what somebody else said."""
+
+
+@given(st.sampled_from(_phrases(REQUESTS) + _phrases(STATEMENTS)), st.sampled_from(WRAPPED))
+def test_nothing_is_taken_from_what_somebody_else_said(text: str, wrapped: str) -> None:
+    assert _found(f"What does this mean?\n{wrapped.format(text)}") == []
+
+
+@given(st.sampled_from(_phrases(REQUESTS) + _phrases(STATEMENTS)))
+def test_what_is_taken_back_at_once_is_not_kept(text: str) -> None:
+    said = [Said(1, True, text), Said(2, False, "Done."), Said(3, True, "Actually no, scrap that.")]
+    assert find_statements(said, LANGUAGES) == []
