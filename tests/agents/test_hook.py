@@ -191,6 +191,18 @@ def test_without_a_vault_there_is_silence_and_a_line_in_the_log(tmp_path: Path, 
     )
 
 
+def test_a_session_without_an_id_remembers_nothing(data: Path) -> None:
+    session = ShownSession("a", "", os.environ)
+    session.note(TURN, ["0" * 16])
+    assert session.recent_keys() == frozenset() and not data.exists()
+
+
+def test_bad_settings_are_no_obstacle(notes: Path, data: Path) -> None:
+    settings("", "seconds = 'many'")
+    assert asked(notes, "s", "Peter?") == ""
+    assert "hooks.seconds" in logged(data)
+
+
 def test_without_an_index_it_is_empty_and_one_is_built(tmp_path: Path, data: Path) -> None:
     root = fill(tmp_path / "new", NOTES)
     assert asked(root, "s", "Peter?", as_process=True) == ""
