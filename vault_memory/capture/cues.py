@@ -464,15 +464,15 @@ HYPOTHESIS = re.compile(
     falls|si|se)\b.*\b(?:ever|one day|some ?day|irgendwann|jemals|eines tages|un jour|jamais on|algún día|
     alguna vez|um dia|algum dia|wins?|won)\b|\b(?:would be (?:nice|cool|great)|maybe|perhaps|probably|presumably|
     i (?:guess|think|wonder|suppose)|might|could be|vielleicht|vermutlich|wahrscheinlich|ich glaube|eventuell|
-    peut-être|sans doute|je crois|je pense|suppose|imagine|what if|let'?s say|could(?! (?:never|not|only))|
-    should we|as if|obviously|i(?:'ll| will)? (?:always|never) (?:forget|understand|get|said|meant|knew|remember)|
-    stell dir vor|angenommen|imagine|supposons|supón|imagina|suponha|quizás?|tal vez|creo que|a lo mejor|talvez|
-    acho que|será que)\b
+    peut-être|sans doute|je crois|je pense|suppose|imagine|i wish|if only|one day|some ?day|in an ideal world|
+    in theory|were i to|what if|let'?s say|could(?! (?:never|not|only))|should we|as if|obviously|
+    i(?:'ll| will)? (?:always|never) (?:forget|understand|get|said|meant|knew|remember)|stell dir vor|angenommen|
+    imagine|supposons|supón|imagina|suponha|quizás?|tal vez|creo que|a lo mejor|talvez|acho que|será que)\b
 """)
 )
 IRONY = re.compile(
     _joined(r"""
-    (?:\b(?:lol|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|jaja\w*|jeje\w*|xd)\b|[:;]-?[)DP](?!\w)|[😂🤣😄😉😜🙃🙄😏]|
+    (?:\b(?:lol|hah?|heh|joking|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|jaja\w*|jeje\w*|xd)\b|[:;]-?[)DP](?!\w)|[😂🤣😄😉😜🙃🙄😏]|
     /s\b|\b(?:yeah right|sure,? because|just kidding|kidding|scherz|witz|blague|broma|brincadeira)\b)
 """),
     re.IGNORECASE,
@@ -562,8 +562,9 @@ RETRACTION = re.compile(
     _joined(r"""
     \b(?:scrap|forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|what i)|strike that|
     cancel that|correction|my mistake|i misspoke|let'?s not|on reflection|never ?mind|actually,? no|wait,? no|
-    no,? wait|hm+,? wait|argh,? no|undo that|put \S+ back|i was wrong|scratch that|on second thought|
-    i take that back|changed my mind|doch nicht|doch lieber|nein,? doch|vergiss (?:das|es|die|den)|streich das|
+    no,? wait|hm+,? wait|argh,? no|undo that|put \S+ back|i was wrong|scratch that|on second thoughts?|take it back|
+    disregard|bin (?:that|it)|drop (?:that|the idea)|got (?:it|that) wrong|or rather|ignore my|i take that back|
+    changed my mind|doch nicht|doch lieber|nein,? doch|vergiss (?:das|es|die|den)|streich das|
     ich hab mich (?:geirrt|vertan)|quatsch|ich nehm das zurück|finalement,? non|laisse tomber|oublie|
     tout compte fait|réflexion faite|je me suis trompée?|en fait,? non|olvida|olvídalo|mejor no|al final no|
     me equivoqué|esquece|deixa (?:pra lá|isso)|pensando bem|me enganei|melhor não|na verdade,? não)\b
