@@ -472,7 +472,7 @@ HYPOTHESIS = re.compile(
 )
 IRONY = re.compile(
     _joined(r"""
-    (?:\b(?:lol|hah?|heh|joking|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|jaja\w*|jeje\w*|xd)\b|[:;]-?[)DP](?!\w)|[😂🤣😄😉😜🙃🙄😏]|
+    (?:\b(?:lol|hah|heh|joking|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|jaja\w*|jeje\w*|xd)\b|[:;]-?[)DP](?!\w)|[😂🤣😄😉😜🙃🙄😏]|
     /s\b|\b(?:yeah right|sure,? because|just kidding|kidding|scherz|witz|blague|broma|brincadeira)\b)
 """),
     re.IGNORECASE,
