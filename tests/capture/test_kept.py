@@ -43,6 +43,6 @@ def test_the_journal_tells_of_recalls_captures_and_forgetting_without_forgotten_
     of.forget(of.plan_forget("memory/2026-03-01.md", 2, 2))
     found = {entry.event: entry for entry in of.journal()}
     assert "memory/2026-03-01.md#L2" in found["recall"].about
-    assert "The gate code changes every week." in found["accepted"].text
+    assert "The gate code changes every week." in found["proposed"].text
     assert found["tombstone"].about == ("memory/2026-03-01.md#L2",)
     assert not found["tombstone"].text

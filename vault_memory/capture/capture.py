@@ -85,6 +85,11 @@ class CaptureItem(NamedTuple):
         return self.decision != SKIP
 
     @property
+    def is_asked_for(self) -> bool:
+        """Whether an agent was asked to remember it; what a log asks for stands in the log already."""
+        return self.cue == "request" and bool(self.session)
+
+    @property
     def name(self) -> str:
         """What it is known by: a hash of what it says and in which session or note."""
         return hashlib.blake2b(

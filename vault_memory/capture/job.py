@@ -194,9 +194,9 @@ class _Run:
         self.paths.add(done.path)
 
     def _take(self, items: Sequence[CaptureItem]) -> None:
-        """Write what was asked to be remembered, or everything where the settings want that; propose the rest."""
+        """Write what an agent was asked to remember, or everything where the settings want that; propose the rest."""
         wanted = [item for item in items if item.is_kept and item.name not in self._states]
-        at_once = [item for item in wanted if item.cue == "request" or self._config.capture_mode == "write"]
+        at_once = [item for item in wanted if item.is_asked_for or self._config.capture_mode == "write"]
         for item in at_once:
             self._retain(str(item.bullet).removeprefix("- "), str(item.day or ""))
             self._note("accepted", [_proposal(item)])

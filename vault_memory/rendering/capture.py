@@ -74,7 +74,7 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
 
 
 def _what(item: CaptureItem) -> str:
-    return "remember" if item.cue == "request" and item.is_kept else "propose " if item.is_kept else "leave out"
+    return "leave out" if not item.is_kept else "remember" if item.is_asked_for else "propose "
 
 
 def proposals_document(found: Sequence[OpenProposal]) -> dict[str, Any]:
