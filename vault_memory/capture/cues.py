@@ -376,6 +376,12 @@ TABLE: Mapping[str, Mapping[Cue, str]] = {
 
 REQUESTS: tuple[str, ...] = (
     _joined(r"""
+        [^,;:.!?]{0,40}\b(?:(?:in|to|into|auf|dans|en|na|nel|nella|i) (?:your|ur|dein(?:e|em|en)?|ta|tes|tu|sua|tua|je|
+        jouw|din|ditt) (?:memory|notes|gedächtnis|notizen|mémoire|memoria|memória|geheugen|notities|minne|hukommelse)|
+        (?:hang|hold) on to (?:this|that)(?: one)?|(?:for|fürs?|pour|para|per|voor|till) (?:\w+ ){0,3}?(?:next time|
+        nächste mal|prochaine fois|próxima(?: vez)?|prossima volta|volgende keer|nästa gång))\b[^,;:.!?]{0,30}(?=[,;:])
+    """),
+    _joined(r"""
         (?:onthou(?:d)?|vergeet niet|noteer|schrijf (?:dit |dat )?op|hou(?:d)? (?:er )?(?:rekening mee|
         in gedachten)|vanaf nu|voortaan|in het vervolg|voor de volgende keer)\b(?: (?:dit|alsjeblieft|even|
         ook))*(?:,? dat\b)?
@@ -460,7 +466,8 @@ DATE = rf"\b(?:\d{{4}}-\d\d-\d\d|{_DAY}(?: de| of)? (?:{MONTHS})|(?:{MONTHS}) {_
 HYPOTHESIS = re.compile(
     _joined(r"""
     (?:^|[.,;] )(?:\W|and |but |und |et |e |y )*(?:if|wenn|falls|si|se)\b.*(?:\b(?:would|could|might|had|were|
-    hätten?|wären?|wär|könnten?|würden?|\w+rai[st]|fosse|tivesse|\w+ría|hubiera|fuera)\b|\w'd\b)|\b(?:if|were|wenn|
+    hätten?|wären?|wär|könnten?|würden?|\w+rai[st]|\w+sse|\w+(?:iera|áramos|iéramos|ieran)|\w+ría|
+    hubiera|fuera)\b|\w'd\b)|\b(?:if|were|wenn|
     falls|si|se)\b.*\b(?:ever|one day|some ?day|irgendwann|jemals|eines tages|un jour|jamais on|algún día|
     alguna vez|um dia|algum dia|wins?|won)\b|\b(?:would be (?:nice|cool|great)|maybe|perhaps|probably|presumably|
     i (?:guess|think|wonder|suppose)|might|could be|vielleicht|vermutlich|wahrscheinlich|ich glaube|eventuell|

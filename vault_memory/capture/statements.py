@@ -12,6 +12,9 @@ from vault_memory.capture import cues
 from vault_memory.capture.cues import Cue
 from vault_memory.embedding.builtin_embedder import builtin
 
+ANSWER_WORDS = 7
+"""An answer has so many words, or it says too little without its question."""
+
 MIN_WORDS, SHORT_WORDS, MAX_WORDS = 4, 7, 45
 """A statement has so many words; a short one that points back says nothing by itself."""
 
@@ -223,7 +226,7 @@ def _answer(sentence: str, question: str, message: int) -> Statement | None:
     text = _without_lead(sentence)
     if not question or not _may_state(_lower(sentence)) or _is_passing(_lower(sentence)) or _is_open(_lower(text)):
         return None
-    if _count(text) > MIN_WORDS and cues.STATES.search(_lower(text)):
+    if _count(text) >= ANSWER_WORDS and cues.STATES.search(_lower(text)) and not cues.POINTING.search(_lower(text)):
         return Statement(_capitalised(text), cues.ANSWER, message, sentence)
     return None
 
@@ -240,6 +243,8 @@ def _is_open(lower: str) -> bool:
 
 def _may_state(lower: str, least: int = MIN_WORDS) -> bool:
     if not least <= _count(lower) <= MAX_WORDS or lower.rstrip().endswith("?") or "[redacted" in lower:
+        return False
+    if cues.RETRACTION.match(_OPENING.sub("", lower)):
         return False
     return not any(pattern.search(lower) for pattern in (cues.HYPOTHESIS, cues.IRONY, cues.SECRET, cues.REPORTED))
 
