@@ -371,7 +371,8 @@ class Memory:
         yes: Sequence[str] = (), no: Sequence[str] = (), idle_minutes: int = 0,
     ) -> "CaptureReport":  # fmt: skip
         """Find what sessions and logs hold that is worth keeping: what was asked to be remembered is written, the rest
-        proposed; and do what was ticked or refused. `yes` and `no` answer proposals by their names; `dry_run` only says
+        proposed; and do what was ticked or refused. `yes` and `no` answer proposals by their
+        names, and nothing is looked for then; `dry_run` only says
         what would be found; `idle_minutes` leaves out sessions that went on within so many. Raises UsageError for a
         name that is not open.
         """
@@ -379,7 +380,10 @@ class Memory:
         from vault_memory.capture.job import capture
 
         asked = parse_request(since, now, dry_run, idle_minutes)
-        answers = dict.fromkeys(_texts(yes=yes), True) | dict.fromkeys(_texts(no=no), False)
+        answers = dict.fromkeys(_texts(yes=yes), True)
+        if both := answers.keys() & set(_texts(no=no)):
+            raise UsageError(f"`{min(both)}` cannot be both accepted and refused.", "Name it once.")
+        answers |= dict.fromkeys(_texts(no=no), False)
         with self._lock:
             return capture(self.index_file, os.environ, asked, answers)
 

@@ -52,7 +52,8 @@ def test_a_request_is_written_at_once_and_the_rest_is_proposed(memory: Federatio
     done = memory.capture(now="2026-03-02")
     assert done.written == ["memory/2026-03-01.md#L9"]
     log = (memory.vault.root / "memory/2026-03-01.md").read_text()
-    assert "- W: I'm allergic to walnuts. — sessions/claude-code/s1#m1" in log
+    assert "I'm allergic to walnuts. — sessions/claude-code/s1#m1" in log
+    assert "- W(scope=project:" in log  # nobody has ticked that it holds everywhere
     assert "- [ ] S(scope=project:" in page(memory)
     assert "We never call bare pytest here" in page(memory)
     assert "tabs" not in page(memory)  # the agent's own words
@@ -92,6 +93,77 @@ def test_what_is_refused_never_comes_back_nor_its_paraphrase(memory: Federation,
     (item,) = memory.capture().items
     assert (item.decision, item.why) == ("skip", "refused")
     assert "pytest" not in page(memory)
+
+
+def test_what_is_about_the_person_holds_everywhere_only_by_the_tick(memory: Federation, tmp_path: Path) -> None:
+    make.claude(tmp_path / "claude", "s2", [("user", "I prefer dark themes in every editor.")])
+    memory.capture()
+    assert "- [ ] O(scope=project:" in page(memory)
+    found = memory.recall("dark themes", scopes=["global"], all=True, journal=False).results
+    assert not [result for result in found if "dark themes" in result.content]
+    answer(memory, {"dark themes": "- [x]"})
+    assert "- O: I prefer dark themes" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+
+
+def test_a_run_that_ended_before_the_page_was_written_refuses_nothing(memory: Federation, tmp_path: Path) -> None:
+    memory.capture()
+    before = page(memory)
+    make.claude(tmp_path / "claude", "s2", [("user", "Noor owns the search module.")])
+    memory.capture()
+    (memory.vault.root / PAGE).write_text(before)  # as a crash, or another device's older page, leaves it
+    age(memory.vault.root / PAGE, 60)
+    done = memory.capture()
+    assert (done.declined, done.lost) == (0, 1)
+    assert "Noor" in page(memory)
+
+
+def test_a_tick_on_a_line_that_is_no_fact_stops_no_other(memory: Federation) -> None:
+    memory.capture()
+    file = memory.vault.root / PAGE
+    file.write_text(file.read_text().replace("S(scope=", "we say (scope="))
+    done = answer(memory, {"pytest": "- [x]", "Mara": "- [x]"})
+    assert done.accepted == 1 and "is not one fact" in done.problems[0]
+    assert "- [x] we say (scope=" in page(memory)
+
+
+def test_what_a_person_writes_on_the_page_stays_theirs(memory: Federation) -> None:
+    memory.capture()
+    file = memory.vault.root / PAGE
+    text = file.read_text().replace("Mara owns the billing module.", "Mara owns billing only.")
+    file.write_text(text.replace("<!-- memory:end", "- my own line\n<!-- memory:end"))
+    done = answer(memory, {"pytest": "- [x]"})
+    assert (done.accepted, done.declined) == (1, 0)
+    assert "Mara owns billing only." in page(memory) and "- my own line" in page(memory)
+    text = page(memory)
+    at = text.index(" ^p-") + len(" ^p-12345678")
+    file.write_text((text[:at] + " and the tests" + text[at:]).replace("- [ ]", "- [x]"))
+    age(file, 60)
+    assert memory.capture().declined == 0
+    assert "and the tests" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+
+
+def test_since_looks_again_and_loses_nothing_for_later(memory: Federation, tmp_path: Path) -> None:
+    make.claude(tmp_path / "claude", "s0", [("user", "Noor owns the search module.")], day=1)
+    make.claude(tmp_path / "claude", "s9", [("user", "Ines owns the mail module.")], day=9)
+    assert [item.text for item in memory.capture(since="2026-03-05").items] == ["Ines owns the mail module."]
+    assert "Noor owns the search module." in [item.text for item in memory.capture().items]
+
+
+def test_the_undo_of_a_tick_lasts_until_the_next_tick(memory: Federation) -> None:
+    memory.capture()
+    answer(memory, {"Mara": "- [x]"})
+    memory.undo()
+    age(memory.vault.root / PAGE, 60)
+    assert memory.capture().accepted == 0
+    assert "Mara" not in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    assert answer(memory, {"Mara": "- [x]"}).accepted == 1
+
+
+def test_what_an_undo_took_back_can_be_looked_for_again(memory: Federation) -> None:
+    memory.capture()
+    memory.undo()
+    assert memory.capture().items == []
+    assert len(memory.capture(since="2026-01-01").written) == 1
 
 
 @pytest.mark.parametrize("lost", ["page", "block"])

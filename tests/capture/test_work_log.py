@@ -36,8 +36,12 @@ def test_a_sessions_time_project_title_and_what_was_captured_stand_in_the_days_n
     began = datetime(2026, 3, 1, 10, 0, tzinfo=UTC).astimezone()
     assert entry.startswith(f"- {began:%H:%M} (scope=project:app-")
     assert entry.endswith(" Remember that I'm allergic to walnuts. — sessions/claude-code/s1")
-    assert captured == ["  - I'm allergic to walnuts.", "  - Mara owns the billing module."]
+    assert captured[0] == "  - I'm allergic to walnuts."
+    assert "Mara" not in note(memory)  # nobody has ticked it
     assert note(memory).startswith("# Sunday\r\n\r\nWent out.\r\n")
+    (proposal,) = memory.proposals()
+    memory.capture(yes=[proposal.name])
+    assert "  - Mara owns the billing module." in note(memory)
     assert memory.capture().run == ""  # a second run writes nothing
 
 
@@ -52,7 +56,7 @@ def test_it_grows_with_the_session_and_tells_no_more_what_was_refused(memory: Fe
     (proposal,) = memory.proposals()
     memory.capture(no=[proposal.name])
     assert "Mara" not in note(memory)
-    make.claude(tmp_path / "claude", "s1", [*SAID, ("user", "Ines prefers the late shift.")])
+    make.claude(tmp_path / "claude", "s1", [*SAID, ("user", "Remember that Ines prefers the late shift.")])
     make.claude(tmp_path / "claude", "s2", [("user", "hello")])
     memory.capture()
     assert [line.split(" — ")[-1] for line in note(memory).splitlines() if line.startswith("- 1")] == [
@@ -69,11 +73,11 @@ def test_what_a_person_writes_around_it_stays_and_what_they_edit_in_it_too(memor
     make.claude(tmp_path / "claude", "s2", [("user", "hello")])
     memory.capture()
     assert "Went home." in note(memory) and note(memory).endswith("\r\nLate.\r\n") and "/s2" in note(memory)
-    file.write_bytes(file.read_bytes().replace(b"  - Mara owns", b"  - Mara keeps"))
+    file.write_bytes(file.read_bytes().replace(b"  - I'm allergic", b"  - Ines is allergic"))
     age(file, 60)
     make.claude(tmp_path / "claude", "s3", [("user", "hello")])
     (problem,) = memory.capture().problems
-    assert "was edited" in problem and "/s3" not in note(memory) and "Mara keeps" in note(memory)
+    assert "was edited" in problem and "/s3" not in note(memory) and "Ines is allergic" in note(memory)
 
 
 def test_it_is_undone_with_the_capture(memory: Federation) -> None:

@@ -79,8 +79,8 @@ def test_another_value_or_name_is_no_paraphrase_nor_is_what_is_hidden(
 @pytest.mark.parametrize(
     ("text", "kind", "said"),
     [
-        ("Likes dark themes in every editor she uses", "O", "#L2 says nearly the same: `memory forget"),
-        ("Prefers dark red wine now", "W", "#L7 says otherwise: `memory forget"),
+        ("Likes dark themes in every editor she uses", "O", "#L2 says nearly the same."),
+        ("Prefers dark red wine now", "W", "#L7 says otherwise."),
         ("Mended the boiler with Anna", "B", ""),
         ("Keeps bees on the roof", "W", ""),
     ],

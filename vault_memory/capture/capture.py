@@ -47,7 +47,8 @@ PERSONAL = ("profile", "preferences")
 
 @dataclass(frozen=True)
 class CaptureRequest:
-    """What is asked of a capture; `now` is aware. `since` leaves out what was said before that day, `idle_minutes` the
+    """What is asked of a capture; `now` is aware. `since` looks again at all that was said from that day on, and leaves
+    out what was before; `idle_minutes` leaves out the
     sessions that went on, and the logs that were saved, within so many minutes."""
 
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -99,7 +100,7 @@ class CaptureItem(NamedTuple):
     @property
     def bullet(self) -> Bullet:
         """The fact that it makes, with its citation."""
-        scope = "" if self.category in PERSONAL or self.scope == GLOBAL else self.scope
+        scope = "" if self.scope == GLOBAL else self.scope
         tag = " #fix" if self.category == "cases" else ""
         return Bullet(f"{self.text}{tag} — {self.source}", self.kind, self.entities, scope=scope)
 
@@ -152,7 +153,7 @@ def find_items(
     started, config = time.monotonic(), index.config
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
-    marks = sources.load_marks(index.vault.root, environ)
+    marks = sources.load_marks(index.vault.root, environ) if asked.since is None else Marks({}, {})
     idle = timedelta(minutes=asked.idle_minutes)
     sessions = list(sources.sessions_beyond(marks.sessions, config, environ, asked.now - idle if idle else None))
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))

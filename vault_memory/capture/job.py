@@ -6,16 +6,17 @@ The journal is the truth about proposals: what was proposed, held back, ticked, 
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vault_memory.capture import proposal_page, sources, work_log
-from vault_memory.capture.capture import CaptureItem, CaptureReport, CaptureRequest, find_items
+from vault_memory.capture.capture import PERSONAL, CaptureItem, CaptureReport, CaptureRequest, Found, find_items
 from vault_memory.capture.proposal_page import OpenProposal, PageAnswers
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import template
-from vault_memory.errors import BusyError, ConflictError, UsageError, VaultError, VaultMemoryError
+from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import entities, facts
 from vault_memory.markdown.parse import parse
@@ -35,11 +36,16 @@ FOLDED_DAYS = 30
 
 
 class ProposalState(NamedTuple):
-    """What the journal knows of one statement: as it is proposed, what became of it, and of which run."""
+    """What the journal knows of one statement: as it is proposed, what became of it, and of which run.
+
+    `is_unticked` says that the run that wrote it at a tick was undone: the tick that came back with the page counts no
+    more.
+    """
 
     proposal: OpenProposal
     state: str
     run: str
+    is_unticked: bool = False
 
 
 def read_states(index: IndexFile) -> dict[str, ProposalState]:
@@ -47,18 +53,26 @@ def read_states(index: IndexFile) -> dict[str, ProposalState]:
     undone = {run.name for run in UndoHistory(index.vault.root).runs("capture") if run.is_undone}
     found: dict[str, ProposalState] = {}
     for event in journal.capture_events(index.vault.root):
-        name, run = str(event.get("name")), str(event.get("run"))
-        if run in undone and run:
+        name, run, what = str(event.get("name")), str(event.get("run")), str(event.get("event"))
+        before = found.get(name)
+        if run and run in undone:
+            if before:
+                found[name] = before._replace(is_unticked=what == "accepted")
             continue
         with suppress(KeyError, TypeError, ValueError):
-            before = found.get(name)
-            if before is None:
-                proposal = OpenProposal(name, str(event["text"]), str(event["said"]), float(event["score"]))
-            else:
-                proposal = before.proposal
-            proposed = str(event["day"]) if event["event"] == "proposed" else proposal.proposed
-            found[name] = ProposalState(proposal._replace(proposed=proposed), str(event["event"]), run)
+            proposal = before.proposal if before else _of_event(event)
+            if what == "proposed":
+                proposal = proposal._replace(proposed=str(event["day"]))
+            found[name] = ProposalState(proposal, what, run)
     return found
+
+
+def _of_event(event: Mapping[str, Any]) -> OpenProposal:
+    """A proposal as the journal tells of it first; raises KeyError, TypeError or ValueError where that is damaged."""
+    return OpenProposal(
+        str(event["name"]), str(event["text"]), str(event["said"]), float(event["score"]),
+        found=str(event["day"]), is_personal=event.get("personal") is True,
+    )  # fmt: skip
 
 
 def capture(
@@ -121,21 +135,26 @@ class _Run:
 
     def run(self, environ: Mapping[str, str]) -> "_Run":
         answers = self._read_answers()
-        found = find_items(self._index, environ, self._asked, self._proposed())
+        found = (
+            Found(CaptureReport(), sources.load_marks(self._vault.root, environ))
+            if self._given  # only answers
+            else find_items(self._index, environ, self._asked, self._proposed())
+        )
         self.report = found.report
         self.report.lost = answers.lost
         if self._asked.dry_run:
             return self
         self._accept(answers.ticked)
-        self._close(answers.refused, "declined")
-        self.report.accepted, self.report.declined = len(answers.ticked), len(answers.refused)
+        self._note("declined", [self._states[name].proposal for name in sorted(answers.refused)])
+        self.report.declined = len(answers.refused)
         self._take(self.report.items)
         self._fold()
-        self._write_page()
+        self._write_page(answers)
         if self._config.sessions_log:
             answered = {self._states[name].proposal.day for name in (*answers.ticked, *answers.refused)} - {""}
             self._write_work_log(found.days, map(date.fromisoformat, answered))
-        sources.save_marks(self._vault.root, environ, found.marks)
+        if self._asked.since is None:  # what was left out is for another time
+            sources.save_marks(self._vault.root, environ, found.marks)
         ledger.forget_ends(environ, self._began)
         self.report.waiting = len(self._open("proposed", "held"))
         self.report.run = self._saved.name if self.paths else ""
@@ -151,12 +170,20 @@ class _Run:
         shown = self._open("proposed")
         page = read_page(proposal_page.PATH, data, proposal_page.BLOCK) if data is not None else None
         found = proposal_page.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
+        unticked = [one.proposal for name, one in self._states.items() if one.is_unticked and name in found.ticked]
+        found = found._replace(
+            ticked={name: text for name, text in found.ticked.items() if not self._is_unticked(name)}
+        )
+        if unticked and not self._asked.dry_run:
+            self._note("proposed", unticked)  # a tick from now on is a new one
         waiting = {one.name: one for one in self._open("proposed", "held")}
         if unknown := sorted(self._given.keys() - waiting.keys()):
             raise UsageError(f"No proposal `{unknown[0]}` is open.", "`memory proposals` lists those that are.")
         wanted = {name: waiting[name].text for name, is_wanted in self._given.items() if is_wanted}
         unwanted = frozenset(name for name, is_wanted in self._given.items() if not is_wanted)
-        return PageAnswers({**found.ticked, **wanted}, found.refused - wanted.keys() | unwanted, found.lost)
+        refused = found.refused - wanted.keys() | unwanted
+        kept = {name: text for name, text in found.lines.items() if not self._is_ours(name, text, unticked)}
+        return PageAnswers({**found.ticked, **wanted}, refused, found.lost, kept, found.others)
 
     def _proposed(self) -> list[KnownStatement]:
         """What was proposed before, wanted or not: what says the same is not proposed again."""
@@ -169,27 +196,43 @@ class _Run:
             if one.state != "accepted"
         ]  # fmt: skip
 
+    def _is_unticked(self, name: str) -> bool:
+        return name in self._states and self._states[name].is_unticked
+
+    def _is_ours(self, name: str, text: str, unticked: Sequence[OpenProposal]) -> bool:
+        """Whether a line of the page stands there as this program writes it, but for a tick that was undone."""
+        return any(one.name == name for one in unticked) or (
+            name in self._states and text.strip() == proposal_page.line(self._states[name].proposal)
+        )
+
     # --- writing -------------------------------------------------------------------------------------------------
 
     def _note(self, what: str, proposals: Sequence[OpenProposal]) -> None:
-        rows = [{"name": one.name, "text": one.text, "said": one.day, "score": one.score} for one in proposals]
+        rows = [
+            {"name": one.name, "text": one.text, "said": one.day, "score": one.score, "personal": one.is_personal}
+            for one in proposals
+        ]
         journal.note_capture(self._vault.root, what, self._asked.now, self._saved.name, rows)
         for one in proposals:
             shown = one._replace(proposed=self._today.isoformat()) if what == "proposed" else one
             self._states[one.name] = ProposalState(shown, what, self._saved.name)
 
     def _accept(self, ticked: Mapping[str, str]) -> None:
+        """Write what was ticked; a line that states no fact is told of, and waits as it stands."""
         for name, text in ticked.items():
-            state = self._states[name]
-            self._retain(text, state.proposal.day)
-            self._note("accepted", [state.proposal])
+            proposal = self._states[name].proposal
+            try:
+                bullet = _bullet(text)
+            except VaultError as error:
+                self.report.problems.append(str(error).rstrip("."))
+                continue
+            self._retain(replace(bullet, scope="") if proposal.is_personal else bullet, proposal.day)
+            self._note("accepted", [proposal])
+            self.report.accepted += 1
 
-    def _close(self, names: Iterable[str], what: str) -> None:
-        self._note(what, [self._states[name].proposal for name in sorted(names)])
-
-    def _retain(self, text: str, day: str) -> None:
+    def _retain(self, bullet: Bullet, day: str) -> None:
         said = date.fromisoformat(day) if day else self._today
-        done = retain.retain_bullet(self._rewriter(), _bullet(text), said, template("daily.md"))
+        done = retain.retain_bullet(self._rewriter(), bullet, said, template("daily.md"))
         self.report.written.append(done.source)
         self.paths.add(done.path)
 
@@ -198,7 +241,7 @@ class _Run:
         wanted = [item for item in items if item.is_kept and item.name not in self._states]
         at_once = [item for item in wanted if item.is_asked_for or self._config.capture_mode == "write"]
         for item in at_once:
-            self._retain(str(item.bullet).removeprefix("- "), str(item.day or ""))
+            self._retain(item.bullet, str(item.day or ""))
             self._note("accepted", [_proposal(item)])
         rest = [_proposal(item) for item in wanted if item not in at_once]
         new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
@@ -210,19 +253,23 @@ class _Run:
 
     def _fold(self) -> None:
         oldest = (self._today - timedelta(days=FOLDED_DAYS)).isoformat()
-        self._note("folded", [one for one in self._open("proposed") if one.proposed < oldest])
+        waiting = self._open("proposed", "held")
+        self._note("folded", [one for one in waiting if (one.proposed or one.found or oldest) < oldest])
 
-    def _write_page(self) -> None:
+    def _write_page(self, answers: PageAnswers) -> None:
         shown = sorted(self._open("proposed"), key=lambda one: (one.proposed, -one.score, one.name))
         held = len(self._open("held"))
         path = proposal_page.PATH
 
         def compose(before: bytes | None) -> tuple[bytes, None]:
-            return proposal_page.compose(path, before, shown, held), None
+            return proposal_page.compose(path, before, shown, held, answers), None
 
         before = read_current(self._vault, path)
         if before is not None or shown:
-            self._rewriter().rewrite(path, compose)
+            try:
+                self._rewriter().rewrite(path, compose)
+            except (ConflictError, RefusedError, VaultError) as error:  # what was ticked is written all the same
+                self.report.problems.append(f"{path} was not brought up to date: {error}".rstrip("."))
             if read_current(self._vault, path) != before:
                 self.paths.add(path)
 
@@ -249,7 +296,7 @@ class _Run:
         captured: dict[str, list[str]] = {}
         for state in self._states.values():
             source = state.proposal.text.rpartition(" — ")[2]
-            if state.proposal.day == day.isoformat() and state.state in ("accepted", "proposed", "held"):
+            if state.proposal.day == day.isoformat() and state.state == "accepted":
                 captured.setdefault(source.partition("#")[0], []).append(_narrative(state.proposal.text))
         start = before if before is not None else retain.new_daily_note(self._vault, template("daily.md"), day, path)
         return work_log.compose(path, start, listed, captured), None
@@ -264,14 +311,15 @@ class _Run:
 
 
 def _proposal(item: CaptureItem) -> OpenProposal:
-    return OpenProposal(item.name, str(item.bullet).removeprefix("- "), str(item.day or ""), item.score)
+    text = str(item.bullet).removeprefix("- ")
+    return OpenProposal(item.name, text, str(item.day or ""), item.score, is_personal=item.category in PERSONAL)
 
 
 def _bullet(text: str) -> Bullet:
     """A bullet's text as the fact it states; raises VaultError where a person's words make none."""
     found = list(facts.facts(parse("x.md", f"## Retain\n- {text}\n".encode("utf-8", "replace")), None))
     head = facts.HEAD.match(text)
-    if len(found) != 1 or head is None:
+    if len(found) != 1 or head is None or not head[5].partition(" — ")[0].strip():
         raise VaultError(f"`{text}` is not one fact: it was not written.", "Write it as `O @Name: what is so`.")
     names = tuple(entities.mentions(head[3]))
     confidence = found[0].confidence if "c=" in (head[2] or "") else None

@@ -3,7 +3,8 @@
     - [ ] O(scope=project:tern) @Nora: Prefers dark themes. — sessions/claude-code/1a2b#m7 ^p-1a2b3c4d
 
 A tick has it written into the log of the day it was said, in the words that stand there; `[-]`, or a deleted line,
-refuses it for good. Where more than half is gone at once, or the page is, nobody refused anything.
+refuses it for good. Where more than half is gone at once, or the block is as it was written, nobody refused anything:
+the page may be older than the journal. A line that a person reworded stays as they left it.
 """
 
 import re
@@ -19,7 +20,8 @@ _HEADING = "## From sessions and logs"
 _INTRO = (
     "Tick what should be remembered (`[x]`), mark what should not (`[-]`); it happens at the next `memory capture`."
 )
-_LINE = re.compile(r"\s*[-*+] \[(?P<box>.)\] (?P<bullet>.+?) \^p-(?P<name>[0-9a-f]{8})\s*$")
+_LINE = re.compile(r"\s*[-*+] \[ ?(?P<box>.) ?\] (?P<bullet>.+?) \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$")
+_ITEM = re.compile(r"\s*[-*+] ")
 
 
 class OpenProposal(NamedTuple):
@@ -31,39 +33,63 @@ class OpenProposal(NamedTuple):
     score: float = 0.0
     proposed: str = ""
     """The day on which it was put on the page; "" where it is held back."""
+    found: str = ""
+    """The day on which it was found."""
+    is_personal: bool = False
+    """Whether a tick makes it hold everywhere: it is about who said it, or what they prefer."""
 
 
 class PageAnswers(NamedTuple):
-    """What a person answered: names and the bullets they ticked, names they refused, and how many lines are gone of
-    which nobody knows why."""
+    """What a person answered: names and the bullets they ticked, names they refused, how many lines are gone of which
+    nobody knows why, by their names all lines as they stand, and the lines that are a person's own."""
 
     ticked: Mapping[str, str]
     refused: frozenset[str]
     lost: int = 0
+    lines: Mapping[str, str] = {}
+    others: tuple[str, ...] = ()
 
 
 def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     """The answers on a page that is known to have `shown` these."""
     lines = page.block.lines if page.block else ()
     found = {match["name"]: match for match in map(_LINE.match, lines) if match}
+    # A line without its name may be any of those that are gone.
+    others = tuple(text for text in lines if _ITEM.match(text) and not _LINE.match(text))
     wanted = {one.name for one in shown}
-    ticked = {name: match["bullet"] for name, match in found.items() if name in wanted and match["box"] in "xX"}
+    ticked = {
+        name: f"{match['bullet']} {match['rest'].strip()}".strip()
+        for name, match in found.items()
+        if name in wanted and match["box"] in "xX"
+    }
     refused = {name for name, match in found.items() if name in wanted and match["box"] not in " xX"}
+    standing = {name: match[0] for name, match in found.items() if match["box"] != "-"}
     gone = wanted - found.keys()
-    if (len(gone) == 1 and page.block) or 2 * len(gone) <= len(wanted):
-        return PageAnswers(ticked, frozenset(refused | gone))
-    return PageAnswers(ticked, frozenset(refused), len(gone))
+    is_edited = page.block is not None and not page.block.is_as_written and not others
+    if is_edited and (len(gone) == 1 or 2 * len(gone) <= len(wanted)):
+        return PageAnswers(ticked, frozenset(refused | gone), lines=standing)
+    return PageAnswers(ticked, frozenset(refused), len(gone), standing, others)
 
 
-def compose(path: str, before: bytes | None, proposals: Sequence[OpenProposal], held: int) -> bytes:
-    """The page with these proposals in its block; raises ConflictError where its markers are broken."""
+def compose(
+    path: str, before: bytes | None, proposals: Sequence[OpenProposal], held: int, answers: PageAnswers
+) -> bytes:
+    """The page with these proposals in its block, in a person's words where they reworded one, and their own lines.
+
+    Raises ConflictError where the markers are broken.
+    """
     page = read_page(path, before if before is not None else b"# Proposals\n", BLOCK)
-    texts = (f"- [ ] {one.text} ^p-{one.name}" for one in proposals)
-    lines = [_HEADING, "", *([_INTRO, "", *texts] if proposals else ["Nothing open."])]
+    texts = [*(answers.lines.get(one.name) or line(one) for one in proposals), *answers.others]
+    lines = [_HEADING, "", *([_INTRO, "", *texts] if texts else ["Nothing open."])]
     if held:
         lines += ["", f"{held} more wait for another day."]
-    if page.block is None and not proposals and not held:
+    if page.block is None and not texts and not held:
         return before if before is not None else b""
     if page.block and page.block.lines == tuple(lines):
         return before or b""
     return put_block(page, BLOCK, Block(tuple(lines), sha(lines)))
+
+
+def line(proposal: OpenProposal) -> str:
+    """A proposal as its line."""
+    return f"- [ ] {proposal.text} ^p-{proposal.name}"

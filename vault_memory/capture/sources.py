@@ -14,6 +14,7 @@ from vault_memory.capture.statements import is_request
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
 from vault_memory.markdown import facts, provenance, scopes
+from vault_memory.markdown.conversation import PAGE_FOLDER
 from vault_memory.markdown.note import TEXT, Note, speaker
 from vault_memory.markdown.parse import parse
 from vault_memory.sessions import ledger, tools, transcript
@@ -125,7 +126,7 @@ def logs_beyond(
     """The daily logs that are not as they were when they were captured from, and saved so long ago; oldest first."""
     for path in sorted(vault.walk().files):
         day = daily_notes.name_day(path.rpartition("/")[2].removesuffix(".md"), vault.daily.format.rpartition("/")[2])
-        if day is None or (vault.daily.folder and not path.startswith(f"{vault.daily.folder}/")):
+        if day is None or path.startswith(PAGE_FOLDER):
             continue
         with suppress(OSError, VaultMemoryError):
             if idle_seconds and 0 <= vault.seconds_since_saved(path) < idle_seconds:

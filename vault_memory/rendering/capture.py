@@ -68,7 +68,7 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     if done.lost:
         yield f"{counted(done.lost, 'proposal')} vanished from {PATH}, and were put back."
     if not (done.written or done.proposed or done.accepted or done.declined):
-        yield f"Nothing new in {counted(done.sessions, 'session')}."
+        yield f"Nothing new ({counted(done.sessions, 'session')} and {counted(done.logs, 'log')} read)."
     if done.run:
         yield f"`memory reflect --undo {done.run}` takes it back."
 

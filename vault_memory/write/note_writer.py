@@ -3,7 +3,6 @@
 How a note is edited stands in retain.py, forget.py, edit.py and new_note.py.
 """
 
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -81,7 +80,7 @@ class NoteWriter:
         with self._alone():
             known = self._asked(lambda store: retain.describe_known(store.view(ALL), bullet, day), None)
             done = self._retain(bullet, day)
-            again = f"{known}: `memory forget {shlex.quote(done.source)}` takes this one out." if known else ""
+            again = f"{known}." if known else ""
             return replace(done, warning=" ".join(filter(None, (done.warning, again))))
 
     def _retain(self, bullet: Bullet, day: date) -> RetainResult:
