@@ -17,7 +17,7 @@ from vault_memory.rendering.common import dump
 
 
 @command("memory capture --dry-run", short_help="Propose what sessions and logs hold that is worth remembering.")
-@click.option("--since", metavar="D", help="Leave out what was said before D.")
+@click.option("--since", metavar="D", help="Look again at all that was said from D on.")
 @click.option(
     "--idle",
     type=click.IntRange(0, 10_000),
