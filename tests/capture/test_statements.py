@@ -1,5 +1,7 @@
 """What counts as a statement worth keeping, and what does not."""
 
+import time
+
 import pytest
 
 from vault_memory.capture.statements import Said, find_log_statements, find_statements
@@ -92,3 +94,44 @@ def test_a_language_that_is_off_has_requests_alone() -> None:
 )  # fmt: skip
 def test_a_log_states_what_it_says_of_names_or_asks_to_remember(line: str, found: list[str]) -> None:
     assert [one.text for one in find_log_statements(line, 1, LANGUAGES)] == found
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<a>" * 30_000,
+        "".join(f"<t{number}>" for number in range(15_000)),
+        "</a>" * 10_000 + "<a>" * 10_000,
+        "--- " + "a-----" * 15_000 + "x",
+        "log: " * 18_000 + "x",
+        "scrap " * 15_000,
+        "from " + "please " * 13_000 + ":",
+        "\u201f" * 90_000,
+        "remember " * 10_000,
+        ", , if " * 13_000,
+    ],
+    ids=lambda text: ascii(text[:12]),
+)
+def test_hostile_text_takes_time_in_proportion(hostile: str) -> None:
+    def seconds(text: str) -> float:
+        start = time.process_time()
+        kept(("A", text), ("U", "We always book hotel Arcadas."), ("U", text))
+        return time.process_time() - start
+
+    seconds(hostile[:1000])
+    quarter = hostile[: len(hostile) // 8] + hostile[-len(hostile) // 8 :]
+    assert seconds(hostile) < 9 * seconds(quarter) + 0.1  # four times as much; a square would take sixteen
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<a>pasted <a>more</a>\nWe never deploy on Fridays",
+        "<b>\n```\n<c>\n```\nWe never deploy on Fridays",
+        "<log>" + "We always use tabs here. " * 1000 + "</LOG>\nWe never deploy on Fridays",
+        "We never deploy on Fridays\n\n" + "see below, it is long\n" * 5000,
+    ],
+    ids=lambda text: text[:8],
+)
+def test_what_stands_beside_something_pasted_is_stated(text: str) -> None:
+    assert [statement for _, statement in kept(("U", text))] == ["We never deploy on Fridays"]

@@ -556,10 +556,10 @@ REPORTED = re.compile(
 
 LEAD_IN = re.compile(
     _joined(r"""
-    ^[^\n]*\b(?:says?|said|wrote|writes|sent|here'?s|here is|pasted?|from|e?-?mail|slack|message|ticket|issue|page|
+    ^(?=[^\n]*\b(?:says?|said|wrote|writes|sent|here'?s|here is|pasted?|from|e?-?mail|slack|message|ticket|issue|page|
     site|docs?|readme|wiki|article|post|thread|review|logs?|output|error|letter|flyer|contract|spec|changelog|
     transcript|hier ist|schreibt|schrieb|fehler|nachricht|voici|message|écrit|aquí está|mensaje|correo|dice|
-    aqui está|mensagem|diz|escreveu)\b[^\n]*:[ \t]*$(?!\n+\0)
+    aqui está|mensagem|diz|escreveu)\b)[^\n]*:[ \t]*$(?!\n+\0)
 """),
     re.IGNORECASE | re.MULTILINE,
 )

@@ -6,6 +6,7 @@ joke, a quotation, a task, matter of this day, or was taken back later in the sa
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from vault_memory.capture import cues
@@ -21,14 +22,20 @@ MIN_WORDS, SHORT_WORDS, MAX_WORDS = 4, 7, 45
 TYPED_CHARS, TYPED_LINES = 1500, 12
 """A longer message was pasted, but for what its sender wrote before and after."""
 
+END_CHARS = 8000
+"""So much is read of each end of a message, code and tags aside; what is longer was pasted."""
+
 TELLING_LENGTH = 1.0
 """The length of a word's vector from which it is about something; function words are shorter."""
 
 AT_ONCE_CHARS = 12
 """What begins so early in the next message takes back what was said last."""
 
+RETRACTIONS, RETRACTION_CHARS = 20, 300
+"""So many retractions of one message are read, and so many characters to each side of one: more is no speech."""
+
 _MAIL = re.compile(
-    r"^(?:(?:From|To|Subject|Von|An|Betreff|De|À|Objet|Para|Asunto|Assunto): .*\n){2}|^-{3,} ?\w.*-{3,}$"
+    r"^(?:(?:From|To|Subject|Von|An|Betreff|De|À|Objet|Para|Asunto|Assunto): .*\n){2}|^-{3,} ?\w.*---$"
     r"|^.{0,80}\b(?:wrote|schrieb|a écrit|escribió|escreveu) ?:$",
     re.MULTILINE,
 )
@@ -37,12 +44,9 @@ _END = re.compile(
     rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{cues.MONTHS}))|(?<=[!?])(?=\w)|\n+"
 )
 """Where a sentence ends: not after an initial, a title, or an ordinal before a month."""
-_PASTED = re.compile(
-    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?(?:</(?P=tag)>)",
-    re.DOTALL | re.IGNORECASE,
-)
-"""Code, and what stands between tags: put there by a tool, or pasted."""
-_QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„«»]{25,}[\"“”»]")
+_MARK = re.compile(r"```|~~~|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", re.IGNORECASE)
+"""Where a block begins or ends, code or what stands between tags: put there by a tool, or pasted."""
+_QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„‟«»]{25,}[\"“”»]")
 _QUOTED = re.compile(r"^\s*>|^\s*[\"“„«].{20,}|^\s*\|")
 _OPENING = re.compile(
     r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|so(?! (?:that )?you\b)|and|but|also|well|btw|fyi|nah|nope|yes|yep|yeah|omg|argh|ta"
@@ -53,6 +57,7 @@ _ONE_OFF = re.compile(
     r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
 _CLAUSE = re.compile(r"[,;] | (?:so|because|but|und|aber|donc|mais|pero|mas) ")
+_CLAUSE_END = re.compile(r"[,.;!?\n]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Nobody types these: the line was pasted from a terminal."""
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
@@ -126,11 +131,34 @@ def _typed(text: str) -> str:
     return "\n".join(part for part in ends if len(part) <= TYPED_CHARS and part.count("\n") <= 2)
 
 
+def _without_blocks(text: str) -> str:
+    """A message without code, and without what stands between a tag and the next that closes it."""
+    blocks: list[tuple[int, int]] = []
+    nearest = {"```": len(text), "~~~": len(text)}  # by name, the end of the next mark that closes such a block
+    for mark in reversed(list(_MARK.finditer(text))):
+        name = (mark["tag"] or mark[0]).lower()
+        if not mark["slash"] and name in nearest:
+            blocks.append((mark.start(), nearest[name]))
+        if mark["slash"] or not mark["tag"]:
+            nearest[name] = mark.end()
+    parts, at = [], 0
+    for start, end in reversed(blocks):
+        if start >= at:
+            parts.append(text[at:start])
+            at = end
+    return "\n".join([*parts, text[at:]])
+
+
+def _ends(text: str) -> str:
+    """The beginning and the end of a long text."""
+    return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n\n{text[-END_CHARS:]}"
+
+
 def _own_words(text: str) -> str:
     """A message without code, blocks, long quotations, and without the text that a line of it announces."""
-    text = _QUOTATION.sub("\0", _PASTED.sub("\n", text))
+    text = _QUOTATION.sub("\0", _ends(_without_blocks(text)))
     for lead in cues.LEAD_IN.finditer(text):
-        if not cues.request_pattern().search(_lower(lead[0])):
+        if not cues.request_pattern().search(_lower(lead[0][:TYPED_CHARS])):
             text = text[: lead.start()]
             break
     return text.replace("\0", "")
@@ -294,18 +322,18 @@ def is_taken_back(statement: Statement, messages: Sequence[Said]) -> bool:
     same = next((said.text for said in messages if said.number == statement.message), "")
     return any(
         _takes_back(text, retraction, own, is_next=place < 2)
-        for place, text in enumerate([same.rpartition(statement.sentence)[2], *later])
-        for retraction in cues.RETRACTION.finditer(_lower(text))
+        for place, text in enumerate(map(_ends, [same.rpartition(statement.sentence)[2], *later]))
+        for retraction in islice(cues.RETRACTION.finditer(_lower(text)), RETRACTIONS)
     )
 
 
 def _takes_back(text: str, retraction: re.Match[str], own: set[str], *, is_next: bool) -> bool:
     """Whether a retraction names one of these words in its clause, or in the first one after it that names anything;
     one that opens the very next thing somebody says and names nothing ("scrap that") is about what was said last."""
-    begin = max(text.rfind(mark, 0, retraction.start()) for mark in ",.;!?\n")
-    before = _telling(text[begin + 1 : retraction.start()])
-    clause, *further = map(_telling, re.split(r"[,.;!?\n]", text[retraction.end() :]))
-    if is_next and retraction.start() < AT_ONCE_CHARS and not clause:
+    start, end = retraction.span()
+    before = _telling(_CLAUSE_END.split(text[max(0, start - RETRACTION_CHARS) : start])[-1])
+    clause, *further = map(_telling, _CLAUSE_END.split(text[end : end + RETRACTION_CHARS]))
+    if is_next and start < AT_ONCE_CHARS and not clause:
         return True
     return bool(own & (before | next(filter(None, [clause, *further]), set())))
 
