@@ -102,7 +102,7 @@ def test_a_log_states_what_it_says_of_names_or_asks_to_remember(line: str, found
         "<a>" * 30_000,
         "".join(f"<t{number}>" for number in range(15_000)),
         "</a>" * 10_000 + "<a>" * 10_000,
-        "--- " + "a-----" * 15_000 + "x",
+        "--- a" + "-" * 90_000 + "x",
         "log: " * 18_000 + "x",
         "scrap " * 15_000,
         "from " + "please " * 13_000 + ":",
