@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.capture.admission import PRESETS, PRIORS, Evidence, admission, gating_scalar
+from vault_memory.capture.admission import PRESETS, PRIORS, AdmissionInput, admission, gating_scalar
 
 share = st.floats(0, 1)
 
@@ -40,14 +40,14 @@ def test_the_gate_lies_between_its_branches(text: str, known: list[float], turns
 
 def test_the_admission_of_a_preference() -> None:
     # .1 · .8 + .1 · 1 + .1 · (1 − .5) + .1 · 1 + .6 · .9 · .8
-    score = admission("preferences", Evidence(0.8, 1.0, 0.5), PRESETS["balanced"])
+    score = admission("preferences", AdmissionInput(0.8, 1.0, 0.5), PRESETS["balanced"])
     assert score == pytest.approx(0.08 + 0.1 + 0.05 + 0.1 + 0.432)
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
 def test_no_category_is_kept_for_its_prior_alone(preset) -> None:
     """The weak spot of the original: in `balanced` the prior alone reached what is rejected below."""
-    useless = Evidence(0.0, 0.0, 1.0, 0.0)
+    useless = AdmissionInput(0.0, 0.0, 1.0, 0.0)
     assert all(admission(category, useless, preset) < preset.reject for category in PRIORS)
     assert sum(preset[:5]) == pytest.approx(1)
 
@@ -55,5 +55,7 @@ def test_no_category_is_kept_for_its_prior_alone(preset) -> None:
 @given(share, share, share, share)
 def test_more_use_never_lowers_the_score(low: float, high: float, confidence: float, similarity: float) -> None:
     one, two = sorted((low, high))
-    scores = [admission("cases", Evidence(use, confidence, similarity), PRESETS["balanced"]) for use in (one, two)]
+    scores = [
+        admission("cases", AdmissionInput(use, confidence, similarity), PRESETS["balanced"]) for use in (one, two)
+    ]
     assert scores[0] <= scores[1] + 1e-12

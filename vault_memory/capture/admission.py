@@ -41,7 +41,7 @@ DECAY = math.log(2) / 30
 """How fast, a day, a statement becomes recent again that was last made so long ago."""
 
 
-class Evidence(NamedTuple):
+class AdmissionInput(NamedTuple):
     """What an admission rests on, each 0..1 but for `gap_days`: how long ago the like was last said, None for never."""
 
     utility: float
@@ -50,7 +50,7 @@ class Evidence(NamedTuple):
     gap_days: float | None = None
 
 
-def admission(category: str, evidence: Evidence, preset: Preset) -> float:
+def admission(category: str, evidence: AdmissionInput, preset: Preset) -> float:
     """The AMAC-v1 score of a statement, 0..1."""
     recency = 1.0 if evidence.gap_days is None else 1 - math.exp(-DECAY * evidence.gap_days)
     return (

@@ -14,10 +14,10 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from vault_memory.capture import cues, sources
-from vault_memory.capture.admission import GATE, PRESETS, Evidence, Gating, admission, gating_scalar
+from vault_memory.capture.admission import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.model_engine import model_statements
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import Said, Statement, find_log_statements, find_statements, is_taken_back
+from vault_memory.capture.statements import Statement, Utterance, find_log_statements, find_statements, is_taken_back
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -105,7 +105,7 @@ class CaptureItem(NamedTuple):
         return Bullet(f"{self.text}{tag} — {self.source}", self.kind, self.entities, scope=scope)
 
 
-class Found(NamedTuple):
+class Findings(NamedTuple):
     """What a capture found; how far it read; and for the log of sessions, where one is kept, each one's days."""
 
     report: "CaptureReport"
@@ -148,7 +148,7 @@ class CaptureReport:
 
 def find_items(
     index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, proposed: Sequence[KnownStatement] = ()
-) -> Found:
+) -> Findings:
     """What sessions and logs hold that nobody captured yet; writes no note and no mark."""
     started, config = time.monotonic(), index.config
     synced = sync_transcripts(config, environ)
@@ -176,7 +176,7 @@ def find_items(
                 marks.logs[log.path] = log.digest
             report.problems += judge.problems
     report.sessions, report.logs, report.seconds = len(sessions), len(logs), time.monotonic() - started
-    return Found(report, marks, days)
+    return Findings(report, marks, days)
 
 
 def _days_of(
@@ -225,7 +225,7 @@ class _Judge:
 
     def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
         """What a session's user stated after so many messages."""
-        said = [Said(one.number, one.is_user, one.text.replace(BREAK, "\n")) for one in session.messages]
+        said = [Utterance(one.number, one.is_user, one.text.replace(BREAK, "\n")) for one in session.messages]
         days = {one.number: one.day for one in session.messages}
         turns = [one for one in said if one.by_user]
         vectors = dict(zip((one.number for one in turns), builtin().embed([one.text for one in turns]), strict=True))
@@ -238,7 +238,7 @@ class _Judge:
                 found.append(self._judge(statement, place, before))
         return found
 
-    def _statements(self, said: Sequence[Said], done: int) -> list[Statement]:
+    def _statements(self, said: Sequence[Utterance], done: int) -> list[Statement]:
         """What a session states: requests by their words, all else by the model where one answers, else by cues."""
         found = find_statements(said, self._languages)
         if self._writer is None or self._writer.is_over:
@@ -271,7 +271,7 @@ class _Judge:
         kind, category = statement.cue.kind, statement.cue.category
         compared = self._comparer.compare(statement.text, kind, about)
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
-        score = admission(category, Evidence(statement.cue.certainty, 1.0, compared.similarity), self._weights)
+        score = admission(category, AdmissionInput(statement.cue.certainty, 1.0, compared.similarity), self._weights)
         decision, why = compared.decision, ""
         if decision == SKIP:
             why = "refused" if compared.known and compared.known.is_refused else "known"

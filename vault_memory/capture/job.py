@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from vault_memory.capture import proposal_page, sources, work_log
-from vault_memory.capture.capture import PERSONAL, CaptureItem, CaptureReport, CaptureRequest, Found, find_items
+from vault_memory.capture.capture import PERSONAL, CaptureItem, CaptureReport, CaptureRequest, Findings, find_items
 from vault_memory.capture.proposal_page import OpenProposal, PageAnswers
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import template
@@ -136,7 +136,7 @@ class _Run:
     def run(self, environ: Mapping[str, str]) -> "_Run":
         answers = self._read_answers()
         found = (
-            Found(CaptureReport(), sources.load_marks(self._vault.root, environ))
+            Findings(CaptureReport(), sources.load_marks(self._vault.root, environ))
             if self._given  # only answers
             else find_items(self._index, environ, self._asked, self._proposed())
         )
