@@ -9,14 +9,14 @@ from model_server import Model, model_server
 from vaults import fill
 
 from vault_memory.capture.model_engine import model_statements
-from vault_memory.capture.statements import Utterance
+from vault_memory.capture.statements import SessionTurn
 from vault_memory.config import Config
 from vault_memory.federation import Federation
 
 SAID = [
-    Utterance(1, True, "The warehouse printers are all 203 dpi though, so the default stays 8."),
-    Utterance(2, False, "Then I keep 8 dots per millimetre. Kettleby uses 300 dpi."),
-    Utterance(3, True, "Mara never signs before noon. Do we need a second reviewer?"),
+    SessionTurn(1, True, "The warehouse printers are all 203 dpi though, so the default stays 8."),
+    SessionTurn(2, False, "Then I keep 8 dots per millimetre. Kettleby uses 300 dpi."),
+    SessionTurn(3, True, "Mara never signs before noon. Do we need a second reviewer?"),
 ]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.capture.statements import Statement, Utterance, find_statements
+from vault_memory.capture.statements import SessionTurn, Statement, find_statements
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 
@@ -156,7 +156,7 @@ def _phrases(table: str) -> list[str]:
 
 
 def _found(text: str) -> list[Statement]:
-    return find_statements([Utterance(1, True, text)], LANGUAGES)
+    return find_statements([SessionTurn(1, True, text)], LANGUAGES)
 
 
 @pytest.mark.parametrize("text", _phrases(REQUESTS))
@@ -190,5 +190,9 @@ def test_nothing_is_taken_from_what_somebody_else_said(text: str, wrapped: str) 
 
 @given(st.sampled_from(_phrases(REQUESTS) + _phrases(STATEMENTS)))
 def test_what_is_taken_back_at_once_is_not_kept(text: str) -> None:
-    said = [Utterance(1, True, text), Utterance(2, False, "Done."), Utterance(3, True, "Actually no, scrap that.")]
+    said = [
+        SessionTurn(1, True, text),
+        SessionTurn(2, False, "Done."),
+        SessionTurn(3, True, "Actually no, scrap that."),
+    ]
     assert find_statements(said, LANGUAGES) == []

@@ -4,14 +4,14 @@ import time
 
 import pytest
 
-from vault_memory.capture.statements import Utterance, find_log_statements, find_statements
+from vault_memory.capture.statements import SessionTurn, find_log_statements, find_statements
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 
 
 def kept(*said: tuple[str, str], languages: tuple[str, ...] = LANGUAGES) -> list[tuple[str, str]]:
     """(category, text) of what the user stated; each message is its speaker's letter and its text."""
-    messages = [Utterance(number, who == "U", text) for number, (who, text) in enumerate(said, start=1)]
+    messages = [SessionTurn(number, who == "U", text) for number, (who, text) in enumerate(said, start=1)]
     return [(one.cue.category, one.text) for one in find_statements(messages, languages)]
 
 

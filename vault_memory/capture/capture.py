@@ -17,7 +17,7 @@ from vault_memory.capture import cues, sources
 from vault_memory.capture.admission import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.model_engine import model_statements
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import Statement, Utterance, find_log_statements, find_statements, is_taken_back
+from vault_memory.capture.statements import SessionTurn, Statement, find_log_statements, find_statements, is_taken_back
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -225,7 +225,7 @@ class _Judge:
 
     def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
         """What a session's user stated after so many messages."""
-        said = [Utterance(one.number, one.is_user, one.text.replace(BREAK, "\n")) for one in session.messages]
+        said = [SessionTurn(one.number, one.is_user, one.text.replace(BREAK, "\n")) for one in session.messages]
         days = {one.number: one.day for one in session.messages}
         turns = [one for one in said if one.by_user]
         vectors = dict(zip((one.number for one in turns), builtin().embed([one.text for one in turns]), strict=True))
@@ -238,7 +238,7 @@ class _Judge:
                 found.append(self._judge(statement, place, before))
         return found
 
-    def _statements(self, said: Sequence[Utterance], done: int) -> list[Statement]:
+    def _statements(self, said: Sequence[SessionTurn], done: int) -> list[Statement]:
         """What a session states: requests by their words, all else by the model where one answers, else by cues."""
         found = find_statements(said, self._languages)
         if self._writer is None or self._writer.is_over:

@@ -11,7 +11,7 @@ from typing import Any
 
 from vault_memory.capture import cues
 from vault_memory.capture.cues import Cue
-from vault_memory.capture.statements import Statement, Utterance, is_statable, split_sentences
+from vault_memory.capture.statements import SessionTurn, Statement, is_statable, split_sentences
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, traced
 from vault_memory.reflect.model_writer import ungrounded
@@ -53,7 +53,7 @@ _NEGATION = re.compile(
 )
 
 
-def model_statements(ask: Ask, said: Sequence[Utterance], done: int) -> list[Statement]:
+def model_statements(ask: Ask, said: Sequence[SessionTurn], done: int) -> list[Statement]:
     """What a model finds in a session after so many messages; raises RemoteError where it gives no usable answer."""
     given = {one.number: one for one in said if one.number > done}
     if not any(one.by_user for one in given.values()):
@@ -67,7 +67,7 @@ def model_statements(ask: Ask, said: Sequence[Utterance], done: int) -> list[Sta
     return [found for row in rows if (found := _checked(*row, given))]
 
 
-def _messages(said: Sequence[Utterance]) -> list[dict[str, str]]:
+def _messages(said: Sequence[SessionTurn]) -> list[dict[str, str]]:
     rows: list[dict[str, Any]] = []
     room = SESSION_CHARS
     for one in reversed(said):
@@ -80,7 +80,7 @@ def _messages(said: Sequence[Utterance]) -> list[dict[str, str]]:
     return [{"role": "system", "content": _INSTRUCTIONS}, {"role": "user", "content": document}]
 
 
-def _checked(text: str, category: str, number: int, given: Mapping[int, Utterance]) -> Statement | None:
+def _checked(text: str, category: str, number: int, given: Mapping[int, SessionTurn]) -> Statement | None:
     """An item as a statement; None where its message does not say it."""
     source = given.get(number)
     if source is None or not source.by_user or category not in CATEGORIES or not text or len(text) > MAX_CHARS:

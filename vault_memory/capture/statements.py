@@ -77,7 +77,7 @@ class Statement(NamedTuple):
     """The name of whom a sentence of a log is about."""
 
 
-class Utterance(NamedTuple):
+class SessionTurn(NamedTuple):
     """One message of a session."""
 
     number: int
@@ -85,7 +85,7 @@ class Utterance(NamedTuple):
     text: str
 
 
-def find_statements(messages: Sequence[Utterance], languages: tuple[str, ...]) -> list[Statement]:
+def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
     """What a session's user stated that is worth keeping, in the order in which it was said."""
     found: list[Statement] = []
     question = ""
@@ -98,7 +98,7 @@ def find_statements(messages: Sequence[Utterance], languages: tuple[str, ...]) -
     return [one for one in found if not is_taken_back(one, messages)]
 
 
-def _of_message(said: Utterance, question: str, languages: tuple[str, ...]) -> Iterator[Statement]:
+def _of_message(said: SessionTurn, question: str, languages: tuple[str, ...]) -> Iterator[Statement]:
     """What one message of the user's states; `question` is the agent's that it answers, or ""."""
     before, is_announced = "", False
     for place, sentence in enumerate(split_sentences(said.text)):
@@ -315,7 +315,7 @@ def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def is_taken_back(statement: Statement, messages: Sequence[Utterance]) -> bool:
+def is_taken_back(statement: Statement, messages: Sequence[SessionTurn]) -> bool:
     """Whether the user took a statement back later in the session: by its words, or by the next thing they said."""
     own = _telling(statement.sentence)
     later = [said.text for said in messages if said.by_user and said.number > statement.message]
