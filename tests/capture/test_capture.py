@@ -13,6 +13,7 @@ from vault_memory.config import Config
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.federation import Federation
 from vault_memory.rendering.capture import capture_text, proposals_text
+from vault_memory.sessions import ledger
 
 SAMPLE = Path(__file__).parents[2] / "sample-vault"
 PAGE = "bank/proposals.md"
@@ -140,6 +141,24 @@ def test_what_a_person_writes_on_the_page_stays_theirs(memory: Federation) -> No
     age(file, 60)
     assert memory.capture().declined == 0
     assert "and the tests" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+
+
+def test_an_answer_on_the_command_line_takes_the_words_on_the_page(memory: Federation) -> None:
+    memory.capture()
+    file = memory.vault.root / PAGE
+    file.write_text(file.read_text().replace("Mara owns the billing module.", "Mara owns billing only."))
+    age(file, 60)
+    (mara,) = [one for one in memory.proposals() if "Mara" in one.text]
+    memory.capture(yes=[mara.name])
+    assert "Mara owns billing only." in (memory.vault.root / "memory/2026-03-01.md").read_text()
+
+
+def test_an_answer_leaves_the_end_of_a_session_marked(memory: Federation) -> None:
+    memory.capture()
+    ledger.mark_ended(os.environ, "claude-code", "s9")
+    age(ledger.end_file(os.environ, "claude-code", "s9"), 60)
+    memory.capture(no=[memory.proposals()[0].name])
+    assert ledger.end_file(os.environ, "claude-code", "s9").exists()
 
 
 def test_since_looks_again_and_loses_nothing_for_later(memory: Federation, tmp_path: Path) -> None:

@@ -153,9 +153,9 @@ class _Run:
         if self._config.sessions_log:
             answered = {self._states[name].proposal.day for name in (*answers.ticked, *answers.refused)} - {""}
             self._write_work_log(found.days, map(date.fromisoformat, answered))
-        if self._asked.since is None:  # what was left out is for another time
+        if self._asked.since is None and not self._given:  # what was left out is for another time
             sources.save_marks(self._vault.root, environ, found.marks)
-        ledger.forget_ends(environ, self._began)
+            ledger.forget_ends(environ, self._began)
         self.report.waiting = len(self._open("proposed", "held"))
         self.report.run = self._saved.name if self.paths else ""
         return self
@@ -170,19 +170,19 @@ class _Run:
         shown = self._open("proposed")
         page = read_page(proposal_page.PATH, data, proposal_page.BLOCK) if data is not None else None
         found = proposal_page.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
-        unticked = [one.proposal for name, one in self._states.items() if one.is_unticked and name in found.ticked]
-        found = found._replace(
-            ticked={name: text for name, text in found.ticked.items() if not self._is_unticked(name)}
-        )
-        if unticked and not self._asked.dry_run:
-            self._note("proposed", unticked)  # a tick from now on is a new one
+        unticked = {name for name in found.ticked if self._states[name].is_unticked}
+        found = found._replace(ticked={name: text for name, text in found.ticked.items() if name not in unticked})
+        if unticked and not self._asked.dry_run:  # a tick from now on is a new one
+            self._note("proposed", [self._states[name].proposal for name in sorted(unticked)])
         waiting = {one.name: one for one in self._open("proposed", "held")}
         if unknown := sorted(self._given.keys() - waiting.keys()):
             raise UsageError(f"No proposal `{unknown[0]}` is open.", "`memory proposals` lists those that are.")
-        wanted = {name: waiting[name].text for name, is_wanted in self._given.items() if is_wanted}
+        words = {name: proposal_page.words(text) for name, text in found.lines.items()}
+        wanted = {name: words.get(name, waiting[name].text) for name, is_wanted in self._given.items() if is_wanted}
         unwanted = frozenset(name for name, is_wanted in self._given.items() if not is_wanted)
         refused = found.refused - wanted.keys() | unwanted
-        kept = {name: text for name, text in found.lines.items() if not self._is_ours(name, text, unticked)}
+        ours = {name: proposal_page.line(one.proposal) for name, one in self._states.items()}
+        kept = {name: text for name, text in found.lines.items() if name not in unticked and text != ours[name]}
         return PageAnswers({**found.ticked, **wanted}, refused, found.lost, kept, found.others)
 
     def _proposed(self) -> list[KnownStatement]:
@@ -195,15 +195,6 @@ class _Run:
             for name, one in self._states.items()
             if one.state != "accepted"
         ]  # fmt: skip
-
-    def _is_unticked(self, name: str) -> bool:
-        return name in self._states and self._states[name].is_unticked
-
-    def _is_ours(self, name: str, text: str, unticked: Sequence[OpenProposal]) -> bool:
-        """Whether a line of the page stands there as this program writes it, but for a tick that was undone."""
-        return any(one.name == name for one in unticked) or (
-            name in self._states and text.strip() == proposal_page.line(self._states[name].proposal)
-        )
 
     # --- writing -------------------------------------------------------------------------------------------------
 

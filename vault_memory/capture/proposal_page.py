@@ -57,13 +57,9 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     # A line without its name may be any of those that are gone.
     others = tuple(text for text in lines if _ITEM.match(text) and not _LINE.match(text))
     wanted = {one.name for one in shown}
-    ticked = {
-        name: f"{match['bullet']} {match['rest'].strip()}".strip()
-        for name, match in found.items()
-        if name in wanted and match["box"] in "xX"
-    }
+    ticked = {name: words(match[0]) for name, match in found.items() if name in wanted and match["box"] in "xX"}
     refused = {name for name, match in found.items() if name in wanted and match["box"] not in " xX"}
-    standing = {name: match[0] for name, match in found.items() if match["box"] != "-"}
+    standing = {name: match[0] for name, match in found.items() if name in wanted and match["box"] != "-"}
     gone = wanted - found.keys()
     is_edited = page.block is not None and not page.block.is_as_written and not others
     if is_edited and (len(gone) == 1 or 2 * len(gone) <= len(wanted)):
@@ -93,3 +89,9 @@ def compose(
 def line(proposal: OpenProposal) -> str:
     """A proposal as its line."""
     return f"- [ ] {proposal.text} ^p-{proposal.name}"
+
+
+def words(text: str) -> str:
+    """The fact that a line of the page states, also where somebody went on writing behind its name."""
+    match = _LINE.match(text)
+    return " ".join(filter(None, (match["bullet"], match["rest"].strip()))) if match else ""

@@ -7,8 +7,7 @@ from typing import Any
 from vault_memory.capture.capture import CaptureItem, CaptureReport
 from vault_memory.capture.proposal_page import PATH, OpenProposal
 from vault_memory.markdown import facts, provenance
-from vault_memory.reflect.sections import counted
-from vault_memory.rendering.common import clean, place, schema
+from vault_memory.rendering.common import clean, place, plural, schema
 from vault_memory.search.entity_profile import FactLine
 from vault_memory.store.journal import JournalEntry
 
@@ -55,20 +54,20 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
                 if item.resembles:
                     yield f"    resembles {item.resembles}"
     if done.dry_run:
-        yield f"Read {counted(done.sessions, 'session')}: nothing was written (--dry-run)."
+        yield f"Read {plural(done.sessions, 'session')}: nothing was written (--dry-run)."
         return
     for source in done.written:
         yield f"Remembered: {source}"
     if done.proposed:
-        yield f"{counted(done.proposed, 'proposal')} in {PATH}: tick what should be remembered."
+        yield f"{plural(done.proposed, 'proposal')} in {PATH}: tick what should be remembered."
     if done.held_back:
         yield f"{done.held_back} more wait for another day."
     if done.declined:
-        yield f"{counted(done.declined, 'proposal')} refused for good."
+        yield f"{plural(done.declined, 'proposal')} refused for good."
     if done.lost:
-        yield f"{counted(done.lost, 'proposal')} vanished from {PATH}, and were put back."
+        yield f"{plural(done.lost, 'proposal')} vanished from {PATH}, and were put back."
     if not (done.written or done.proposed or done.accepted or done.declined):
-        yield f"Nothing new ({counted(done.sessions, 'session')} and {counted(done.logs, 'log')} read)."
+        yield f"Nothing new ({plural(done.sessions, 'session')} and {plural(done.logs, 'log')} read)."
     if done.run:
         yield f"`memory reflect --undo {done.run}` takes it back."
 
@@ -121,4 +120,4 @@ def journal_text(found: Sequence[JournalEntry], days: int) -> str:
         about = entry.text or ", ".join(entry.about[:MAX_NAMED])
         more = f", {len(entry.about) - MAX_NAMED} more" if len(entry.about) > MAX_NAMED and not entry.text else ""
         lines.append(f"{entry.at[:16].replace('T', ' ')}  {entry.event:10} {clean(about)}{more}".rstrip())
-    return "\n".join(lines) or f"Nothing in {counted(days, 'day')}."
+    return "\n".join(lines) or f"Nothing in {plural(days, 'day')}."

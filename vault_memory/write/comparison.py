@@ -41,7 +41,7 @@ class KnownStatement(NamedTuple):
     kind: str = "W"
     is_refused: bool = False
     is_batch: bool = False
-    """Whether it was found in this very run."""
+    """Whether it was found in this very run, or is a proposal that waits: no note holds it yet."""
 
 
 def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFact]:
