@@ -140,11 +140,16 @@ def _find_weak(found: Candidates, telling: Collection[int], hits: Mapping[str, C
     return frozenset(i for i in far if i not in telling and i not in whole)
 
 
+def telling_weight(length: float) -> float:
+    """How much a word tells by the length of its vector, 0..1."""
+    return min(max((length - SAYS_NOTHING) / (SAYS_ALL - SAYS_NOTHING), 0.0), 1.0)
+
+
 def _weight(word: str, passages: int, found: Candidates, embedder: StaticEmbedder) -> float:
     """How much a word tells, 0..1; so many passages hold it."""
     length = embedder.word_length(word)
     if length is not None:
-        return min(max((length - SAYS_NOTHING) / (SAYS_ALL - SAYS_NOTHING), 0.0), 1.0)
+        return telling_weight(length)
     if not passages or not word.isalpha():  # `HO-212` and `p95` name one thing
         return 1.0
     total = found.totals.passages

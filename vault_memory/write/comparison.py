@@ -9,6 +9,7 @@ from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.markdown import facts
 from vault_memory.markdown.claims import claims
 from vault_memory.markdown.supersede import supersedes
+from vault_memory.search.relevance_gate import telling_weight
 from vault_memory.store import note_queries
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.vectors import cosine
@@ -142,7 +143,7 @@ class Comparer:
         found: dict[str, float] = {}
         for word in _WORD.findall(text.casefold()):
             length = self._embedder.word_length(word)
-            weight = 1.0 if length is None else min(max((length - 0.8) / 1.4, 0.0), 1.0)
+            weight = 1.0 if length is None else telling_weight(length)
             if weight:
                 found[word[:SAME_LETTERS]] = max(found.get(word[:SAME_LETTERS], 0.0), weight)
         return found
