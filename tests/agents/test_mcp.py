@@ -606,7 +606,7 @@ def test_an_interrupt_ends_it(root: Path) -> None:
     wire = Wire(root)
     wire.greet()
     wire.process.send_signal(signal.SIGINT)
-    assert wire.process.wait(10) == 0
+    assert wire.process.wait(60) == 0
 
 
 @pytest.mark.parametrize("busy", [False, True])
@@ -621,4 +621,4 @@ def test_it_ends_with_its_client(root: Path, busy: bool) -> None:
             time.sleep(0.2)
         assert wire.process.stdin
         wire.process.stdin.close()
-        assert wire.process.wait(10) == 0
+        assert wire.process.wait(60) == 0

@@ -30,7 +30,7 @@ NOTES = {
     "anchor.md": "The anchor lies in the harbour.", "a.md": "alpha", "deep/b.md": "beta", "deep/er/c.md": "gamma",
     "Other/d.md": "delta",
 }  # fmt: skip
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 # The program itself ignores this one, see watch.py; pytest has its own list of what is ignored.
 pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")
@@ -39,12 +39,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning"
 class WatchedVault:
     """A vault whose index is kept in step."""
 
-    def __init__(self, root: Path, **settings: Any) -> None:
+    def __init__(self, root: Path, after: Callable[[bool], None] = lambda changed: None, **settings: Any) -> None:
         self.root = root
         self.memory = memory(root, **settings)
         self.changes = ChangeQueue()
         self.watcher = Watcher(self.memory.vault.root, self.changes)
-        self.worker = IndexWorker(LiveSettings(self.memory.config), self.changes, self.watcher, threading.Lock())
+        live = LiveSettings(self.memory.config)
+        self.worker = IndexWorker(live, self.changes, self.watcher, threading.Lock(), after)
         self.worker.start()
         assert self.worker.looked.wait(PATIENCE_SECONDS)
         self.until(lambda: self.changes.count == 0)
@@ -211,6 +212,20 @@ def test_another_folder_in_the_vaults_place_deletes_nothing(kept: WatchedVault) 
     assert (kept.root / index).exists()
     kept.until(kept.worker.knows_everything)
     kept.settles_as(set(ALL))
+
+
+def test_a_folder_that_is_exchanged_while_it_is_looked_at_is_watched_anew(tmp_path: Path) -> None:
+    root, swaps = fill(tmp_path / "vault", NOTES), [tmp_path / "away"]
+
+    def swap(changed: bool) -> None:
+        if swaps:
+            root.rename(swaps[0])
+            shutil.copytree(swaps.pop(), root)
+
+    vault = WatchedVault(root, after=swap)
+    vault.until(vault.worker.knows_everything)
+    vault.stop()
+    assert not swaps
 
 
 @pytest.mark.skipif(not Path(watch.WATCHES).exists(), reason="only inotify has a queue that overflows")

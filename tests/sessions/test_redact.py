@@ -3,7 +3,6 @@
 import random
 import re
 import string
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -228,14 +227,10 @@ def test_plain_sentences_and_code_stay() -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_hostile_text_takes_time_in_proportion(unit: str) -> None:
-    def seconds(size: int) -> float:
-        text, start = (unit * (size // len(unit) + 1))[:size], time.process_time()
-        redacted(text)
-        return time.process_time() - start
-
-    seconds(1_000)
-    assert seconds(120_000) < 9 * seconds(30_000) + 0.1  # four times as much; a square would take sixteen
+def test_hostile_text_comes_to_an_end(unit: str) -> None:
+    """Read within a second; with patterns that are not linear it would be an hour."""
+    secret = "ghp_" + "a1B2" * 9
+    assert secret not in redacted(unit * (300_000 // len(unit)) + f"\n{secret}\n")
 
 
 @given(st.text())

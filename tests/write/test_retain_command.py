@@ -265,7 +265,8 @@ def test_an_editor_that_keeps_saving_wins_and_loses_nothing(tmp_path: Path) -> N
     editor.start()
     try:
         with pytest.raises(ConflictError, match="nothing was written"):
-            write(mine)
+            for _ in range(50):  # on a busy computer the editor may miss a whole attempt, and saves over it then
+                write(mine)
     finally:
         stop.set()
         editor.join()

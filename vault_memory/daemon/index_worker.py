@@ -121,7 +121,7 @@ class IndexWorker(threading.Thread):
         self._changes.add_everything()
         while not self._stopping.is_set():
             pause = RECONCILE_SECONDS
-            if self._watcher.trouble and not self.trouble:
+            if (self._watcher.trouble or self._watcher.is_stale()) and not self.trouble:
                 pause = max(POLL_SECONDS, self._walk_seconds / POLL_SHARE)
             elif self._retry_seconds:
                 pause = self._retry_seconds
