@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import ReflectReport, Steps
     from vault_memory.reflect.opinion_query import Opinion
-    from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine
+    from vault_memory.search.entity_profile import EntityProfile, EntityRow, KeptFact
     from vault_memory.search.get import Excerpt
     from vault_memory.store.journal import JournalEntry
     from vault_memory.store.view import View
@@ -205,7 +205,7 @@ class Memory:
     def facts(
         self, *, entity: str | None = None, kinds: Sequence[str] = (), since: str | date | None = None,
         by: str | None = None, scopes: Scopes = (),
-    ) -> "list[FactLine]":  # fmt: skip
+    ) -> "list[KeptFact]":  # fmt: skip
         """The facts that are kept, newest first, and by whom: `by` is "person", "agent" for any, or `agent:moss`.
 
         Raises UsageError for an option that cannot be read.

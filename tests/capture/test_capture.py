@@ -12,8 +12,9 @@ from vault_memory.capture.capture import CaptureReport
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.federation import Federation
-from vault_memory.rendering.capture import capture_text, proposals_text
+from vault_memory.rendering.capture import capture_text, facts_document, facts_text, proposals_text
 from vault_memory.sessions import ledger
+from vault_memory.write.retain import Bullet
 
 SAMPLE = Path(__file__).parents[2] / "sample-vault"
 PAGE = "bank/proposals.md"
@@ -74,6 +75,33 @@ def test_a_dry_run_writes_nothing(memory: Federation) -> None:
     assert len(done.items) == 3
     assert sorted(path.name for path in memory.vault.root.iterdir()) == [".memory", "memory.md"]
     assert len(memory.capture(dry_run=True).items) == 3
+
+
+def test_it_says_in_words_what_was_written_and_proposed_and_what_a_tick_will_do(memory: Federation) -> None:
+    text = capture_text(memory.capture(), explain=False)
+    assert "Remembered:\n  I'm allergic to walnuts.  (memory/2026-03-01.md#L9)\nProposed:\n" in text
+    names = {one.text.split(": ")[1].split(" ")[0]: one.name for one in memory.proposals()}
+    assert f"  {names['Mara']}  Mara owns the billing module.\n" in text and "`memory proposals --yes ID`" in text
+    file = memory.vault.root / PAGE
+    file.write_text(file.read_text().replace("- [ ] W", "- [x] W").replace("- [ ] S", "- [-] S"))
+    age(file, 60)
+    assert capture_text(memory.capture(dry_run=True), explain=False) == (
+        "Would remember:\n  Mara owns the billing module.  (ticked in bank/proposals.md)\n"
+        "Would refuse for good:\n  We never call bare pytest here, always `uv run pytest`.\n"
+        "Nothing was written (--dry-run); `memory capture` does it."
+    )
+    assert [fact.source for fact in memory.capture().facts] == ["memory/2026-03-01.md#L10"]
+
+
+def test_facts_are_listed_with_day_scope_and_who_they_are_from_and_cited_once(memory: Federation) -> None:
+    memory.capture()
+    memory.retain_once(Bullet("Ships on Mondays.", entities=("Tern",), by="agent:moss"))
+    newest, captured = facts_text(memory.facts()).splitlines()
+    assert newest.endswith("Tern: Ships on Mondays.  (memory/" + newest[:10] + ".md#L9, by agent:moss)")
+    (fact,) = memory.facts(by="person")
+    assert captured == f"2026-03-01  world  I'm allergic to walnuts.  (memory/2026-03-01.md#L9, {fact.scope})"
+    (row,) = facts_document([fact])["facts"]
+    assert (row["said_in"], row["date"]) == ("sessions/claude-code/s1#m1", "2026-03-01")
 
 
 def test_a_tick_writes_the_owners_words(memory: Federation) -> None:

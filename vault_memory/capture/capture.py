@@ -16,6 +16,7 @@ from typing import NamedTuple
 from vault_memory.capture import cues, sources
 from vault_memory.capture.admission import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.model_engine import model_statements
+from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import SessionTurn, Statement, find_log_statements, find_statements, is_taken_back
 from vault_memory.capture.work_log import SessionDay
@@ -123,9 +124,19 @@ class Place(NamedTuple):
     message: str = ""
 
 
+class WrittenFact(NamedTuple):
+    """A fact that a capture wrote: the citation of its bullet ("" in a dry run), and what it says."""
+
+    source: str
+    text: str
+
+
 @dataclass
 class CaptureReport:
-    """What a capture found and did; counts are sessions, logs and items."""
+    """What a capture found and did, or would do in a dry run; counts are sessions, logs and items.
+
+    `facts` were written, those of a dry run are ticked on the page; `proposals` are new there, `refused` are gone.
+    """
 
     items: list[CaptureItem] = field(default_factory=list)
     sessions: int = 0
@@ -134,16 +145,28 @@ class CaptureReport:
     seconds: float = 0.0
     dry_run: bool = False
     problems: list[str] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
-    proposed: int = 0
+    facts: list[WrittenFact] = field(default_factory=list)
+    proposals: list[OpenProposal] = field(default_factory=list)
+    refused: list[OpenProposal] = field(default_factory=list)
     held_back: int = 0
     accepted: int = 0
-    declined: int = 0
     run: str = ""
     waiting: int = 0
     """Proposals without an answer, those that are held back too."""
     lost: int = 0
     """Proposals that are gone from their page though nobody is sure to have refused them."""
+
+    @property
+    def written(self) -> list[str]:
+        return [fact.source for fact in self.facts if fact.source]
+
+    @property
+    def proposed(self) -> int:
+        return len(self.proposals)
+
+    @property
+    def declined(self) -> int:
+        return len(self.refused)
 
 
 def find_items(

@@ -12,7 +12,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from vault_memory.capture import proposal_page, sources, work_log
-from vault_memory.capture.capture import PERSONAL, CaptureItem, CaptureReport, CaptureRequest, Findings, find_items
+from vault_memory.capture.capture import (
+    PERSONAL,
+    CaptureItem,
+    CaptureReport,
+    CaptureRequest,
+    Findings,
+    WrittenFact,
+    find_items,
+)
 from vault_memory.capture.proposal_page import OpenProposal, PageAnswers
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import template
@@ -142,11 +150,12 @@ class _Run:
         )
         self.report = found.report
         self.report.lost = answers.lost
+        self.report.refused = [self._states[name].proposal for name in sorted(answers.refused)]
         if self._asked.dry_run:
+            self.report.facts = [WrittenFact("", proposal_page.statement(text)) for text in answers.ticked.values()]
             return self
         self._accept(answers.ticked)
-        self._note("declined", [self._states[name].proposal for name in sorted(answers.refused)])
-        self.report.declined = len(answers.refused)
+        self._note("declined", self.report.refused)
         self._take(self.report.items)
         self._fold()
         self._write_page(answers)
@@ -189,7 +198,7 @@ class _Run:
         """What was proposed before, wanted or not: what says the same is not proposed again."""
         return [
             KnownStatement(
-                _narrative(one.proposal.text), f"{proposal_page.PATH}#^p-{name}",
+                one.proposal.statement, f"{proposal_page.PATH}#^p-{name}",
                 is_refused=one.state in ("declined", "folded"), is_batch=one.state in ("proposed", "held"),
             )
             for name, one in self._states.items()
@@ -224,7 +233,7 @@ class _Run:
     def _retain(self, bullet: Bullet, day: str) -> None:
         said = date.fromisoformat(day) if day else self._today
         done = retain.retain_bullet(self._rewriter(), bullet, said, template("daily.md"))
-        self.report.written.append(done.source)
+        self.report.facts.append(WrittenFact(done.source, bullet.text.rpartition(" — ")[0] or bullet.text))
         self.paths.add(done.path)
 
     def _take(self, items: Sequence[CaptureItem]) -> None:
@@ -240,7 +249,7 @@ class _Run:
         room = max(self._config.capture_max_per_day - today, 0)
         self._note("proposed", new[:room])
         self._note("held", [one for one in new[room:] if one in rest])
-        self.report.proposed, self.report.held_back = len(new[:room]), len(new[room:])
+        self.report.proposals, self.report.held_back = new[:room], len(new[room:])
 
     def _fold(self) -> None:
         oldest = (self._today - timedelta(days=FOLDED_DAYS)).isoformat()
@@ -286,9 +295,8 @@ class _Run:
     ) -> tuple[bytes, None]:
         captured: dict[str, list[str]] = {}
         for state in self._states.values():
-            source = state.proposal.text.rpartition(" — ")[2]
             if state.proposal.day == day.isoformat() and state.state == "accepted":
-                captured.setdefault(source.partition("#")[0], []).append(_narrative(state.proposal.text))
+                captured.setdefault(state.proposal.source.partition("#")[0], []).append(state.proposal.statement)
         start = before if before is not None else retain.new_daily_note(self._vault, template("daily.md"), day, path)
         return work_log.compose(path, start, listed, captured), None
 
@@ -315,8 +323,3 @@ def _bullet(text: str) -> Bullet:
     names = tuple(entities.mentions(head[3]))
     confidence = found[0].confidence if "c=" in (head[2] or "") else None
     return Bullet(head[5], head[1], names, confidence, found[0].by or "", found[0].scope or "")
-
-
-def _narrative(text: str) -> str:
-    """What a bullet says, without its kind, names and citation."""
-    return text.partition(": ")[2].rpartition(" — ")[0] or text

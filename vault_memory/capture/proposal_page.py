@@ -38,6 +38,16 @@ class OpenProposal(NamedTuple):
     is_personal: bool = False
     """Whether a tick makes it hold everywhere: it is about who said it, or what they prefer."""
 
+    @property
+    def statement(self) -> str:
+        """What it says, without its kind, names and citation."""
+        return statement(self.text)
+
+    @property
+    def source(self) -> str:
+        """The message or line that it cites."""
+        return self.text.rpartition(" — ")[2]
+
 
 class PageAnswers(NamedTuple):
     """What a person answered: names and the bullets they ticked, names they refused, how many lines are gone of which
@@ -89,6 +99,11 @@ def compose(
 def line(proposal: OpenProposal) -> str:
     """A proposal as its line."""
     return f"- [ ] {proposal.text} ^p-{proposal.name}"
+
+
+def statement(text: str) -> str:
+    """What a bullet's text says, without its kind, names and citation."""
+    return text.partition(": ")[2].rpartition(" — ")[0] or text
 
 
 def words(text: str) -> str:

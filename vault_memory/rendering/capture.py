@@ -1,15 +1,19 @@
 """Prints what was captured, the proposals that wait, the facts that are kept, and the journal."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from vault_memory.capture.capture import CaptureItem, CaptureReport
 from vault_memory.capture.proposal_page import PATH, OpenProposal
 from vault_memory.markdown import facts, provenance
+from vault_memory.markdown.note import one_line
+from vault_memory.markdown.parse import parse
 from vault_memory.rendering.common import clean, place, plural, schema
-from vault_memory.search.entity_profile import FactLine
+from vault_memory.search.entity_profile import KeptFact
 from vault_memory.store.journal import JournalEntry
+from vault_memory.text.scope_syntax import GLOBAL
 
 MAX_NAMED = 3
 """So many citations of one entry are printed."""
@@ -31,81 +35,123 @@ def capture_document(done: CaptureReport) -> dict[str, Any]:
         ],
         "sessions": done.sessions, "written": done.written, "proposed": done.proposed, "held_back": done.held_back,
         "accepted": done.accepted, "declined": done.declined, "lost": done.lost, "waiting": done.waiting,
+        "remembered": [fact._asdict() for fact in done.facts],
+        "proposals": list(map(_proposal_row, done.proposals)), "refused": list(map(_proposal_row, done.refused)),
         "dry_run": done.dry_run, "run": done.run or None, "problems": done.problems, "seconds": round(done.seconds, 3),
     }  # fmt: skip
 
 
 def capture_text(done: CaptureReport, explain: bool) -> str:
     """What was found and done, for a person."""
-    return "\n".join(_lines(done, explain))
+    return "\n".join(map(clean, _lines(done, explain)))
 
 
 def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     for problem in done.problems:
         yield f"Notice: {problem}."
-    shown = done.items if explain else [item for item in done.items if item.is_kept]
-    if done.dry_run or explain:
-        for item in shown:
-            yield clean(f"{_what(item)}  {item.bullet}")
-            if explain:
-                why = f", {item.why}" if item.why else ""
-                gate = ", ".join(f"{name} {value:.2f}" for name, value in item.signals.items() if value)
-                yield f"    {item.cue}{why}, score {item.score:.2f}; {gate}"
-                if item.resembles:
-                    yield f"    resembles {item.resembles}"
-    if done.dry_run:
-        yield f"Read {plural(done.sessions, 'session')}: nothing was written (--dry-run)."
-        return
-    for source in done.written:
-        yield f"Remembered: {source}"
-    if done.proposed:
-        yield f"{plural(done.proposed, 'proposal')} in {PATH}: tick what should be remembered."
+    if explain:
+        yield from (line for item in done.items for line in _figures(item))
+    yield from _section("Would remember" if done.dry_run else "Remembered", _remembered(done))
+    yield from _section("Would propose" if done.dry_run else "Proposed", _proposed(done))
+    yield from _section(
+        "Would refuse for good" if done.dry_run else "Refused for good", (one.statement for one in done.refused)
+    )
     if done.held_back:
         yield f"{done.held_back} more wait for another day."
-    if done.declined:
-        yield f"{plural(done.declined, 'proposal')} refused for good."
     if done.lost:
-        yield f"{plural(done.lost, 'proposal')} vanished from {PATH}, and were put back."
-    if not (done.written or done.proposed or done.accepted or done.declined):
+        after = "stay open" if done.dry_run else "were put back"
+        yield f"{plural(done.lost, 'proposal')} vanished from {PATH}, and {after}."
+    if not (done.facts or done.proposals or done.refused or any(item.is_kept for item in done.items)):
         yield f"Nothing new ({plural(done.sessions, 'session')} and {plural(done.logs, 'log')} read)."
+    elif done.dry_run:
+        yield "Nothing was written (--dry-run); `memory capture` does it."
+    if done.proposals:
+        yield f"Tick in {PATH} what should be remembered, or answer here: `memory proposals --yes ID`, `--no ID`."
     if done.run:
         yield f"`memory reflect --undo {done.run}` takes it back."
 
 
-def _what(item: CaptureItem) -> str:
-    return "leave out" if not item.is_kept else "remember" if item.is_asked_for else "propose "
+def _section(heading: str, lines: Iterable[str]) -> list[str]:
+    found = [f"  {line}" for line in lines]
+    return [f"{heading}:", *found] if found else []
+
+
+def _figures(item: CaptureItem) -> Iterator[str]:
+    """A statement that was found, and what decided on it."""
+    yield f"{'keep' if item.is_kept else 'leave out'}  {item.bullet}"
+    why = f", {item.why}" if item.why else ""
+    gate = ", ".join(f"{name} {value:.2f}" for name, value in item.signals.items() if value)
+    yield f"    {item.cue}{why}, score {item.score:.2f}; {gate}"
+    if item.resembles:
+        yield f"    resembles {item.resembles}"
+
+
+def _remembered(done: CaptureReport) -> Iterator[str]:
+    for fact in done.facts:
+        yield f"{fact.text}  ({place(fact.source) or f'ticked in {PATH}'})"
+    if done.dry_run:
+        yield from (f"{item.text}  ({item.source})" for item in done.items if item.is_kept and item.is_asked_for)
+
+
+def _proposed(done: CaptureReport) -> Iterator[str]:
+    yield from (f"{one.name}  {one.statement}" for one in done.proposals)
+    if done.dry_run:
+        yield from (f"{item.text}  ({item.source})" for item in done.items if item.is_kept and not item.is_asked_for)
 
 
 def proposals_document(found: Sequence[OpenProposal]) -> dict[str, Any]:
     """The `proposals@1` document."""
-    rows = [
-        {"id": one.name, "text": one.text, "day": one.day or None, "score": one.score, "proposed": one.proposed or None}
-        for one in found
-    ]
-    return schema("proposals") | {"proposals": rows}
+    return schema("proposals") | {"proposals": list(map(_proposal_row, found))}
+
+
+def _proposal_row(one: OpenProposal) -> dict[str, Any]:
+    return {
+        "id": one.name, "text": one.text, "day": one.day or None, "score": one.score, "proposed": one.proposed or None
+    }  # fmt: skip
 
 
 def proposals_text(found: Sequence[OpenProposal]) -> str:
-    """The proposals that wait, one a line."""
-    lines = [clean(f"{one.name}  {one.text}") for one in found]
-    if not lines:
+    """The proposals that wait, each with its kind and scope, when and where it was said."""
+    if not found:
         return "No proposal is open."
-    return "\n".join((*lines, "`memory proposals --yes ID` accepts one, `--no ID` refuses it."))
+    lines = []
+    for one in found:
+        (fact,) = facts.facts(parse("x.md", f"## Retain\n- {one.text}\n".encode("utf-8", "replace")), None)
+        scope = "everywhere" if one.is_personal else fact.scope
+        parts = [facts.KINDS[fact.kind], scope, one.day, one.source, "" if one.proposed else "held back"]
+        lines += [f"{one.name}  {one.statement}", f"          {', '.join(filter(None, parts))}"]
+    lines.append(
+        "Accept with `memory proposals --yes ID`, refuse with `--no ID`; `memory get SOURCE` shows what was said."
+    )
+    return "\n".join(map(clean, lines))
 
 
-def facts_document(found: Sequence[FactLine]) -> dict[str, Any]:
+_SAID_IN = re.compile(r" — (?P<source>(?:sessions/\S+#m|\S+\.md#L)\d+)$")
+"""The citation at the end of a captured fact."""
+
+
+def facts_document(found: Sequence[KeptFact]) -> dict[str, Any]:
     """The `facts@1` document."""
-    return schema("facts") | {"facts": [asdict(fact) for fact in found]}
+    rows = [asdict(fact) | {"said_in": (said := _SAID_IN.search(fact.text)) and said["source"]} for fact in found]
+    return schema("facts") | {"facts": rows}
 
 
-def facts_text(found: Sequence[FactLine]) -> str:
-    """The facts that are kept, one a line, newest first."""
+def facts_text(found: Sequence[KeptFact]) -> str:
+    """The facts that are kept, newest first, one a line: day, kind, text, and where it stands, for and by whom."""
     lines = []
     for fact in found:
-        who = f" ({provenance.teller_name(fact.by)})" if fact.by != provenance.PERSON else ""
+        text = _SAID_IN.sub("", one_line(fact.text))
+        names = ", ".join(name for name in fact.entities if name.casefold() not in text.casefold())
         sure = f" {fact.confidence:.2f}" if fact.confidence is not None else ""
-        lines.append(f"{fact.kind}{sure}{who}: {clean(fact.text)}  ({place(fact.path)}#L{fact.start_line})")
-    return "\n".join(lines) or "No fact is kept that fits."
+        scope = "" if fact.scope == GLOBAL else fact.scope
+        about = [
+            f"{place(fact.path)}#L{fact.start_line}",
+            scope,
+            "" if fact.by == provenance.PERSON else f"by {fact.by}",
+        ]
+        said = f"{names}: {text}" if names else text
+        lines.append(f"{fact.date or 'no day':10}  {fact.kind}{sure}  {said}  ({', '.join(filter(None, about))})")
+    return "\n".join(map(clean, lines)) or "No fact is kept that fits."
 
 
 def journal_document(found: Sequence[JournalEntry]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What is known of entities: all of them in a list, one with its facts, and the notes that a name means."""
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from vault_memory.search.names import Names
 from vault_memory.search.successors import superseded
 from vault_memory.store import note_queries
 from vault_memory.store.view import KINDS, Filters, View
+from vault_memory.text.scope_syntax import GLOBAL
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,14 @@ class FactLine:
     """Who it is from (provenance.py)."""
     trusted: bool = True
     """Whether that is somebody here: not a web page or a tool's output."""
+
+
+@dataclass(frozen=True)
+class KeptFact(FactLine):
+    """A fact with whom it counts for, and the names in it."""
+
+    scope: str = GLOBAL
+    entities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,13 +150,16 @@ def profile(store: View, name: str) -> EntityProfile | None:
 
 def kept_facts(
     store: View, entity: str | None, kinds: Collection[str], since: date | None, by: str | None
-) -> list[FactLine]:
+) -> list[KeptFact]:
     """The facts that are kept, newest first: about an entity, of some kinds, since a day, from somebody.
 
     `by` is `person`, `agent` for any agent, or just who it is (`agent:moss`, `web`).
     """
     slugs = Names(store, with_notes=True).slugs(entity) if entity else ()
-    found = map(_fact_line, note_queries.facts_about(store, slugs))
+    found = (
+        KeptFact(**vars(_fact_line(row)), scope=row[-2], entities=tuple(json.loads(row[-1])))
+        for row in note_queries.facts_about(store, slugs)
+    )
     return [
         fact
         for fact in found
@@ -157,7 +170,7 @@ def kept_facts(
 
 
 def _fact_line(row: tuple[Any, ...]) -> FactLine:
-    kind, text, path, start, end, day, since, until, confidence, by = row
+    kind, text, path, start, end, day, since, until, confidence, by, *_ = row
     occurred = since if since == until else f"{since}/{until}"
     trusted = provenance.is_trusted(by)
     return FactLine(KINDS[kind], text, path, start, end, day, occurred, confidence, by=by, trusted=trusted)

@@ -141,7 +141,8 @@ WHERE abs(size - ?1) <= ?2 ORDER BY path
 _FROM_THE_END = "SELECT text FROM passage WHERE id BETWEEN ?1 AND ?1 + ?2 - 1 ORDER BY id DESC"
 _FACTS_ABOUT = """
 SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
-  coalesce(p.origin, n.origin)
+  coalesce(p.origin, n.origin), coalesce(p.scope, n.scope),
+  (SELECT json_group_array(name.text) FROM mention m JOIN name ON name.id = m.name_id WHERE m.passage_id = p.id)
 FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0 JOIN note n ON n.id = p.note_id
 WHERE json_array_length(?1) = 0 OR f.passage_id IN (SELECT m.passage_id FROM mention m
   JOIN name ON name.id = m.name_id WHERE name.slug IN (SELECT value FROM json_each(?1)))
