@@ -4,7 +4,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-from reflecting import NORA, ODD, reflected, small_vault, texts
+from reflecting import NORA, reflected, small_vault, texts
 from sample import SAMPLE
 from vaults import age, memory, put
 
@@ -39,59 +39,6 @@ def test_the_pages_go_on_as_before(tmp_path: Path) -> None:
         entries = Counter(line for line in (root / path).read_text("utf-8").splitlines() if line.startswith("- "))
         assert max(entries.values()) == 1
     assert reflected(root, DAY).edits == ()
-
-
-def renamed_alone(root: Path, before: str, after: str) -> None:
-    """Rename a page as `mv` does, and the heading in it as a person would; no link follows."""
-    text = (root / before).read_text("utf-8")
-    (root / before).unlink()
-    put(root, after, text.replace("# Nora\n", "# The keeper\n\nMy own words.\n"))
-    age(root / after, 60)
-
-
-def test_a_page_renamed_where_no_link_followed_goes_on_under_its_new_name(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    reflected(root)
-    keeper, last = "bank/entities/The keeper.md", "bank/entities/Lamp lady.md"
-    renamed_alone(root, NORA, keeper)
-    put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora: Has a new boat.\n")
-    would = reflected(root, dry_run=True)
-    done = reflected(root)
-    for one in (would, done):
-        assert (one.removed, one.exit_code, [notice.path for notice in one.notices]) == ((), 0, [keeper])
-        assert one.notices[0].why.startswith(f"{NORA} was renamed to {keeper}")
-    text = (root / keeper).read_text("utf-8")
-    assert "My own words." in text and "Has a new boat" in text and "Keeps the lighthouse" in text
-    assert "[[The keeper]]" in (root / ODD).read_text("utf-8") and not (root / NORA).exists()
-    assert (reflected(root).edits, reflected(root).notices) == ((), ())
-    assert memory(root).entity("Nora").row.page == keeper
-    # Under either name, whatever becomes of the index, and renamed once more.
-    for file in (root / ".memory").glob("index.sqlite*"):
-        file.unlink()
-    put(root, "memory/2025-12-09.md", "## Retain\n- W @[[The keeper]]: Sold the boat. @Odd bought it.\n")
-    reflected(root)
-    assert "Sold the boat" in (root / keeper).read_text("utf-8") and not (root / NORA).exists()
-    renamed_alone(root, keeper, last)
-    done = reflected(root)
-    assert ([notice.path for notice in done.notices], done.removed) == ([last], ())
-    assert all(words in (root / last).read_text("utf-8") for words in ("Has a new boat", "Sold the boat"))
-    renamed_alone(root, last, NORA)
-    assert reflected(root).removed == ()
-    assert all(words in (root / NORA).read_text("utf-8") for words in ("Has a new boat", "Sold the boat"))
-    assert reflected(root).edits == ()
-
-
-def test_a_page_removed_is_not_taken_for_renamed_where_another_comes_from_a_backup(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    reflected(root)
-    text = (root / ODD).read_text("utf-8")
-    assert "[[Nora]]" in text
-    (root / ODD).unlink()
-    reflected(root)
-    put(root, ODD, text)
-    (root / NORA).unlink()
-    done = reflected(root)
-    assert (done.removed, done.notices) == ((NORA,), ())
 
 
 def test_a_page_that_was_moved_out_of_its_folder_is_kept_up_to_date_and_told_of(tmp_path: Path) -> None:

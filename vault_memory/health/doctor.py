@@ -527,7 +527,7 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
 
 
 def _doubtful_names(store: View) -> Iterator[Problem]:
-    """Names that nearly equal a page's (suggested, never resolved), aliases of several pages, and copies of pages."""
+    """Names that nearly equal a page's (suggested, never resolved), and aliases of several pages."""
     names = Names(store)
     pages = note_queries.page_slugs(store)
     for text, slug, path, line in note_queries.names_mentioned_once(store):
@@ -541,8 +541,6 @@ def _doubtful_names(store: View) -> Iterator[Problem]:
             others = " and ".join(other for other in paths if other != path)
             what = f"the alias `{slug}` is claimed by {others} too: `@{slug}` means none of them"
             yield Problem(path, 1, what, "warning")
-    for path, original in names.copies.items():
-        yield Problem(path, 1, f"looks like a copy of {original}: it names nobody; merge and delete it", "warning")
 
 
 def _forgotten_again(store: View) -> Iterator[Problem]:

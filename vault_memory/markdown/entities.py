@@ -29,12 +29,6 @@ _ENDING = re.compile(r"\.(?!md$)[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 
 _UNFIT = re.compile(r"[/\\:*?\"<>|\x00-\x1f]")
 _SPACES = re.compile(r"\s+")
-# What Obsidian, file managers and sync programs put behind a name to have a second file of it.
-_COPIED = re.compile(
-    r"(.+?)(?: \d{1,3}| \(\d{1,3}\)|(?: -)? copy(?: \d+| \(\d+\))?| \([^()]*conflict[^()]*\))", re.IGNORECASE
-)
-_COPY_ENDS = frozenset("0123456789)yY")
-
 # A link to a daily note is a citation, not somebody.
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{4}-W\d{2}$|\d{4}-\d{2}$")
 
@@ -64,12 +58,6 @@ def file_name(name: str) -> str:
 def link_name(target: str) -> str:
     """The name a link target stands for: its last path component without `.md`."""
     return target.strip().rstrip("/").rsplit("/", 1)[-1].removesuffix(".md").strip()
-
-
-def original_name(name: str) -> str:
-    """The name of which this may be that of a copy: `Nora` for `Nora 1`, `Nora copy`, `Nora (conflict)`; else ""."""
-    found = _COPIED.fullmatch(name) if name[-1:] in _COPY_ENDS else None  # pages are many, and copies few
-    return found[1] if found else ""
 
 
 def embeds_file(text: str, start: int, target: str) -> bool:

@@ -6,8 +6,8 @@ then it is drafted. This reads the index and writes nothing.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache, partial
 from itertools import chain
@@ -83,8 +83,6 @@ class Options:
     """Whether a note holds the block of an entity's page, wherever it lies."""
     removed: frozenset[str] = frozenset()
     """The pages that are not made, for a person removed them."""
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    """Pages that were renamed since the last run, by the path that each had."""
 
 
 class PageJobs:
@@ -92,7 +90,7 @@ class PageJobs:
 
     def __init__(self, store: View, options: Options, template: str, feedback: Feedback) -> None:
         self.store, self.options, self._template, self._feedback = store, options, template, feedback
-        self._names, self._lexicon = Names(store, with_private=False, renamed=options.renamed), Lexicon(store)
+        self._names, self._lexicon = Names(store, with_private=False), Lexicon(store)
         self._stems = lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
         self._paths = note_queries.note_paths(store)
         self._open_paths = note_queries.note_paths(store, with_private=False)
@@ -142,12 +140,6 @@ class PageJobs:
             elif (path.startswith(ENTITY_FOLDER) or path in entity_page.BANK_PATHS) and "entities" in wanted:
                 yield Draft(path, entity_page.BLOCK, (NOTHING_LEFT,), "")
 
-    def is_beside(self, path: str) -> bool:
-        """Whether a page lies beside the one of the same entity, as a copy of it does."""
-        name = link_name(path)
-        original = self._pages.get(entities.slug(entities.original_name(name)), path)
-        return path.startswith(ENTITY_FOLDER) and (original != path or self._pages.get(entities.slug(name)) != path)
-
     def notices(self) -> Iterator[Notice]:
         """What keeps facts off the page on which somebody looks for them."""
         for slug, paths in self._names.claimed.items():
@@ -156,8 +148,6 @@ class PageJobs:
         for path in (path for path in self._pages.values() if not path.startswith(ENTITY_FOLDER)):
             why = f"{path} is a page of {ENTITY_FOLDER.rstrip('/')} that lies elsewhere: its aliases name nobody there."
             yield Notice(path, why, "Move it back, or delete its block.")
-        for path, original in self._names.copies.items():
-            yield Notice(path, f"{path} looks like a copy of {original}: it is left alone.", "Merge and delete it.")
 
     # --- pages ---------------------------------------------------------------------------------------------------
 

@@ -16,17 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultError
-from vault_memory.markdown import entities
-from vault_memory.markdown.entities import ENTITY_FOLDER, link_name
-from vault_memory.reflect import blocks, core, entity_page, fact_set, opinion_page, proposals, summaries, user_feedback
+from vault_memory.markdown.entities import link_name
+from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, summaries, user_feedback
 from vault_memory.reflect.blocks import Block, Line
-from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.page_jobs import Job, Options, PageJobs
 from vault_memory.reflect.plan import Draft, Edit, Notice, PageHistory, Plan, make_edit, skipped_page
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
-from vault_memory.search.names import Names
-from vault_memory.store import journal, note_queries
+from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.vault import Vault
@@ -129,8 +126,7 @@ class RunPlanner:
         for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
             user_feedback.read_given_confidences(self.feedback, path, *self._read_written(path, name))
         ask = retelling.ask if retelling else None
-        removed, self.renamed = self._find_removed(), self._find_renamed()
-        options = replace(options, holds_block=self._holds_block, removed=removed, renamed=self.renamed, ask=ask)
+        options = replace(options, holds_block=self._holds_block, removed=self._find_removed(), ask=ask)
         self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self.feedback)
         self._past = PageHistory(
             facts=frozenset(blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
@@ -149,7 +145,7 @@ class RunPlanner:
         """
         only_core, force = self._options.only_core, self._options.force
         if not (only_core or force):
-            user_feedback.refuse_lost(self._stood, self.gone - self.renamed.keys())
+            user_feedback.refuse_lost(self._stood, self.gone)
         # What was ticked goes from the page of proposals with the same run that does it.
         is_core_wanted = only_core or "proposals" in (self._options.only or ("proposals",))
         after = self._plan_core() if is_core_wanted else None
@@ -163,19 +159,8 @@ class RunPlanner:
             self.gone = frozenset()
         else:
             tidied = frozenset[str]() if force else self.gone
-            removed = sorted(tidied.union(unmade) - self.feedback.removed - self.renamed.keys())
+            removed = sorted(tidied.union(unmade) - self.feedback.removed)
             self.feedback.new += (user_feedback.FeedbackNote("removed", "page", path, 1.0) for path in removed)
-            self.feedback.new += (
-                user_feedback.FeedbackNote("renamed", "page", "\n".join(paths)) for paths in self.renamed.items()
-            )
-            self._plan.notices += (
-                Notice(
-                    path,
-                    f"{before} was renamed to {path}: what notes say about {link_name(before)} is there now.",
-                    "If it is a different page, rename both back.",
-                )
-                for before, path in self.renamed.items()
-            )
         self._plan.left_out, self._plan.removed = self.jobs.fact_set.left_out, tuple(unmade)
         return self._plan
 
@@ -207,18 +192,11 @@ class RunPlanner:
         self._plan_stale_pages(asked)
 
     def _plan_stale_pages(self, asked: Container[str]) -> None:
-        """Plan the pages on which nothing belongs any more; of one beside another only what is in no note goes."""
+        """Plan the pages on which nothing belongs any more."""
         for draft in self.jobs.stale_pages():
             block = None if draft.path in asked else self._block(draft.path, draft.block)
             if block is None or block.lines == tuple(line.text for line in draft.lines):
                 continue
-            if self.jobs.is_beside(draft.path):
-                facts = self._past.facts
-                if all(fact in facts for fact in block.cites):
-                    continue
-                lines = find_edits(block, self._ledger.last(block.sha)).lines
-                kept = tuple(line for line in lines if line.keys and all(fact in facts for fact in line.facts))
-                draft = draft._replace(lines=kept or draft.lines)
             self._add(draft)
 
     def _find_removed(self) -> frozenset[str]:
@@ -236,30 +214,6 @@ class RunPlanner:
         gone = frozenset(self._stood) - there
         self.gone = gone - moved
         return frozenset() if self._options.force and not self._options.only_core else gone | removed
-
-    def _find_renamed(self) -> dict[str, str]:
-        """The pages of entities that were renamed while notes go on calling them as before, by the path each had.
-
-        Such a page has a block of which all that tells nothing of the new name tells of one that is gone.
-        """
-        gone = sorted(path for path in self.gone if path.startswith(ENTITY_FOLDER))
-        paths = note_queries.note_paths(self._store, with_private=False) if gone else ()
-        new = [path for path in paths if path.startswith(ENTITY_FOLDER) and path not in self._known]
-        if not new:
-            return {}
-        called = {path: {entities.slug(link_name(path))} for path in gone}
-        for before, after in journal.renamed(self._store):
-            called.get(after, set()).add(entities.slug(link_name(before)))
-        facts = fact_set.read(self._store, Names(self._store, with_private=False), self._options.today).facts
-        known = {blocks.fact_name(fact.key): fact for fact in facts}
-        found: dict[str, str] = {}
-        for path in new:
-            block, own = self._block(path, entity_page.BLOCK), entities.slug(link_name(path))
-            told = [known[name].about for name in (block.cites if block else ()) if name in known]
-            others = [about for about in told if own not in about]
-            is_same = (one for one in gone if not any(map(called[one].isdisjoint, others)))
-            found |= {one: path for one in is_same if others and one not in found}
-        return found
 
     def _is_there(self, path: str) -> bool:
         """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""

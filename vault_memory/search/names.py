@@ -1,11 +1,9 @@
 """Names of entities: exact first, then alias, never by guess."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Any
 
 from vault_memory.markdown import entities
-from vault_memory.store import journal, note_queries
+from vault_memory.store import note_queries
 from vault_memory.store.view import View
 
 
@@ -13,21 +11,14 @@ class Names:
     """The names of all entities in one index: slugs that mean the same, and what they are called.
 
     Without `with_private` as far as everybody may know: as if there were no private page. `with_notes`: a note's
-    title, file name and aliases name it as those of an entity's page do, which comes first. `renamed` are pages by the
-    path that they had, beside those the journal tells of: what a page was called is an alias of it.
+    title, file name and aliases name it as those of an entity's page do, which comes first.
     """
 
-    def __init__(
-        self, store: View, with_private: bool = True, with_notes: bool = False, renamed: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, store: View, with_private: bool = True, with_notes: bool = False) -> None:
         self._store, self.with_private, self._with_notes = store, with_private, with_notes
         self._spelled: dict[str, str | None] = {}
         self._notes: dict[str, list[str]] = {}
         rows = note_queries.page_names(store, with_private)
-        self.copies = _copies(rows)
-        """The copies of pages, which name nobody, each with the page it is one of."""
-        rows = [row for row in rows if row[0] not in self.copies]
-        rows += _former_names({row[0] for row in rows}, [*journal.renamed(store), *(renamed or {}).items()])
         self.pages = {entities.slug(entities.link_name(path)): path for path, *_ in reversed(rows)}
         """The path of each entity's page, by its slug; the first where two pages share a name."""
         self._own: dict[str, str] = {}  # own slug → page slug
@@ -108,34 +99,3 @@ class Names:
         known = note_queries.spellings(self._store)
         close = difflib.get_close_matches(entities.slug(name), list(known), n=3, cutoff=0.75)
         return [known[slug] for slug in close]
-
-
-def _former_names(pages: Set[str], renamed: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, bool]]:
-    """What pages were called before, as rows of aliases; not the name of a page that is there again."""
-    before: dict[str, list[str]] = defaultdict(list)
-    for old, new in renamed:
-        if old not in pages:
-            before[new].append(old)
-    found = [(page, page) for page in sorted(pages)]
-    for path, page in found:  # which grows: a page may have been renamed several times
-        found += [(old, page) for old in before.pop(path, ())]
-    names = ((page, entities.link_name(path)) for path, page in found if path != page)
-    return [(page, entities.slug(name), name, False) for page, name in names]
-
-
-def _copies(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
-    """The pages that have all their names from another one, and a file name as copies of it have."""
-    named = {path: entities.original_name(entities.link_name(path)) for path in dict.fromkeys(row[0] for row in rows)}
-    if not any(named.values()):
-        return {}
-    names: dict[str, set[str]] = defaultdict(set)
-    for path, slug, *_ in rows:
-        names[path].add(slug)
-    paths = {entities.slug(entities.link_name(path)): path for path in names}
-    found: dict[str, str] = {}
-    for path, name in named.items():
-        original = paths.get(entities.slug(name)) if name else None
-        others = names[path] - {entities.slug(entities.link_name(path))}
-        if original and others and others <= names[original]:
-            found[path] = original
-    return found

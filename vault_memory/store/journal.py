@@ -56,12 +56,12 @@ class Tombstone(NamedTuple):
 
 
 MAX_NAME = 80
-VERDICTS = ("deleted", "refused", "given", "ticked", "removed", "renamed")
+VERDICTS = ("deleted", "refused", "given", "ticked", "removed")
 """What a person said to what reflect wrote.
 
 They deleted the line `name` from the page `about`, refused the proposal `name`, gave the opinion `name` the confidence
 `value` (0..1), ticked the proposal `name`, or removed the page `about` (`value` 0: it is there again). Of what was
-ticked, `about` names its fact and the line of the core, by hashes; of a page renamed it is both paths, a line each.
+ticked, `about` names its fact and the line of the core, by hashes.
 """
 
 Mark = tuple[int, bytes, int]
@@ -391,9 +391,3 @@ def verdicts(store: IndexConnection, what: str) -> list[tuple[str, str, float, i
     """(about, name, value, day as an ordinal) of all that people said of one of `VERDICTS`, the latest of each."""
     sql = "SELECT about, name, value, day FROM verdict WHERE what = ? ORDER BY about, name"
     return list(store.rows(sql, what))
-
-
-def renamed(store: IndexConnection) -> list[tuple[str, str]]:
-    """(path before, path after) of each page that was renamed."""
-    found = (about.partition("\n") for about, *_ in verdicts(store, "renamed"))
-    return [(before, after) for before, line_end, after in found if line_end]
