@@ -1,5 +1,6 @@
 """opinion_page.py: which opinions moved since their page was written, which came and went, and why."""
 
+from collections.abc import Sequence
 from datetime import date
 from itertools import count
 
@@ -7,7 +8,7 @@ from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.confidence import weigh_evidence
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.opinion_page import GONE, Move, OpinionMoves, summarize_moves
+from vault_memory.reflect.opinion_page import ANEW, GONE, Move, find_moves, summarize_moves
 
 _KEYS = count(1)
 
@@ -22,13 +23,11 @@ def opinion(*told: Fact, supports: tuple[Fact, ...] = (), contradicts: tuple[Fac
     return HeldOpinion(told[-1], told, 0.8, weigh_evidence(0.8, ()), supports, contradicts)
 
 
-def known(*opinions: HeldOpinion, facts: tuple[Fact, ...] = ()) -> OpinionMoves:
-    everything = {f.key: f for one in opinions for f in (*one.statements, *one.supports, *one.contradicts, *facts)}
-    return OpinionMoves(opinions, everything, lambda fact: f"[[{fact.day}]] L{fact.line}")
-
-
-def moves(was: list[Line], lines: list[Line], known: OpinionMoves) -> list[Move]:
-    return known.between(was, lines)
+def moves(
+    was: list[Line], lines: list[Line], opinions: Sequence[HeldOpinion], facts: tuple[Fact, ...] = ()
+) -> list[Move]:
+    told = (f for one in opinions for f in (*one.statements, *one.supports, *one.contradicts, *facts))
+    return find_moves(was, lines, opinions, {f.key: f for f in told}, lambda fact: f"[[{fact.day}]] L{fact.line}")
 
 
 def stated(number: str, one: Fact) -> Line:
@@ -45,7 +44,7 @@ BLACK = fact("Ordered it black again", "2025-11-21")
 
 
 def test_an_opinion_that_was_contradicted_says_by_what_and_when() -> None:
-    found = moves([stated(".80", COFFEE)], [stated(".65", COFFEE)], known(opinion(COFFEE, contradicts=(MILK,))))
+    found = moves([stated(".80", COFFEE)], [stated(".65", COFFEE)], [opinion(COFFEE, contradicts=(MILK,))])
     why = "contradicted on 20 November 2025 ([[2025-11-20]] L4)"
     assert found == [Move("Likes her coffee without milk", 0.8, 0.65, why, (MILK,))]
 
@@ -53,31 +52,27 @@ def test_an_opinion_that_was_contradicted_says_by_what_and_when() -> None:
 def test_what_is_new_since_the_page_is_named_newest_first_and_the_rest_counted() -> None:
     third = fact("And again", "2025-11-22")
     before = [stated(".80", COFFEE), detail("for", MILK)]
-    (move,) = moves(before, [stated(".90", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK, third))))
+    (move,) = moves(before, [stated(".90", COFFEE)], [opinion(COFFEE, supports=(MILK, BLACK, third))])
     assert move.why == "borne out on 22 November 2025 ([[2025-11-22]] L4), and 1 more"
     assert move.evidence == (third, BLACK)
 
 
-def test_evidence_that_is_gone_is_named_where_it_stood() -> None:
+def test_a_move_that_no_new_evidence_explains_says_so() -> None:
     before = [stated(".65", COFFEE), detail("against", MILK)]
-    (move,) = moves(before, [stated(".80", COFFEE)], known(opinion(COFFEE)))
-    assert move.why == "what spoke against it is gone ([[2025-11-20]] L4)"
-    (move,) = moves([stated(".9", COFFEE), detail("for", BLACK)], [stated(".80", COFFEE)], known(opinion(COFFEE)))
-    assert move.why == "what spoke for it is gone ([[2025-11-21]] L4)"
+    (move,) = moves(before, [stated(".80", COFFEE)], [opinion(COFFEE)])
+    assert move == Move("Likes her coffee without milk", 0.65, 0.8, ANEW)
 
 
 def test_a_newer_statement_of_the_same_opinion_is_no_new_opinion() -> None:
     again = fact("She likes coffee without milk", "2025-12-01", "opinion", 0.6)
-    (move,) = moves([stated(".80", COFFEE)], [stated(".70", again)], known(opinion(COFFEE, again)))
+    (move,) = moves([stated(".80", COFFEE)], [stated(".70", again)], [opinion(COFFEE, again)])
     assert (move.before, move.after) == (0.8, 0.7)
     assert move.why == "told again as .60 on 1 December 2025 ([[2025-12-01]] L4)"
 
 
 def test_new_ones_come_surest_first_and_gone_ones_last() -> None:
     bees, ferry = fact("Bees are gentle", kind="opinion"), fact("The ferry is slow", kind="opinion")
-    found = moves(
-        [stated(".80", COFFEE)], [stated(".6", bees), stated(".7", ferry)], known(opinion(bees), opinion(ferry))
-    )
+    found = moves([stated(".80", COFFEE)], [stated(".6", bees), stated(".7", ferry)], [opinion(bees), opinion(ferry)])
     assert [(m.statement, m.before, m.after) for m in found] == [
         ("The ferry is slow", None, 0.7), ("Bees are gentle", None, 0.6), ("Likes her coffee without milk", 0.8, None)
     ]  # fmt: skip
@@ -87,11 +82,11 @@ def test_new_ones_come_surest_first_and_gone_ones_last() -> None:
 
 def test_an_opinion_folded_away_is_neither_gone_nor_new_when_it_comes_back() -> None:
     bees = fact("Bees are gentle", "2025-11-01", "opinion")
-    both = known(opinion(COFFEE), opinion(bees))
+    both = [opinion(COFFEE), opinion(bees)]
     folded = Line("…and 1 more: see `memory opinions`.", slot="folded")
     assert moves([stated(".80", COFFEE), stated(".6", bees)], [stated(".80", COFFEE), folded], both) == []
     assert moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", bees)], both) == []
     ferry = fact("The ferry is slow", "2025-12-09", "opinion")
-    more = known(opinion(COFFEE), opinion(ferry))
+    more = [opinion(COFFEE), opinion(ferry)]
     (move,) = moves([stated(".80", COFFEE), folded], [stated(".80", COFFEE), stated(".6", ferry)], more)
     assert move.before is None

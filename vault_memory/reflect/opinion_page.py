@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.beliefs import HeldOpinion
-from vault_memory.reflect.blocks import Line, fact_name, leading_confidence, text_name
+from vault_memory.reflect.blocks import Line, fact_name, leading_confidence
 from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.periods import long_day
@@ -38,10 +38,9 @@ FRAME_TOKENS = 30
 """The heading, and the line that counts what is folded."""
 
 _STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
-_DETAIL = re.compile(r"\s+[-*+] (?P<what>for|against): ")
 
 FOR, AGAINST, RELATED = "for", "against", "related"
-ANEW = "reweighed: what it rests on has been reworded"
+ANEW = "reweighed: what it rests on has changed"
 BY_HAND = "set by hand"
 GONE = "no note says so any more"
 
@@ -148,22 +147,12 @@ class Move(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """An opinion as a page tells it: the number, the words, whose statement it is, and the lines below."""
+    """An opinion as a page tells it: the number, the words, whose statement it is, and all facts told of it."""
 
     number: float
     text: str
     keys: tuple[int, ...]
-    below: tuple[Line, ...]
-
-    def details(self, what: str) -> Iterator[Line]:
-        """The lines below of facts that speak for it, or against it."""
-        for line in self.below:
-            match = _DETAIL.match(line.text)
-            if match and match["what"] == what and line.keys:
-                yield line
-
-    def cited(self, what: str) -> Collection[int]:
-        return {key for line in self.details(what) for key in line.keys}
+    told: frozenset[int]
 
 
 def summarize_moves(moves: Sequence[Move]) -> str:
@@ -174,77 +163,50 @@ def summarize_moves(moves: Sequence[Move]) -> str:
     return ", ".join(f"{numbers[what]} {what}" for what in ("moved", "new", "gone") if kinds[what])
 
 
-class OpinionMoves:
-    """What becomes of the opinions held from one block of their page to the next; `facts` are all there are, by key."""
+def find_moves(
+    was: Sequence[Line],
+    lines: Sequence[Line],
+    opinions: Sequence[HeldOpinion],
+    facts: Mapping[int, Fact],
+    cite: Callable[[Fact], str],
+) -> list[Move]:
+    """What becomes of the opinions held from one block of their page to the next; `facts` are all there are, by key.
 
-    def __init__(self, opinions: Sequence[HeldOpinion], facts: Mapping[int, Fact], cite: Callable[[Fact], str]) -> None:
-        self._facts, self._cite = facts, cite
-        self._of_key = {fact.key: opinion for opinion in opinions for fact in opinion.statements}
+    What moved comes first, the farthest first, then what is new, the surest first, then what is gone.
+    """
+    of_key = {fact.key: opinion for opinion in opinions for fact in opinion.statements}
 
-    def between(self, was: Sequence[Line], lines: Sequence[Line]) -> list[Move]:
-        """What moved, the farthest first; what is new, the surest first; what is gone."""
-        after = {self._identity(entry): entry for entry in _entries(lines)}
-        by_text = {entry.text: name for name, entry in after.items()}
-        before: dict[str, _Entry] = {}
-        for entry in _entries(was):
+    def by_name(block: Sequence[Line]) -> dict[str, tuple[_Entry, HeldOpinion | None]]:
+        found: dict[str, tuple[_Entry, HeldOpinion | None]] = {}
+        for entry in _entries(block):
             # Where what was written last is not known, a statement is known by its words.
-            name = self._identity(entry) if entry.keys else by_text.get(entry.text, entry.text)
-            before.setdefault(name, entry)
-        since: date | None = None
-        if any(line.slot == "folded" for line in was):  # what is older than its newest day may have been among those
-            days = (self._facts[key].day for line in was for key in line.keys if key in self._facts)
-            since = max((day for day in days if day), default=None)
-        moved, new = list[Move](), list[Move]()
-        for name, entry in after.items():
-            opinion, old = self._opinion(entry), before.get(name)
-            if old and old.number != entry.number:
-                why, evidence = self._why(old, entry, opinion) if opinion else (ANEW, ())
-                moved.append(Move(entry.text, old.number, entry.number, why, evidence))
-            elif opinion and old is None:
-                last = opinion.statements[-1]
-                if all(since is None or (fact.day and fact.day > since) for fact in opinion.statements):
-                    new.append(Move(entry.text, None, entry.number, self._when("told", last), (last,)))
-        moved.sort(key=lambda move: -abs((move.after or 0) - (move.before or 0)))
-        new.sort(key=lambda move: -(move.after or 0))
-        still = after.keys() | set(map(_name, self._of_key.values()))
-        gone = [Move(entry.text, entry.number, None, GONE) for name, entry in before.items() if name not in still]
-        return [*moved, *new, *gone]
+            opinion = next((of_key[key] for key in entry.keys if key in of_key), by_text.get(entry.text))
+            found.setdefault(str(opinion.statements[0].key) if opinion else entry.text, (entry, opinion))
+        return found
 
-    def _identity(self, entry: _Entry) -> str:
-        """What an opinion is known by, whichever of its statements the page tells."""
-        opinion = self._opinion(entry)
-        return _name(opinion) if opinion else f"{entry.keys[0]}" if entry.keys else text_name(entry.text)
-
-    def _opinion(self, entry: _Entry) -> HeldOpinion | None:
-        """The opinion of an entry; None where a person wrote it, or nobody holds it any more."""
-        return next((self._of_key[key] for key in entry.keys if key in self._of_key), None)
-
-    def _why(self, before: _Entry, after: _Entry, opinion: HeldOpinion) -> tuple[str, tuple[Fact, ...]]:
-        """What moved it: what is new that way, else what is gone that spoke the other way."""
-        is_up = after.number > before.number
-        way, other = (FOR, AGAINST) if is_up else (AGAINST, FOR)
-        bearing = opinion.supports if is_up else opinion.contradicts
-        if new := _newer(bearing, before.cited(way), opinion):
-            return self._told_of("borne out" if is_up else "contradicted", new), tuple(new)
-        told = _newer(opinion.statements, before.keys, opinion) if before.keys else []
-        if again := [fact for fact in told if fact.day]:
-            stated = again[0].confidence
-            return self._told_of(f"told again{f' as {decimal(stated)}' if stated else ''}", again), tuple(again)
-        gone = [line for line in before.details(other) if self._facts.keys().isdisjoint(line.keys)]
-        if gone:
-            more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-            return f"what spoke {other} it is gone ({gone[0].text.rpartition(' — ')[2]}{more})", ()
-        return BY_HAND if opinion.is_given else ANEW, ()
-
-    def _told_of(self, verb: str, facts: Sequence[Fact]) -> str:
-        return self._when(verb, facts[0]) + (f", and {len(facts) - 1} more" if len(facts) > 1 else "")
-
-    def _when(self, verb: str, fact: Fact) -> str:
-        return f"{verb}{f' on {long_day(fact.day)}' if fact.day else ''} ({self._cite(fact)})"
-
-
-def _name(opinion: HeldOpinion) -> str:
-    return f"held {opinion.statements[0].key} {opinion.statement.key}"
+    by_text: dict[str, HeldOpinion | None] = {}
+    after = by_name(lines)
+    by_text = {entry.text: opinion for entry, opinion in after.values()}
+    before = by_name(was)
+    since: date | None = None
+    if any(line.slot == "folded" for line in was):  # what is older than its newest day may have been among those
+        days = (facts[key].day for line in was for key in line.keys if key in facts)
+        since = max((day for day in days if day), default=None)
+    moved, new = list[Move](), list[Move]()
+    for name, (entry, opinion) in after.items():
+        old, _ = before.get(name, (None, None))
+        if old and old.number != entry.number:
+            why, evidence = _why(old, entry.number, opinion, cite) if opinion else (ANEW, ())
+            moved.append(Move(entry.text, old.number, entry.number, why, evidence))
+        elif opinion and old is None:
+            last = opinion.statements[-1]
+            if all(since is None or (fact.day and fact.day > since) for fact in opinion.statements):
+                new.append(Move(entry.text, None, entry.number, _when("told", [last], cite), (last,)))
+    moved.sort(key=lambda move: -abs((move.after or 0) - (move.before or 0)))
+    new.sort(key=lambda move: -(move.after or 0))
+    still = after.keys() | {str(opinion.statements[0].key) for opinion in opinions}
+    gone = [Move(entry.text, entry.number, None, GONE) for name, (entry, _) in before.items() if name not in still]
+    return [*moved, *new, *gone]
 
 
 def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
@@ -253,15 +215,34 @@ def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
         if match and number is not None:
             text = match["text"].rpartition(" — ")[0] or match["text"]
             below = takewhile(lambda line: line.text.startswith((" ", "\t")), lines[at + 1 :])
-            yield _Entry(number, text, line.keys, tuple(below))
+            yield _Entry(number, text, line.keys, frozenset(line.keys).union(*(each.keys for each in below)))
 
 
-def _newer(facts: Sequence[Fact], listed: Collection[int], opinion: HeldOpinion) -> list[Fact]:
-    """The facts that came since a page listed some of them by key, newest first: it lists only the newest.
+def _why(
+    before: _Entry, number: float, opinion: HeldOpinion, cite: Callable[[Fact], str]
+) -> tuple[str, tuple[Fact, ...]]:
+    """What moved an opinion to a number: what is new that way, else a number that was stated or set."""
+    is_up = number > before.number
+    if new := _newer(opinion.supports if is_up else opinion.contradicts, before.told, opinion):
+        return _when("borne out" if is_up else "contradicted", new, cite), tuple(new)
+    told = _newer(opinion.statements, before.told, opinion) if before.keys else []
+    if again := [fact for fact in told if fact.day]:
+        stated = again[0].confidence
+        return _when(f"told again{f' as {decimal(stated)}' if stated else ''}", again, cite), tuple(again)
+    return BY_HAND if opinion.is_given else ANEW, ()
+
+
+def _when(verb: str, facts: Sequence[Fact], cite: Callable[[Fact], str]) -> str:
+    first, more = facts[0], f", and {len(facts) - 1} more" if len(facts) > 1 else ""
+    return f"{verb}{f' on {long_day(first.day)}' if first.day else ''} ({cite(first)}){more}"
+
+
+def _newer(facts: Sequence[Fact], told: Collection[int], opinion: HeldOpinion) -> list[Fact]:
+    """The facts that came since a page told some of them, newest first: it tells only the newest.
 
     All that was before a number that a person gave is in that.
     """
-    until = max((in_order(fact) for fact in facts if fact.key in listed), default=None)
-    new = [fact for fact in reversed(facts) if fact.key not in listed and (until is None or in_order(fact) > until)]
+    until = max((in_order(fact) for fact in facts if fact.key in told), default=None)
+    new = [fact for fact in reversed(facts) if fact.key not in told and (until is None or in_order(fact) > until)]
     since = opinion.since
     return [fact for fact in new if not opinion.is_given or (fact.day and since and fact.day > since)]

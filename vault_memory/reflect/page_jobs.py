@@ -228,7 +228,7 @@ class PageJobs:
         yield self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
     def find_moves(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
-        return opinion_page.OpinionMoves(self.opinions, self._by_key, self._cite.fact).between(was, lines)
+        return opinion_page.find_moves(was, lines, self.opinions, self._by_key, self._cite.fact)
 
     def _summaries(self) -> Iterator[Job]:
         for period, about in self._closed.items():
@@ -270,8 +270,8 @@ class PageJobs:
 
     def proposals(
         self, items: Sequence[core.Item], answers: proposals.Answers
-    ) -> tuple[tuple[Line, ...], list[proposals.Proposal], proposals.PassedOver]:
-        """The lines of proposals for a core with these items, what is open there, and what is not proposed."""
+    ) -> tuple[tuple[Line, ...], list[proposals.Proposal]]:
+        """The lines of proposals for a core with these items, and what is open there."""
         # Who is to have a page is called by its name already now: with the page there, nothing is to change.
         pages = self._open_pages.items() if items else ()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
@@ -288,8 +288,8 @@ class PageJobs:
             feedback=self._feedback,
             answers=answers,
         )
-        open_, passed = proposals.propose(inputs)
-        return proposals.page_lines(open_, self._context), open_, passed
+        open_ = proposals.propose(inputs)
+        return proposals.page_lines(open_, self._context), open_
 
     def note_page(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""

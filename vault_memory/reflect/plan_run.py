@@ -292,7 +292,7 @@ class RunPlanner:
     def _plan_proposals(self, after: bytes) -> None:
         """Plan the page of what is proposed for the core as it is to be; only what is left there if asked for."""
         block, last = self._read_written(proposals.PATH, proposals.BLOCK)
-        passed, settled = proposals.PassedOver(), self._answers.settled
+        settled, unsure = self._answers.settled, 0
         if self._options.only_core:
             texts = block.lines if block else ()
             there = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
@@ -302,11 +302,15 @@ class RunPlanner:
             open_ = [(one.what, one.quoted) for one in stated if one.name not in settled]
             is_wanted = bool(settled)
         else:
-            lines, found, passed = self.jobs.proposals(core.list_items(core.PATHS[0], after), self._answers)
+            lines, found = self.jobs.proposals(core.list_items(core.PATHS[0], after), self._answers)
             open_ = [(one.change.what, one.change.text) for one in found]
+            unsure = sum(one.belief.rounded < proposals.SURE for one in self.jobs.opinions)
             is_wanted = block is not None or lines != proposals.NOTHING
         full = sum(what == core.ADD and not core.has_room(after, text) for what, text in open_)
-        self.proposed = proposals.ProposalCounts(len(open_), full, passed)
+        unsure = (
+            0 if self._options.only_core else sum(one.belief.rounded < proposals.SURE for one in self.jobs.opinions)
+        )
+        self.proposed = proposals.ProposalCounts(len(open_), full, unsure)
         why = f"{counted(len(proposals.names_of(lines)), 'proposal')} open"
         page = Draft(
             proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",

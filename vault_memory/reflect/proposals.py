@@ -8,10 +8,11 @@ what is sure: a small core is worth more than a full one.
 
 import hashlib
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from vault_memory.markdown import fact_text, provenance
@@ -69,27 +70,12 @@ class Proposal(NamedTuple):
     name: str = ""
 
 
-class PassedOver(NamedTuple):
-    """How many candidates are not proposed, by the reason."""
-
-    unsure: int = 0
-    once: int = 0
-    """Sure opinions that were told or borne out on less than SURE_DAYS days."""
-    said: int = 0
-    """What the core says already."""
-    refused: int = 0
-    repeated: int = 0
-    """What says the same as another proposal, made or refused."""
-    later: int = 0
-    """What waits until fewer than MOST_OPEN are open."""
-
-
 class ProposalCounts(NamedTuple):
-    """How many proposals are open, how many of them the core has no room for, and why no more are made."""
+    """How many proposals are open, how many of them the core has no room for, and how many opinions are too unsure."""
 
     open: int
     full: int
-    passed: PassedOver
+    unsure: int
 
 
 def name_for(change: CoreChange, fact: Fact | None) -> str:
@@ -251,37 +237,26 @@ class ProposalInputs:
         return (self.feedback.done - (self.answers.open - self.answers.settled)) | self.answers.ticked.keys()
 
 
-def propose(inputs: ProposalInputs) -> tuple[list[Proposal], PassedOver]:
-    """The proposals that nobody has answered, changes and removals first; and how many candidates were passed over."""
-    passed = Counter[str]()
-    changes = list(_unanswered(_changes(inputs), inputs, passed))
+def propose(inputs: ProposalInputs) -> list[Proposal]:
+    """The proposals that nobody has answered, changes and removals first."""
+    changes = list(_unanswered(_changes(inputs), inputs))
     changed = {one.change.old for one in changes}
     stale = (one for one in _removals(inputs) if one.change.old not in changed)
-    removed = list(_unanswered(stale, inputs, passed))[:MOST_OPEN]
-    items, asked, added = [item.text for item in inputs.items], list[str](), list[Proposal]()
-    for one in _additions(inputs, passed):
-        if len(added) >= MOST_OPEN:
-            passed["later"] += 1
-        elif _is_said(one.evidence[0], items, inputs):
-            passed["said"] += 1
-        elif _is_said(one.evidence[0], asked, inputs):
-            passed["repeated"] += 1
-        else:
-            asked.append(one.change.text)  # one like it need not be asked as well, refused or not
-            added += _unanswered([one], inputs, passed)
-    return [*changes, *removed, *added], PassedOver(**passed)
+    removed = islice(_unanswered(stale, inputs), MOST_OPEN)
+    said, added = [item.text for item in inputs.items], list[Proposal]()
+    for one in _additions(inputs):
+        if len(added) < MOST_OPEN and not _is_said(one.evidence[0], said, inputs):
+            said.append(one.change.text)  # one like it need not be asked as well, refused or not
+            added += _unanswered([one], inputs)
+    return [*changes, *removed, *added]
 
 
-def _unanswered(found: Iterable[Proposal], inputs: ProposalInputs, passed: Counter[str]) -> Iterator[Proposal]:
-    """Those that nobody has answered yet, by the name that they have on the page; counts the others."""
+def _unanswered(found: Iterable[Proposal], inputs: ProposalInputs) -> Iterator[Proposal]:
+    """Those that nobody has answered yet, by the name that they have on the page."""
     for one in found:
         # It may have been known by another fact that states the same before it was stated anew.
         names = [name_for(one.change, fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
-        if not inputs.feedback.refused.isdisjoint(names):
-            passed["refused"] += 1
-        elif not inputs.done.isdisjoint(names):
-            passed["said"] += 1
-        else:
+        if inputs.feedback.refused.isdisjoint(names) and inputs.done.isdisjoint(names):
             yield one._replace(name=min(inputs.answers.open.intersection(names), default=names[0]))
 
 
@@ -312,17 +287,13 @@ def _removals(inputs: ProposalInputs) -> Iterator[Proposal]:
         yield Proposal(CoreChange(REMOVE, "", text), because, ())
 
 
-def _additions(inputs: ProposalInputs, passed: Counter[str]) -> Iterator[Proposal]:
+def _additions(inputs: ProposalInputs) -> Iterator[Proposal]:
     """What is sure enough to stand in the core, said there already or not; the surest opinions first."""
     opinion_keys: set[int] = set()
     for opinion in inputs.opinions:
         opinion_keys |= {fact.key for fact in opinion.statements}
         days = {fact.day for fact in (*opinion.statements, *opinion.supports) if fact.day}
-        if opinion.belief.rounded < SURE:
-            passed["unsure"] += 1
-        elif len(days) < SURE_DAYS:
-            passed["once"] += 1
-        else:
+        if opinion.belief.rounded >= SURE and len(days) >= SURE_DAYS:
             because = f"it is held with {decimal(opinion.belief.rounded)} and was told or borne out on {len(days)} days"
             newest = sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True)[:3]
             evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from vault_memory.reflect.job import ReflectReport
     from vault_memory.reflect.opinion_page import Move
     from vault_memory.reflect.plan import Edit
-    from vault_memory.reflect.proposals import ProposalCounts
     from vault_memory.vault.undo_history import UndoReport
 
 MAX_PAGES = 20
@@ -49,7 +48,7 @@ def reflect_document(done: "ReflectReport") -> Document:
         "opinions": [_opinion(move) for move in done.moves],
         "proposals": proposed and {
             "open": proposed.open, "added": done.added,
-            "reasons": proposed.passed._asdict() | {"full": proposed.full},
+            "reasons": {"unsure": proposed.unsure, "full": proposed.full},
             "gates": {"confidence": SURE, "days": SURE_DAYS, "open": MOST_OPEN, "core_tokens": TOKENS},
         },
         "periods_skipped": [{"path": path, "why": why} for path, why in done.untold.items()],
@@ -233,27 +232,14 @@ def _proposals(done: "ReflectReport") -> Iterator[str]:
     if proposed is None or (done.is_core_only and not proposed.open):
         return
     if not proposed.open:
-        yield f"Nothing proposed for memory.md: {', '.join(_reasons(proposed))}."
+        unsure = f"{plural(proposed.unsure, 'opinion')} below {decimal(SURE)}" if proposed.unsure else ""
+        yield f"Nothing proposed for memory.md: {unsure or 'nothing new is certain or important enough yet'}."
         return
     them = "it" if proposed.open == 1 else "them"
     yield f"{plural(proposed.open, 'proposal')} for memory.md: tick {them} in bank/proposals.md."
     if proposed.full:
         what = "it" if proposed.open == 1 else f"{proposed.full:,} of them"
         yield f"memory.md has no room for {what} (limit {TOKENS:,} tokens): shorten it first."
-
-
-def _reasons(proposed: "ProposalCounts") -> Iterator[str]:
-    passed = proposed.passed
-    if not any(passed):
-        yield "no fact is certain or important enough yet"
-    if passed.unsure:
-        yield f"{plural(passed.unsure, 'opinion')} below {decimal(SURE)}"
-    if passed.once:
-        yield f"{passed.once:,} stated on only one day"
-    if passed.said:
-        yield f"{passed.said:,} already there"
-    if passed.refused:
-        yield f"{passed.refused:,} you declined"
 
 
 # --- what was not done -----------------------------------------------------------------------------------------------
