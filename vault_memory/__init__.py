@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from vault_memory.capture.proposal_page import OpenProposal
     from vault_memory.context.context import Bundle
     from vault_memory.daemon.daemon_memory import DaemonMemory
-    from vault_memory.embedding.configured_space import BackfillReport
+    from vault_memory.embedding.configured_embedder import BackfillReport
     from vault_memory.errors import (
         BusyError,
         ConflictError,
@@ -53,7 +53,7 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = {
-    "Answer": "search.answer", "BackfillReport": "embedding.configured_space", "Bundle": "context.context",
+    "Answer": "search.answer", "BackfillReport": "embedding.configured_embedder", "Bundle": "context.context",
     "CaptureItem": "capture.capture", "CaptureReport": "capture.capture", "DaemonMemory": "daemon.daemon_memory",
     "EntityProfile": "search.entity_profile", "EntityRow": "search.entity_profile", "Excerpt": "search.get",
     "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vault_memory.capture.capture import CaptureReport
     from vault_memory.capture.proposal_page import OpenProposal
     from vault_memory.context.context import Bundle, ContextRequest
-    from vault_memory.embedding.configured_space import BackfillReport
+    from vault_memory.embedding.configured_embedder import BackfillReport
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import ReflectReport, Steps
     from vault_memory.reflect.opinion_query import Opinion

@@ -12,7 +12,7 @@ from vaults import age, fill, memory, opened, put
 
 from vault_memory.config import Config
 from vault_memory.federation import Federation
-from vault_memory.indexing.held_index import HeldIndex, WatcherReport
+from vault_memory.indexing.index_file import HeldIndex, WatcherReport
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import rows
 

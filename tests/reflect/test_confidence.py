@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.reflect.confidence import (
+    CONTRADICTS,
     HIGHEST,
     LOWEST,
     MAX_MARKS,
@@ -14,10 +15,10 @@ from vault_memory.reflect.confidence import (
     STEP_DOWN,
     STEP_DOWN_AGREED,
     STEP_UP,
+    SUPPORTS,
     Evidence,
     weigh_evidence,
 )
-from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS
 
 NEW = 10_000
 EPSILON = 1e-9

@@ -1,4 +1,4 @@
-"""proposals.py and core.py: what is proposed for memory.md, and what comes of a tick, a refusal or a deleted line."""
+"""proposals.py: what is proposed for memory.md, and what comes of a tick, a refusal or a deleted line."""
 
 import json
 import re
@@ -13,9 +13,18 @@ from sample import call
 from vaults import age, fill, memory, put
 
 from vault_memory.errors import ConflictError
-from vault_memory.reflect import core, proposals
-from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, apply_change, list_items
-from vault_memory.reflect.proposals import ProposalCounts, parse_line
+from vault_memory.reflect import proposals
+from vault_memory.reflect.proposals import (
+    ADD,
+    CHANGE,
+    CORE_TOKENS,
+    REMOVE,
+    CoreChange,
+    ProposalCounts,
+    apply_change,
+    list_items,
+    parse_line,
+)
 from vault_memory.reflect.run_log import RunLog
 
 PAGE = "bank/proposals.md"
@@ -102,10 +111,10 @@ def test_what_is_open_new_and_too_unsure_is_counted(root: Path) -> None:
 
 
 def test_a_proposal_that_the_core_has_no_room_for_is_counted(root: Path) -> None:
-    put(root, "memory.md", f"# Me\n\n- {'word ' * (TOKENS - 12)}\n")
+    put(root, "memory.md", f"# Me\n\n- {'word ' * (CORE_TOKENS - 12)}\n")
     found = reflected(root).proposed
     assert found is not None and (found.open, found.full) == (2, 2)
-    put(root, "memory.md", f"# Me\n\n- {'word ' * (TOKENS - 40)}\n")
+    put(root, "memory.md", f"# Me\n\n- {'word ' * (CORE_TOKENS - 40)}\n")
     found = reflected(root).proposed
     assert found is not None and (found.open, found.full) == (2, 0)
 
@@ -294,7 +303,7 @@ def test_a_change_of_a_line_that_is_gone_is_told_and_its_tick_stays_and_others_a
 
 
 def test_the_core_does_not_grow_beyond_its_tokens(root: Path) -> None:
-    full = "# Me\n\n" + "".join(f"- Line {n} of what must be known.\n" for n in range(TOKENS // 9))
+    full = "# Me\n\n" + "".join(f"- Line {n} of what must be known.\n" for n in range(CORE_TOKENS // 9))
     put(root, "memory.md", full)
     reflected(root)
     mark(root, "x", LETTERS)
@@ -431,7 +440,7 @@ def test_proposals_on_the_command_line(root: Path) -> None:
     assert ended.code == 0, ended.err
     assert b"piano" not in texts(root)["bank/entities/Mara.md"]
     assert LETTERS in plain((root / "memory.md").read_text())
-    assert core.HEADING in (root / "memory.md").read_text()
+    assert proposals.CORE_HEADING in (root / "memory.md").read_text()
     assert "1 proposal for memory.md: tick it in bank/proposals.md." in ended.out
     mark(root, "x", NUTS)
     ended = call("--vault", str(root), "reflect", "--now", "2025-12-10", "--apply-core")

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from vault_memory.store import embedding_rows
-from vault_memory.store.embedding_rows import Space
-from vault_memory.store.vector_cache import LEAST_HELD, VectorCache
+from vault_memory.store.embedding_rows import LEAST_HELD, Space, VectorCache
 from vault_memory.store.vectors import bit_code, cosine
 from vault_memory.store.view import ALL, Store
 

@@ -7,7 +7,7 @@ import pytest
 from vaults import fill, memory, put
 
 from vault_memory.errors import RefusedError
-from vault_memory.markdown.attachments import MAX_CANVAS_BYTES, attachment_text
+from vault_memory.markdown.note import MAX_CANVAS_BYTES, attachment_text
 
 CARDS = {
     "nodes": [

@@ -14,8 +14,7 @@ from vault_memory.capture.cues import Cue
 from vault_memory.capture.statements import SessionTurn, Statement, is_statable, split_sentences
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, traced
-from vault_memory.reflect.model_writer import ungrounded
-from vault_memory.reflect.stance import Ask, object_form, read_object
+from vault_memory.reflect.model_writer import Ask, object_form, read_object, ungrounded
 
 MAX_ITEMS, MAX_CHARS = 5, 280
 

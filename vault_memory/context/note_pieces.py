@@ -8,10 +8,9 @@ from typing import NamedTuple
 from vault_memory.context.prompt_sheet import Piece
 from vault_memory.errors import RefusedError
 from vault_memory.markdown import facts, passages, provenance, scopes
-from vault_memory.markdown.note import ASIDE, COMMENT, Note, decoded_lines, note_header
+from vault_memory.markdown.note import ASIDE, COMMENT, CORE_PATHS, Note, decoded_lines, note_header
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.reflect.core import PATHS
 from vault_memory.search import decay
 from vault_memory.search.decay import Trace
 from vault_memory.search.names import Names
@@ -71,8 +70,8 @@ def read_notes(
 
 def core_names(vault: Vault) -> Iterator[str]:
     """The notes that make up the core, there or not: the vault's memory.md, then what the settings name."""
-    yield next((path for path in PATHS if (vault.root / path).is_file()), PATHS[0])
-    yield from (name for name in vault.config.core_files if name not in PATHS)
+    yield next((path for path in CORE_PATHS if (vault.root / path).is_file()), CORE_PATHS[0])
+    yield from (name for name in vault.config.core_files if name not in CORE_PATHS)
 
 
 def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> CoreNote:

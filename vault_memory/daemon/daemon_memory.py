@@ -19,7 +19,7 @@ from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.config import load
 from vault_memory.context.context import Bundle
 from vault_memory.daemon import client
-from vault_memory.embedding.configured_space import BackfillReport
+from vault_memory.embedding.configured_embedder import BackfillReport
 from vault_memory.errors import UsageError
 from vault_memory.indexing.indexer import Report
 from vault_memory.memory import Memory

@@ -35,8 +35,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from vault_memory.markdown.attachments import is_canvas
-from vault_memory.markdown.note import is_note_path
+from vault_memory.markdown.note import is_canvas, is_note_path
 from vault_memory.vault import locations
 from vault_memory.vault.walk import is_hidden
 

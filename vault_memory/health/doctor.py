@@ -245,7 +245,7 @@ def _ask_server(name: str, model: str, ask: Callable[[], Check | None], answer: 
 def _embedding_model(memory: "Federation", remote: "RemoteEmbedder") -> Check:
     context_tokens = remote.find_model()
     if changed := _model_change(memory, remote):
-        from vault_memory.embedding.configured_space import AFTER_MODEL_CHANGE
+        from vault_memory.embedding.configured_embedder import AFTER_MODEL_CHANGE
 
         return Check("model", "error", changed, AFTER_MODEL_CHANGE)
     key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
@@ -261,7 +261,7 @@ def _is_usable(memory: "Federation") -> bool:
 
 def _model_change(memory: "Federation", remote: "RemoteEmbedder") -> str:
     """How the configured model differs from the one that the index has vectors of, or ""."""
-    from vault_memory.embedding.configured_space import recognise
+    from vault_memory.embedding.configured_embedder import recognise
 
     if not _is_usable(memory):
         remote.probe()

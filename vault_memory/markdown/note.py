@@ -3,10 +3,11 @@
 Lines are 1-based. What lies in code or comments is still text, but holds no headings, links, tags or facts.
 """
 
+import json
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,6 +16,9 @@ TEXT, BLANK, FRONT, CODE, COMMENT, HEADING = range(6)
 
 ASIDE = 1 << 30
 """The section of frontmatter and of comments, which belong to no text around them."""
+
+CORE_PATHS = ("memory.md", "MEMORY.md")
+"""Where the small core of durable facts lies."""
 
 _LINE_ENDS = {ord("\n"): "\\n", ord("\t"): "\\t"}
 """The others are escaped wherever text of a note is printed."""
@@ -174,3 +178,33 @@ def speaker(text: str) -> str:
     """Who says a line of a conversation, case folded, or ""."""
     match = SPEAKER.match(text) if ":" in text[:MAX_LABEL_CHARS] else None
     return match["name"].casefold() if match else ""
+
+
+# --- files that are no notes -----------------------------------------------------------------------------------------
+
+MAX_CANVAS_BYTES = 5_000_000
+"""Of a larger canvas only the name is known: 5 MB are parsed in 0.1 s and hold some 10,000 cards."""
+
+
+def is_canvas(path: str) -> bool:
+    return path[-7:].lower() == ".canvas"
+
+
+def attachment_text(path: str, data: bytes) -> bytes:
+    """A file's name, and below it the texts of a canvas's cards, groups and arrows; a broken canvas is a name only."""
+    name = " ".join(path.rpartition("/")[2].split())
+    return "\n\n".join((name, *(_card_texts(data) if is_canvas(path) else ()))).encode("utf-8", "replace")
+
+
+def _card_texts(data: bytes) -> Iterator[str]:
+    """The texts of a canvas (jsoncanvas.org) in the order of the file."""
+    try:
+        loaded = json.loads(data) if len(data) <= MAX_CANVAS_BYTES else None
+    except (ValueError, RecursionError):
+        return
+    for part in ("nodes", "edges"):
+        items = loaded.get(part) if isinstance(loaded, dict) else None
+        for item in items if isinstance(items, list) else ():
+            text = (item.get("text") or item.get("label")) if isinstance(item, dict) else None
+            if isinstance(text, str) and text.strip():
+                yield text.strip()

@@ -11,19 +11,30 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from vault_memory.errors import RemoteError
+from vault_memory.markdown.claims import claims
 from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.fact_text import EvidenceSource, Sentence, sentence, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
-from vault_memory.reflect import stance
+from vault_memory.markdown.supersede import supersedes
 from vault_memory.reflect.blocks import fact_name
-from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, weigh_evidence
+from vault_memory.reflect.confidence import (
+    CONTRADICTS,
+    RELATED,
+    RELATIONS,
+    RESTATES,
+    SUPPORTS,
+    UNRELATED,
+    Belief,
+    Evidence,
+    weigh_evidence,
+)
 from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.model_writer import Ask, verdict, verdict_key
 from vault_memory.reflect.select import in_order
-from vault_memory.reflect.stance import CONTRADICTS, RELATED, RELATIONS, SUPPORTS
 from vault_memory.text.daily_notes import name_day
 
 OPINION = "opinion"
@@ -44,6 +55,7 @@ FACTS_OF_WORD = 200
 """So many of the newest facts about a subject that hold a word are looked at."""
 
 _LETTERS = re.compile(r"\w+")
+_claims = lru_cache(1 << 12)(claims)
 
 
 @dataclass(frozen=True)
@@ -67,7 +79,7 @@ class OpinionInputs:
     """What a model said before that facts mean: the place in RELATIONS, by the hashes of statement and fact."""
     verdicts: dict[tuple[int, int], int] = field(default_factory=dict)
     """The same for all that were looked at now."""
-    ask: stance.Ask | None = None
+    ask: Ask | None = None
 
 
 @dataclass(frozen=True)
@@ -284,14 +296,25 @@ def _counted_as(relation: str, fact: Fact, since: date | None) -> str:
 
 def _verdict(text: str, names: Sequence[str], fact: Fact, inputs: OpinionInputs) -> str:
     """What a model says that a related fact means for a statement; RELATED where none is there, or none answers."""
-    pair = (stance.verdict_key(text, names), fact.key)
+    pair = (verdict_key(text, names), fact.key)
     place = inputs.known.get(pair)
     if place is None and inputs.ask:
         try:
-            place = RELATIONS.index(stance.verdict(inputs.ask, text, fact.text))
+            place = RELATIONS.index(verdict(inputs.ask, text, fact.text))
         except RemoteError:
             return RELATED
     if place is None:
         return RELATED
     inputs.verdicts[pair] = place
     return RELATIONS[place]
+
+
+def relation(text: str, newer: str, names: Sequence[str]) -> str:
+    """What a newer statement says of an older one about the same entity: by its words, or by what it claims."""
+    one, other = sentence(text, tuple(names)), sentence(newer, tuple(names))
+    if one.words and one.words == other.words:
+        return SUPPORTS if one.is_denied == other.is_denied else CONTRADICTS
+    older, later = (_claims("world", tuple(names), told) for told in (text, newer))
+    replaces = any(supersedes(new, old) for new in later for old in older)
+    repeats = not {claim.said for claim in later}.isdisjoint(claim.said for claim in older)
+    return CONTRADICTS if replaces else SUPPORTS if repeats else UNRELATED

@@ -9,7 +9,9 @@ so the clock plays no part, and one piece more moves the end by no more than its
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS
+SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
+RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)
+"""The index keeps the place of a verdict in this list."""
 
 RESTATES = "restates"
 

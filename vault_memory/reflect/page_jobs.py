@@ -18,20 +18,19 @@ from vault_memory.markdown.entities import ENTITY_FOLDER, link_name
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect import (
     beliefs,
-    core,
     entity_page,
     fact_set,
     opinion_page,
     periods,
     proposals,
     retell,
-    stance,
     summaries,
 )
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.merge import LINKED
+from vault_memory.reflect.model_writer import Ask
 from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.sections import PageContext, counted
 from vault_memory.reflect.user_feedback import Feedback
@@ -77,7 +76,7 @@ class Options:
     """Whether what a model said of opinions counts: not where none is configured any more."""
     unread: str = ""
     """A note that cannot be read, and whose facts are not known from before."""
-    ask: stance.Ask | None = None
+    ask: Ask | None = None
     """Asks the configured model."""
     holds_block: Callable[[str], bool] = lambda path: False
     """Whether a note holds the block of an entity's page, wherever it lies."""
@@ -269,7 +268,7 @@ class PageJobs:
         return len(self._closed) + len(self._pages) + 3
 
     def proposals(
-        self, items: Sequence[core.Item], answers: proposals.Answers
+        self, items: Sequence[proposals.Item], answers: proposals.Answers
     ) -> tuple[tuple[Line, ...], list[proposals.Proposal]]:
         """The lines of proposals for a core with these items, and what is open there."""
         # Who is to have a page is called by its name already now: with the page there, nothing is to change.

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
-from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, summaries, user_feedback
+from vault_memory.markdown.note import CORE_PATHS
+from vault_memory.reflect import blocks, entity_page, opinion_page, proposals, summaries, user_feedback
 from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.page_jobs import Job, Options, PageJobs
 from vault_memory.reflect.plan import Draft, Edit, Notice, PageHistory, Plan, make_edit, skipped_page
@@ -253,11 +254,11 @@ class RunPlanner:
         Of a core that cannot be read (None) that is told, and nothing is heard or proposed: no other page hangs on it.
         """
         try:
-            found = ((path, data) for path in core.PATHS if (data := self._page(path)) is not None)
-            path, before = next(found, (core.PATHS[0], None))
+            found = ((path, data) for path in CORE_PATHS if (data := self._page(path)) is not None)
+            path, before = next(found, (CORE_PATHS[0], None))
             decode_utf8(path, before or b"")
         except (ConflictError, RefusedError, VaultError) as error:
-            self._plan.skipped.append(skipped_page(core.PATHS[0], error))
+            self._plan.skipped.append(skipped_page(CORE_PATHS[0], error))
             return None
         block, last = self._read_written(proposals.PATH, proposals.BLOCK)
         self._answers = answers = proposals.read_answers(
@@ -267,10 +268,10 @@ class RunPlanner:
             rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
             why = f"{counted(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
             self._plan.notices.append(Notice(path, why, "Add it there by hand if you still want it."))
-        after = before or core.START
+        after = before or proposals.NEW_CORE
         for name, change in list(answers.ticked.items()):
             try:
-                after = core.apply_change(path, after, change)
+                after = proposals.apply_change(path, after, change)
             except ConflictError as error:
                 self._plan.skipped.append(skipped_page(path, error))
                 del answers.ticked[name]  # the tick stays where it is
@@ -283,9 +284,9 @@ class RunPlanner:
     def _core_edit(self, path: str) -> Edit | None:
         """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
         before = self._page(path)
-        after = before or core.START
+        after = before or proposals.NEW_CORE
         for change in self._answers.ticked.values():
-            after = core.apply_change(path, after, change)
+            after = proposals.apply_change(path, after, change)
         why = f"{counted(len(self._answers.ticked), 'change')} ticked in {proposals.PATH}"
         return Edit(path, before, after, why) if after != before else None
 
@@ -302,11 +303,11 @@ class RunPlanner:
             open_ = [(one.what, one.quoted) for one in stated if one.name not in settled]
             is_wanted = bool(settled)
         else:
-            lines, found = self.jobs.proposals(core.list_items(core.PATHS[0], after), self._answers)
+            lines, found = self.jobs.proposals(proposals.list_items(CORE_PATHS[0], after), self._answers)
             open_ = [(one.change.what, one.change.text) for one in found]
             unsure = sum(one.belief.rounded < proposals.SURE for one in self.jobs.opinions)
             is_wanted = block is not None or lines != proposals.NOTHING
-        full = sum(what == core.ADD and not core.has_room(after, text) for what, text in open_)
+        full = sum(what == proposals.ADD and not proposals.has_room(after, text) for what, text in open_)
         unsure = (
             0 if self._options.only_core else sum(one.belief.rounded < proposals.SURE for one in self.jobs.opinions)
         )

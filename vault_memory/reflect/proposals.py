@@ -1,4 +1,6 @@
-"""Proposes what to add to the core, change or remove there, as lines that a person ticks or refuses. Pure.
+"""Proposes what to add to the core, memory.md, change or remove there, as lines that a person ticks or refuses. Pure.
+
+Reflect never changes the core unasked.
 
     - [ ] add: "Prefers concise replies on WhatsApp" because it was told on 3 days ([[2025-11-27]] L14) ^p-1a2b3c4d
 
@@ -12,23 +14,27 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
+from vault_memory.errors import ConflictError
 from vault_memory.markdown import fact_text, provenance
 from vault_memory.markdown.fact_text import without_evidence
-from vault_memory.reflect.beliefs import HeldOpinion, is_doubt
+from vault_memory.markdown.note import TEXT
+from vault_memory.markdown.parse import parse
+from vault_memory.reflect.beliefs import HeldOpinion, is_doubt, relation
 from vault_memory.reflect.blocks import Block, Line, text_name
-from vault_memory.reflect.core import ADD, CHANGE, REMOVE, CoreChange, Item
+from vault_memory.reflect.confidence import CONTRADICTS, SUPPORTS
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.select import in_order
-from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS, relation
 from vault_memory.reflect.user_feedback import Feedback, FeedbackNote
 from vault_memory.store import journal
 from vault_memory.store.view import PROPOSALS
+from vault_memory.text import tokens
+from vault_memory.write.rewrite import decode_utf8
 
 PATH, BLOCK = PROPOSALS, "proposals"
 
@@ -49,6 +55,23 @@ SAME_WORDS = 0.6
 COMPARED_FACTS = 500
 """So many of the newest facts about somebody are compared with a line of the core: each takes 0.3 ms."""
 
+CORE_TOKENS = 2000
+"""The core is handed to agents whole."""
+
+CORE_HEADING = "## Learnt"
+"""Where ticked additions go."""
+
+NEW_CORE = b"# Memory\n"
+"""A core that is not there yet."""
+
+ADD, CHANGE, REMOVE = "add", "change", "remove"
+
+_ITEM = re.compile(r"([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)(?!\[ \])(\S.*)$")
+_STARTS = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]|#{1,6}(?:[ \t]|$)|[ \t]*(?:```|~~~|---|___|\*\*\*|>|<!--|%%)")
+"""What begins something else than more of the line before."""
+
+_ENDS = re.compile(r"(\r\n|\n|\r)")
+
 _LINE = re.compile(
     r'\s*[-*+] \[(?P<box>.)\] (?P<what>add|change|remove): "(?P<quoted>.*)" because .*\^p-(?P<name>[0-9a-f]{8})\s*$'
 )
@@ -57,6 +80,21 @@ _LINE = re.compile(
 _TO = '" → "'
 
 TICKED = ("x", "X")
+
+
+class Item(NamedTuple):
+    """A list item of the core: its line, 1-based, and its text."""
+
+    line: int
+    text: str
+
+
+class CoreChange(NamedTuple):
+    """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition)."""
+
+    what: str
+    text: str
+    old: str = ""
 
 
 class Proposal(NamedTuple):
@@ -322,3 +360,75 @@ def _quotable(fact: Fact, inputs: ProposalInputs) -> str:
     names = [name for slug in fact.subjects for name in inputs.names(slug)]
     is_named = any(name.casefold() in text.casefold() for name in names)
     return text if is_named or not fact.subjects else f"{inputs.context.link_entity(fact.subjects[0])}: {text}"
+
+
+# --- the core itself -------------------------------------------------------------------------------------------------
+
+
+def list_items(path: str, data: bytes) -> list[Item]:
+    """The list items of the core that stand in one line."""
+    note = parse(path, data)
+    lines = [line if state == TEXT else "" for line, state in zip(note.lines, note.states, strict=True)]
+    found: list[Item] = []
+    for number, (line, following) in enumerate(pairwise([*lines, ""]), 1):
+        goes_on = following.strip() and not _STARTS.match(following)
+        if (match := _ITEM.match(line)) and not goes_on:
+            found.append(Item(number, match[2].rstrip()))
+    return found
+
+
+def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
+    """The core with one change made; all other bytes stay, and all where a run that was killed made it already.
+
+    Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
+    """
+    parts, there = _ENDS.split(decode_utf8(path, data)), list_items(path, data)
+    found = next((item for item in reversed(there) if item.text == change.old), None)
+    at = 2 * (found.line - 1) if found else 0
+    if change.what == REMOVE:
+        is_done = found is None
+    else:
+        is_done = found is None and any(item.text == change.text for item in there)
+    if is_done:
+        return data
+    if change.what == ADD:
+        parts = [_added(parts, change.text)]
+    elif found is None:
+        raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
+    elif change.what == REMOVE:
+        del parts[at : at + 2]
+    else:
+        match = _ITEM.match(parts[at])
+        parts[at] = f"{match[1] if match else '- '}{change.text}"
+    after = "".join(parts).encode("utf-8")
+    size = tokens.count(after.decode("utf-8")) if len(after) > len(data) else 0
+    if size > CORE_TOKENS:
+        raise ConflictError(
+            f"{path} would have {size:,} tokens, of {CORE_TOKENS:,} at most: what was ticked was not put there.",
+            "Shorten it, or take a line out; the tick stays until then.",
+        )
+    return after
+
+
+def has_room(data: bytes, text: str) -> bool:
+    """Whether an addition would stay within the limit; few bytes are few tokens, and need no counting."""
+    after = f"{data.decode('utf-8', 'replace')}\n- {text}\n"
+    return (
+        len(after.encode("utf-8", "replace")) + len(CORE_HEADING) + 4 <= CORE_TOKENS
+        or tokens.count(after) <= CORE_TOKENS
+    )
+
+
+def _added(parts: list[str], text: str) -> str:
+    """The text with an item at the end of the section `CORE_HEADING`, which is made where there is none."""
+    lines, newline = parts[::2], next(iter(parts[1::2]), "\n")
+    at = next((i for i, line in enumerate(lines) if line.strip() == CORE_HEADING), None)
+    if at is None:
+        body = "".join(parts)
+        lead = "" if not body.strip("\ufeff") else newline if body.endswith(("\n", "\r")) else newline * 2
+        return f"{body}{lead}{CORE_HEADING}{newline}{newline}- {text}{newline}"
+    end = next((i for i in range(at + 1, len(lines)) if re.match(r"#{1,2} ", lines[i])), len(lines))
+    last = max((i for i in range(at, end) if lines[i].strip()), default=at)
+    lead = newline if last == at else ""
+    head, tail = "".join(parts[: 2 * last + 1]), "".join(parts[2 * last + 1 :])
+    return f"{head}{newline}{lead}- {text}{tail or newline}"

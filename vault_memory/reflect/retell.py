@@ -10,10 +10,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
-from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, fact_name
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.model_writer import MAX_SENTENCES, SENTENCE_CHARACTERS, ModelWriter, WritingBrief, fact_line
+from vault_memory.reflect.model_writer import (
+    MAX_SENTENCES,
+    SENTENCE_CHARACTERS,
+    Ask,
+    ModelWriter,
+    WritingBrief,
+    fact_line,
+)
 from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.sections import PageContext
 
@@ -85,7 +91,7 @@ class Retelling:
         self.model = ModelUse(writer.method)
 
     @property
-    def ask(self) -> stance.Ask | None:
+    def ask(self) -> Ask | None:
         """Asks the model a question; None in a dry run."""
         return self._writer.ask if self._asks else None
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.reflect.core import TOKENS
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.periods import KINDS, kind_of
-from vault_memory.reflect.proposals import MOST_OPEN, SURE, SURE_DAYS
+from vault_memory.reflect.proposals import CORE_TOKENS, MOST_OPEN, SURE, SURE_DAYS
 from vault_memory.rendering.common import Document, clean, cut, plural, schema
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def reflect_document(done: "ReflectReport") -> Document:
         "proposals": proposed and {
             "open": proposed.open, "added": done.added,
             "reasons": {"unsure": proposed.unsure, "full": proposed.full},
-            "gates": {"confidence": SURE, "days": SURE_DAYS, "open": MOST_OPEN, "core_tokens": TOKENS},
+            "gates": {"confidence": SURE, "days": SURE_DAYS, "open": MOST_OPEN, "core_tokens": CORE_TOKENS},
         },
         "periods_skipped": [{"path": path, "why": why} for path, why in done.untold.items()],
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
@@ -239,7 +238,7 @@ def _proposals(done: "ReflectReport") -> Iterator[str]:
     yield f"{plural(proposed.open, 'proposal')} for memory.md: tick {them} in bank/proposals.md."
     if proposed.full:
         what = "it" if proposed.open == 1 else f"{proposed.full:,} of them"
-        yield f"memory.md has no room for {what} (limit {TOKENS:,} tokens): shorten it first."
+        yield f"memory.md has no room for {what} (limit {CORE_TOKENS:,} tokens): shorten it first."
 
 
 # --- what was not done -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from vault_memory.markdown.note import Problem
 from vault_memory.rendering.common import Document, clean, plural, schema
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.configured_space import BackfillReport
+    from vault_memory.embedding.configured_embedder import BackfillReport
     from vault_memory.health.doctor import Check
     from vault_memory.health.status import Status
     from vault_memory.indexing.indexer import Report

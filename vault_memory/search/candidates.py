@@ -35,8 +35,7 @@ from vault_memory.text.spans import Span, plus
 from vault_memory.text.terms import match_terms, quoted
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.configured_embedder import RemoteEmbedder
-    from vault_memory.embedding.configured_space import ConfiguredSpace
+    from vault_memory.embedding.configured_embedder import ConfiguredSpace, RemoteEmbedder
     from vault_memory.text.dates import Window
 
 LEXICAL_POOL, SEMANTIC_POOL, OTHER_POOL = 150, 50, 200
@@ -319,7 +318,7 @@ class Finder:
             degraded.append(("semantic", lacking))
             return None, b""
         if self._remote:
-            from vault_memory.embedding.configured_space import ConfiguredSpace
+            from vault_memory.embedding.configured_embedder import ConfiguredSpace
 
             self._configured = self._configured or ConfiguredSpace(self.store, self._remote)
             if found := self._configured.vector(text, degraded):

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError, UsageError, VaultError, VaultMemoryError
-from vault_memory.markdown.attachments import is_canvas
 from vault_memory.markdown.links import find_anchor
-from vault_memory.markdown.note import decoded_lines, is_note_path
+from vault_memory.markdown.note import decoded_lines, is_canvas, is_note_path
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
 from vault_memory.text.scope_syntax import Folders

@@ -16,8 +16,7 @@ from vault_memory.vault import locations
 
 if TYPE_CHECKING:
     from vault_memory.embedding.builtin_embedder import StaticEmbedder
-    from vault_memory.embedding.configured_embedder import RemoteEmbedder
-    from vault_memory.embedding.configured_space import BackfillReport
+    from vault_memory.embedding.configured_embedder import BackfillReport, RemoteEmbedder
     from vault_memory.indexing.indexer import Progress
     from vault_memory.search.recall import Recall
     from vault_memory.search.rerank import Reranker
@@ -118,7 +117,7 @@ class Searcher:
         """
         if not self.remote or not self._index.path.exists() or self._index.unusable():
             return None
-        from vault_memory.embedding.configured_space import Backfill
+        from vault_memory.embedding.configured_embedder import Backfill
 
         path = self._index.path
         with Store.opened(path) as store, ExitStack() as alone:

@@ -9,21 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
 from sys import intern
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
 from vault_memory.markdown.entities import slug
 from vault_memory.markdown.note import ASIDE
-from vault_memory.store.embedding_rows import Space
+from vault_memory.store.embedding_rows import Space, VectorCache
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View, text_hash
 from vault_memory.text import terms
 from vault_memory.text.spans import Span
 from vault_memory.text.terms import STOP_WORDS, quoted
-
-if TYPE_CHECKING:
-    from vault_memory.store.vector_cache import VectorCache
 
 _FILTERS = ("since", "until", "as_of", "kinds", "tags", "slugs", "match", "forms", "task")
 _ALLOWED = f"""
@@ -280,8 +277,6 @@ class Search:
         """(embedding id, cosine) of the nearest embeddings of passages that may be found, and of those level."""
         self._compared += not self.is_filtered
         if self._compared >= QUESTIONS_TO_EARN and not self.is_filtered:
-            from vault_memory.store.vector_cache import VectorCache  # lazy: numpy, which one question does not earn
-
             self._vectors = self._vectors or VectorCache(self._view)
             if held := self._vectors.nearest(space, vector, pool, limit):
                 return held

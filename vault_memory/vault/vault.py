@@ -19,8 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
-from vault_memory.markdown.attachments import attachment_text, is_canvas
-from vault_memory.markdown.note import Problem, is_note_path
+from vault_memory.markdown.note import Problem, attachment_text, is_canvas, is_note_path
 from vault_memory.startup import open_regular, read_bounded, read_regular
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.walk import MAX_NOTE_BYTES, IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
@@ -128,7 +127,7 @@ class Vault:
     # --- reading -------------------------------------------------------------------------------------------------
 
     def read(self, path: str) -> bytes:
-        """The bytes of one note, or what is known of an attachment (attachments.py): only canvases are opened.
+        """The bytes of one note, or what is known of an attachment (note.py): only canvases are opened.
 
         Raises OSError when it cannot be read, or does not lie in the vault when it is opened.
         """

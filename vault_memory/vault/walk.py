@@ -16,8 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
-from vault_memory.markdown.attachments import is_canvas
-from vault_memory.markdown.note import Problem, is_note_path
+from vault_memory.markdown.note import Problem, is_canvas, is_note_path
 
 _CONFLICT_COPY = re.compile(
     r" \((?:[^()]*'s )?(?:conflicted copy|case conflict)[^()]*\)"
