@@ -356,3 +356,51 @@ def test_text_for_a_terminal_holds_no_escapes(memory: Federation, tmp_path: Path
     )
     done = memory.capture()
     assert "\x1b" not in capture_text(done, explain=True) + proposals_text(memory.proposals()) + page(memory)
+
+
+def write_old(memory: Federation, text: str = "# Day\n\n## Retain\n- W: Releases go out on Tuesdays.\n") -> None:
+    fill(memory.vault.root, {"memory/2026-02-01.md": text})
+    age(memory.vault.root / "memory/2026-02-01.md", 60)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Releases go out on Tuesdays.", "Releases always go out on Thursdays now."),
+        ("The deadline is 3 May.", "The deadline for us is 10 May."),
+        ("Die Releases gehen immer dienstags raus.", "Die Releases gehen immer donnerstags raus."),
+    ],
+)
+def test_what_takes_an_older_facts_place_is_shown_beside_it_and_says_so_when_ticked(
+    memory: Federation, tmp_path: Path, old: str, new: str
+) -> None:
+    write_old(memory, f"# Day\n\n## Retain\n- W: {old}\n")
+    make.claude(tmp_path / "claude", "s2", [("user", new)])
+    (item,) = [one for one in memory.capture().items if one.text == new]
+    assert (item.decision, item.resembles) == ("supersede", "memory/2026-02-01.md#L4")
+    assert f"  instead of ~~{old}~~ — memory/2026-02-01.md#L4\n" in page(memory)
+    assert answer(memory, {new: "- [x]"}).accepted == 1
+    assert "instead of" not in page(memory)
+    log = (memory.vault.root / "memory/2026-03-01.md").read_text()
+    name = (memory.vault.root / "memory/2026-02-01.md").read_text().rstrip().rpartition("^")[2]
+    assert f"supersedes=[[2026-02-01#^{name}]])" in log
+    found = memory.recall(old, journal=False, now="2026-03-02").results
+    assert [one.superseded_by for one in found if one.path == "memory/2026-02-01.md"] != [None]
+
+
+def test_a_replaced_line_that_somebody_deletes_keeps_both_facts(memory: Federation, tmp_path: Path) -> None:
+    write_old(memory)
+    make.claude(tmp_path / "claude", "s2", [("user", "Releases always go out on Thursdays now.")])
+    memory.capture()
+    answer(memory, {"instead of": "", "Thursdays": "- [x]"})
+    assert "supersedes" not in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    assert (memory.vault.root / "memory/2026-02-01.md").read_text().endswith("Tuesdays.\n")
+
+
+def test_the_undo_of_a_replacing_tick_restores_both_notes(memory: Federation, tmp_path: Path) -> None:
+    write_old(memory)
+    make.claude(tmp_path / "claude", "s2", [("user", "Remember that releases go out on Thursdays now.")])
+    memory.capture()
+    assert "supersedes=" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    memory.undo()
+    assert (memory.vault.root / "memory/2026-02-01.md").read_text().endswith("Tuesdays.\n")

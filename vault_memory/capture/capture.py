@@ -33,7 +33,15 @@ from vault_memory.store.search_queries import Search
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
-from vault_memory.write.comparison import SKIP, Comparer, KnownStatement, known_statement, newest_facts
+from vault_memory.write.comparison import (
+    SKIP,
+    SUPERSEDE,
+    Comparer,
+    KnownStatement,
+    known_statement,
+    newest_facts,
+    statement_key,
+)
 from vault_memory.write.retain import Bullet
 
 NEWEST_FACTS = 2000
@@ -81,6 +89,8 @@ class CaptureItem(NamedTuple):
     resembles: str = ""
     why: str = ""
     """Why it is not kept: "known", "refused", "score" or "gate"; else ""."""
+    replaces: int = 0
+    """What the statement is known by whose place it takes (`statement_key`); 0 for none."""
 
     @property
     def is_kept(self) -> bool:
@@ -320,6 +330,7 @@ class _Judge:
             entities=about,
             resembles=compared.known.source if compared.known else "",
             why=why,
+            replaces=statement_key(compared.known.text) if compared.known and decision == SUPERSEDE else 0,
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.capture import proposal_page, sources, work_log
 from vault_memory.capture.capture import (
+    NEWEST_FACTS,
     PERSONAL,
     CaptureItem,
     CaptureReport,
@@ -21,7 +22,7 @@ from vault_memory.capture.capture import (
     WrittenFact,
     find_items,
 )
-from vault_memory.capture.proposal_page import OpenProposal, PageAnswers
+from vault_memory.capture.proposal_page import OldStatement, OpenProposal, PageAnswers
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import template
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
@@ -32,10 +33,11 @@ from vault_memory.reflect.blocks import read_page
 from vault_memory.reflect.run_log import CaptureEnd, RunLog, without_quotes
 from vault_memory.sessions import ledger
 from vault_memory.store import journal
+from vault_memory.store.note_queries import KnownFact
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.write import retain
-from vault_memory.write.comparison import KnownStatement
+from vault_memory.write.comparison import KnownStatement, bare_text, newest_facts, statement_key
 from vault_memory.write.retain import Bullet
 from vault_memory.write.rewrite import Rewriter, read_current
 
@@ -79,7 +81,7 @@ def _of_event(event: Mapping[str, Any]) -> OpenProposal:
     """A proposal as the journal tells of it first; raises KeyError, TypeError or ValueError where that is damaged."""
     return OpenProposal(
         str(event["name"]), str(event["text"]), str(event["said"]), float(event["score"]),
-        found=str(event["day"]), is_personal=event.get("personal") is True,
+        found=str(event["day"]), is_personal=event.get("personal") is True, replaces=int(event.get("replaces", 0)),
     )  # fmt: skip
 
 
@@ -154,7 +156,7 @@ class _Run:
         if self._asked.dry_run:
             self.report.facts = [WrittenFact("", proposal_page.statement(text)) for text in answers.ticked.values()]
             return self
-        self._accept(answers.ticked)
+        self._accept(answers)
         self._note("declined", self.report.refused)
         self._take(self.report.items)
         self._fold()
@@ -192,7 +194,7 @@ class _Run:
         refused = found.refused - wanted.keys() | unwanted
         ours = {name: proposal_page.line(one.proposal) for name, one in self._states.items()}
         kept = {name: text for name, text in found.lines.items() if name not in unticked and text != ours[name]}
-        return PageAnswers({**found.ticked, **wanted}, refused, found.lost, kept, found.others)
+        return PageAnswers({**found.ticked, **wanted}, refused, found.lost, kept, found.others, found.beside)
 
     def _proposed(self) -> list[KnownStatement]:
         """What was proposed before, wanted or not: what says the same is not proposed again."""
@@ -205,33 +207,52 @@ class _Run:
             if one.state != "accepted"
         ]  # fmt: skip
 
+    def _old_facts(self) -> dict[int, KnownFact]:
+        """The facts that a new one may take the place of, by what they are known by; of several the newest."""
+        if self.paths:
+            self._index.update(sorted(self.paths))
+        found = self._index.read(lambda view, _: newest_facts(view, (), NEWEST_FACTS), [])
+        return {statement_key(one.narrative): one for one in reversed(found)}
+
     # --- writing -------------------------------------------------------------------------------------------------
 
     def _note(self, what: str, proposals: Sequence[OpenProposal]) -> None:
         rows = [
-            {"name": one.name, "text": one.text, "said": one.day, "score": one.score, "personal": one.is_personal}
+            {
+                "name": one.name, "text": one.text, "said": one.day, "score": one.score, "personal": one.is_personal,
+                **({"replaces": one.replaces} if one.replaces else {}),
+            }
             for one in proposals
-        ]
+        ]  # fmt: skip
         journal.note_capture(self._vault.root, what, self._asked.now, self._saved.name, rows)
         for one in proposals:
             shown = one._replace(proposed=self._today.isoformat()) if what == "proposed" else one
             self._states[one.name] = ProposalState(shown, what, self._saved.name)
 
-    def _accept(self, ticked: Mapping[str, str]) -> None:
+    def _accept(self, answers: PageAnswers) -> None:
         """Write what was ticked; a line that states no fact is told of, and waits as it stands."""
-        for name, text in ticked.items():
+        for name, text in answers.ticked.items():
             proposal = self._states[name].proposal
             try:
                 bullet = _bullet(text)
             except VaultError as error:
                 self.report.problems.append(str(error).rstrip("."))
                 continue
-            self._retain(replace(bullet, scope="") if proposal.is_personal else bullet, proposal.day)
+            bullet = replace(bullet, scope="") if proposal.is_personal else bullet
+            self._retain(bullet, proposal.day, 0 if name in answers.beside else proposal.replaces)
             self._note("accepted", [proposal])
             self.report.accepted += 1
 
-    def _retain(self, bullet: Bullet, day: str) -> None:
+    def _retain(self, bullet: Bullet, day: str, replaces: int = 0) -> None:
+        """Write a fact into the log of its day, and which older one's place it takes where that still stands."""
         said = date.fromisoformat(day) if day else self._today
+        if replaces and (old := self._old_facts().get(replaces)):
+            try:
+                bullet = replace(bullet, supersedes=retain.link_fact(self._rewriter(), old.path, old.narrative))
+            except (ConflictError, RefusedError, VaultError) as error:
+                self.report.problems.append(f"{old.source} is not marked as superseded: {error}".rstrip("."))
+            else:
+                self.paths.add(old.path)
         done = retain.retain_bullet(self._rewriter(), bullet, said, template("daily.md"))
         self.report.facts.append(WrittenFact(done.source, bullet.text.rpartition(" — ")[0] or bullet.text))
         self.paths.add(done.path)
@@ -241,7 +262,7 @@ class _Run:
         wanted = [item for item in items if item.is_kept and item.name not in self._states]
         at_once = [item for item in wanted if item.is_asked_for or self._config.capture_mode == "write"]
         for item in at_once:
-            self._retain(item.bullet, str(item.day or ""))
+            self._retain(item.bullet, str(item.day or ""), item.replaces)
             self._note("accepted", [_proposal(item)])
         rest = [_proposal(item) for item in wanted if item not in at_once]
         new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
@@ -260,9 +281,15 @@ class _Run:
         shown = sorted(self._open("proposed"), key=lambda one: (one.proposed, -one.score, one.name))
         held = len(self._open("held"))
         path = proposal_page.PATH
+        old: dict[int, OldStatement] = {}
+        if any(one.replaces for one in shown):
+            waiting = ((_narrative(one.text), f"{path}#^p-{one.name}") for one in shown)
+            old |= {statement_key(text): OldStatement(text, source) for text, source in waiting}
+            stand = {key: OldStatement(bare_text(one.narrative), one.source) for key, one in self._old_facts().items()}
+            old |= stand
 
         def compose(before: bytes | None) -> tuple[bytes, None]:
-            return proposal_page.compose(path, before, shown, held, answers), None
+            return proposal_page.compose(path, before, shown, held, answers, old), None
 
         before = read_current(self._vault, path)
         if before is not None or shown:
@@ -311,7 +338,10 @@ class _Run:
 
 def _proposal(item: CaptureItem) -> OpenProposal:
     text = str(item.bullet).removeprefix("- ")
-    return OpenProposal(item.name, text, str(item.day or ""), item.score, is_personal=item.category in PERSONAL)
+    return OpenProposal(
+        item.name, text, str(item.day or ""), item.score,
+        is_personal=item.category in PERSONAL, replaces=item.replaces,
+    )  # fmt: skip
 
 
 def _bullet(text: str) -> Bullet:

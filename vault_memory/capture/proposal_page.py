@@ -1,14 +1,17 @@
 """Writes what was captured on the page of proposals, and reads a person's answers there. Pure.
 
     - [ ] O(scope=project:tern) @Nora: Prefers dark themes. — sessions/claude-code/1a2b#m7 ^p-1a2b3c4d
+      instead of ~~Prefers light themes.~~ — memory/2025-11-27.md#L12
 
 A tick has it written into the log of the day it was said, in the words that stand there; `[-]`, or a deleted line,
 refuses it for good. Where more than half is gone at once, or the block is as it was written, nobody refused anything:
-the page may be older than the journal. A line that a person reworded stays as they left it.
+the page may be older than the journal. A line that a person reworded stays as they left it; where they delete
+`instead of …`, the old fact goes on beside the new one.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import Block, Page, put_block, read_page, sha
@@ -21,6 +24,7 @@ _INTRO = (
     "Tick what should be remembered (`[x]`), mark what should not (`[-]`); it happens at the next `memory capture`."
 )
 _LINE = re.compile(r"\s*[-*+] \[ ?(?P<box>.) ?\] (?P<bullet>.+?) \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$")
+_INSTEAD = re.compile(r"\s*instead of ~~.*~~ — \S+\s*$")
 _ITEM = re.compile(r"\s*[-*+] ")
 
 
@@ -37,6 +41,8 @@ class OpenProposal(NamedTuple):
     """The day on which it was found."""
     is_personal: bool = False
     """Whether a tick makes it hold everywhere: it is about who said it, or what they prefer."""
+    replaces: int = 0
+    """What the statement is known by whose place it takes; 0 for none."""
 
     @property
     def statement(self) -> str:
@@ -58,6 +64,15 @@ class PageAnswers(NamedTuple):
     lost: int = 0
     lines: Mapping[str, str] = {}
     others: tuple[str, ...] = ()
+    beside: frozenset[str] = frozenset()
+    """The names of those whose line `instead of …` somebody deleted."""
+
+
+class OldStatement(NamedTuple):
+    """What a proposal takes the place of, and where it stands."""
+
+    text: str
+    source: str
 
 
 def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
@@ -70,22 +85,31 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     ticked = {name: words(match[0]) for name, match in found.items() if name in wanted and match["box"] in "xX"}
     refused = {name for name, match in found.items() if name in wanted and match["box"] not in " xX"}
     standing = {name: match[0] for name, match in found.items() if name in wanted and match["box"] != "-"}
+    below = dict(pairwise((*lines, "")))
+    beside = frozenset(name for name, match in found.items() if not _INSTEAD.match(below[match[0]]))
     gone = wanted - found.keys()
     is_edited = page.block is not None and not page.block.is_as_written and not others
     if is_edited and (len(gone) == 1 or 2 * len(gone) <= len(wanted)):
-        return PageAnswers(ticked, frozenset(refused | gone), lines=standing)
-    return PageAnswers(ticked, frozenset(refused), len(gone), standing, others)
+        return PageAnswers(ticked, frozenset(refused | gone), lines=standing, beside=beside)
+    return PageAnswers(ticked, frozenset(refused), len(gone), standing, others, beside)
 
 
 def compose(
-    path: str, before: bytes | None, proposals: Sequence[OpenProposal], held: int, answers: PageAnswers
-) -> bytes:
+    path: str, before: bytes | None, proposals: Sequence[OpenProposal], held: int, answers: PageAnswers,
+    old: Mapping[int, OldStatement],
+) -> bytes:  # fmt: skip
     """The page with these proposals in its block, in a person's words where they reworded one, and their own lines.
 
-    Raises ConflictError where the markers are broken.
+    `old` are the statements that some take the place of, by what those are known by. Raises ConflictError where the
+    markers are broken.
     """
     page = read_page(path, before if before is not None else b"# Proposals\n", BLOCK)
-    texts = [*(answers.lines.get(one.name) or line(one) for one in proposals), *answers.others]
+    texts: list[str] = []
+    for one in proposals:
+        texts.append(answers.lines.get(one.name) or line(one))
+        if one.replaces in old and one.name not in answers.beside:
+            texts.append("  instead of ~~{}~~ — {}".format(*old[one.replaces]))
+    texts += answers.others
     lines = [_HEADING, "", *([_INTRO, "", *texts] if texts else ["Nothing open."])]
     if held:
         lines += ["", f"{held} more wait for another day."]

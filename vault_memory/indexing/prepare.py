@@ -153,7 +153,10 @@ def _claims(fact: retain.RetainFact, day: date | None) -> list[tuple[str, str, s
     found += claims.denials(kind, fact.heads, fact.narrative)
     found += claims.plans(fact.narrative, day, occurred) if day else ()
     said = [(subject, *claim[:4], claim.start.isoformat() if claim.start else None) for claim in found]
-    return [*said, ("", *claims.replaces(fact.supersedes)[:4], None)] if fact.supersedes else said
+    if fact.supersedes:  # a new deadline is one from the day it was told, but "from May" holds from May
+        is_date = day and occurred == claims.date_in(fact.narrative, day)
+        said.append(("", *claims.replaces(fact.supersedes)[:4], day.isoformat() if day and is_date else None))
+    return said
 
 
 def _fact_columns(fact: retain.RetainFact, passage: Passage) -> FactColumns:

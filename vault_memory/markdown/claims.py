@@ -139,6 +139,12 @@ def replaces(named: str) -> Claim:
     return Claim(f"^{named}".casefold(), "", ENDS)
 
 
+def date_in(narrative: str, told: date) -> date | None:
+    """The day that a bullet's words name, if it is not one from which it holds."""
+    span = None if _HOLDS_FROM.search(narrative.rstrip(" .")) else dates.occurred(narrative, told)
+    return span.start if span else None
+
+
 _PUT_OFF = re.compile(
     rf"(?P<what>[^.;:]+?) (?:(?:is|are|was|were|has|have|had|been|got|gets) )*"
     rf"(?:moved|postponed|rescheduled|shifted|put off|brought forward) from (?P<old>{_DATE}) to \S",

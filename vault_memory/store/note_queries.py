@@ -111,7 +111,7 @@ FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.val
 WHERE coalesce(n.day, '') <= ?
 """
 _NAMED_FACTS = """
-SELECT p.id, f.block_id, n.day, f.occurred_from, n.path, p.start_line, coalesce(p.origin, n.origin)
+SELECT p.id, f.block_id, n.day, coalesce(n.day, f.occurred_from), n.path, p.start_line, coalesce(p.origin, n.origin)
 FROM json_each(?) j JOIN fact f ON f.passage_id = j.value AND f.block_id IS NOT NULL AND f.part = 0
   JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
 """

@@ -12,8 +12,11 @@ from vault_memory.markdown.supersede import supersedes
 from vault_memory.search.relevance_gate import telling_weight
 from vault_memory.store import note_queries
 from vault_memory.store.note_queries import KnownFact
+from vault_memory.store.rows import wording_hash
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import KINDS, View
+from vault_memory.text import dates
+from vault_memory.text.spans import MONTHS
 
 CREATE, MERGE, SUPERSEDE, SKIP = "create", "merge", "supersede", "skip"
 
@@ -30,8 +33,21 @@ NEAREST, NEAREST_COSINES = 3, 20
 NAME_LENGTH, SAME_LETTERS = 1.8, 5
 """The length of a word's vector from which it tells as much as a name; its first letters stand for its forms."""
 
+SLOT_LEAST, SLOT_SHARED, SLOT_ALIKE = 0.25, 0.66, 0.5
+"""Two statements fill one slot that share so much of the weight of the shorter one's words, and of the longer one's,
+numbers and days aside. Among 106 facts of the sample vault and 181 sentences of talk that hold a number or a day it
+takes no statement for another's successor."""
+
 _LETTERS = {word: letter for letter, word in facts.KINDS.items()}
 _WORD = re.compile(r"[^\W_]{3,}|\d+")
+_NUMBER = re.compile(r"(?<![\w-])\d+(?:[.:,/-]\d+)*(?:[a-z]{1,3}\d{0,2})?(?!\w)")
+_DAY = re.compile(  # of the week, in the languages of capture, and months in English
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|lundis?"
+    r"|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|lunes|martes|miércoles|jueves|viernes|sábados?"
+    rf"|domingos?|(?:segunda|terça|quarta|quinta|sexta)s?|{'|'.join(MONTHS)})\b",
+    re.IGNORECASE,
+)
+_CITATION = re.compile(r" — \S+#\S+$")
 
 
 class KnownStatement(NamedTuple):
@@ -45,6 +61,16 @@ class KnownStatement(NamedTuple):
     """Whether it was found in this very run, or is a proposal that waits: no note holds it yet."""
 
 
+def bare_text(narrative: str) -> str:
+    """What a fact says, without the citation that capture puts at its end."""
+    return _CITATION.sub("", narrative)
+
+
+def statement_key(text: str) -> int:
+    """What a statement is known by in the journal, which holds no word of a fact that may be forgotten."""
+    return wording_hash(bare_text(text))
+
+
 def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFact]:
     """The newest facts of each kind that mention one of these entities; of all where none is named."""
     kinds = (KINDS.index(word) for word in facts.KINDS.values())
@@ -53,7 +79,7 @@ def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFa
 
 def known_statement(fact: KnownFact) -> KnownStatement:
     """A fact as it is compared."""
-    return KnownStatement(fact.narrative, fact.source, _LETTERS[KINDS[fact.kind]])
+    return KnownStatement(bare_text(fact.narrative), fact.source, _LETTERS[KINDS[fact.kind]])
 
 
 class Comparison(NamedTuple):
@@ -92,6 +118,9 @@ class Comparer:
         for near, known in ranked[:NEAREST]:
             if decision := self._decide(text, kind, names, known, near):
                 return Comparison(decision, known, cosines, vector)
+        for _, known in ranked:
+            if not known.is_refused and self._fills_same_slot(text, kind, known):
+                return Comparison(SUPERSEDE, known, cosines, vector)
         return Comparison(CREATE, None, cosines, vector)
 
     def nearest(self, text: str) -> list[KnownStatement]:
@@ -107,6 +136,8 @@ class Comparer:
         """What a known statement makes of a new one; "" where it has no bearing on it."""
         if not (near >= SIMILAR or self._is_reworded(text, known.text, near)):
             return ""
+        if not known.is_refused and self._fills_same_slot(text, kind, known):
+            return SUPERSEDE
         says_nothing_new = self._telling(text, near) <= self._telling(known.text)
         if (known.is_refused or known.is_batch) and says_nothing_new:
             return SKIP
@@ -124,6 +155,24 @@ class Comparer:
         shared = one.keys() & two.keys()
         least = min(sum(one.values()), sum(two.values()))
         return len(shared) >= LEAST_SHARED and sum(one[word] for word in shared) >= SHARED_WORDS * least
+
+    def _fills_same_slot(self, text: str, kind: str, known: KnownStatement) -> bool:
+        """Whether two statements say the same but for one number, or the day: "the deadline moved to 10 May".
+
+        What was done on two days was done twice.
+        """
+        if "B" in (kind, known.kind) and dates.fact_tense(text.lower().split()) == dates.PAST:
+            return False
+        numbers, days = (
+            tuple(set(pattern.findall(one.casefold())) for one in (text, known.text)) for pattern in (_NUMBER, _DAY)
+        )
+        changed = [(new - old, old - new) for new, old in (numbers, days)]
+        if not any(new and old for new, old in changed) or max(map(len, changed[0])) > 1:
+            return False
+        one, two = (self._weights(_NUMBER.sub(" ", _DAY.sub(" ", each))) for each in (text, known.text))
+        shared = sum(one[word] for word in one.keys() & two.keys())
+        least, most = sorted(sum(each.values()) for each in (one, two))
+        return shared >= SLOT_LEAST and shared >= SLOT_SHARED * least and shared >= SLOT_ALIKE * most
 
     def _telling(self, text: str, near: float = 0.0) -> set[str]:
         """How its names, numbers and other telling words begin: with another one it says something else.

@@ -63,7 +63,7 @@ class RetainResult:
 @dataclass(frozen=True)
 class Bullet:
     """A fact to be written; `confidence` in 0..1 or None. `by` says who it is from, where that is no person; `scope`
-    for whom it counts, "" for those who may read its note."""
+    for whom it counts, "" for those who may read its note; `supersedes` links the fact whose place it takes."""
 
     text: str
     kind: str = "W"
@@ -71,12 +71,14 @@ class Bullet:
     confidence: float | None = None
     by: str = ""
     scope: str = ""
+    supersedes: str = ""
 
     def __str__(self) -> str:
         # Six places and no exponent, as the grammar reads it.
         given = [f"c={f'{self.confidence:.6f}'.rstrip('0').rstrip('.')}"] if self.confidence is not None else []
         given += [f"by={self.by}"] if self.by else []
         given += [f"scope={self.scope}"] if self.scope else []
+        given += [f"supersedes={self.supersedes}"] if self.supersedes else []
         keys = f"({', '.join(given)})" if given else ""
         is_word = re.compile(entities.WORD).fullmatch
         names = "".join(f" @{name}" if is_word(name) else f" @[[{name}]]" for name in self.entities)
@@ -137,6 +139,28 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
         return data, RetainResult(path, line, text, created=before is None)
 
     return rewriter.rewrite(path, compose)
+
+
+def link_fact(rewriter: Rewriter, path: str, narrative: str) -> str:
+    """A link to the fact of a note that says this, by its block id, which it is given where it has none.
+
+    Raises ConflictError where the note keeps changing, or the fact is gone.
+    """
+
+    def compose(before: bytes | None) -> tuple[bytes, str]:
+        note = parse(path, before or b"")
+        fact = next((one for one in facts.facts(note, None) if one.narrative == narrative), None)
+        if before is None or fact is None:
+            raise ConflictError(f"{path} no longer holds the fact.", "Nothing was written.")
+        if fact.block_id:
+            return before, fact.block_id
+        name = f"m-{wording_hash(narrative) & 0xFFFFFFFF:08x}"
+        parts = re.split(r"(\r\n|\n|\r)", decode_utf8(path, before))
+        last = 2 * (fact.end_line - 1)
+        parts[last] = f"{parts[last].rstrip()} ^{name}"
+        return "".join(parts).encode("utf-8"), name
+
+    return f"[[{entities.link_name(path)}#^{rewriter.rewrite(path, compose)}]]"
 
 
 def daily_path(vault: Vault, day: date) -> str:
