@@ -283,7 +283,7 @@ class _Run:
         path = proposal_page.PATH
         old: dict[int, OldStatement] = {}
         if any(one.replaces for one in shown):
-            waiting = ((_narrative(one.text), f"{path}#^p-{one.name}") for one in shown)
+            waiting = ((one.statement, f"{path}#^p-{one.name}") for one in shown)
             old |= {statement_key(text): OldStatement(text, source) for text, source in waiting}
             stand = {key: OldStatement(bare_text(one.narrative), one.source) for key, one in self._old_facts().items()}
             old |= stand
