@@ -219,7 +219,7 @@ def test_a_page_that_leads_out_of_the_vault_keeps_nobody_from_asking(tmp_path: P
     (root / page).parent.mkdir(parents=True, exist_ok=True)
     (root / page).symlink_to(outside)
     assert shared(memory(root)) == held
-    assert stats(memory(root), date.today()).opinions.held == 1, "the other one is superseded"
+    assert stats(memory(root), date.today())["opinions"]["held"] == 1, "the other one is superseded"
     done = reflected(root, TODAY)
     assert (page in {skipped.path for skipped in done.skipped}) == (page != "bank/proposals.md"), "nothing is proposed"
     assert outside.read_text() == "secret\n"

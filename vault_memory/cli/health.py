@@ -31,19 +31,18 @@ def status(shared: Shared) -> None:
 def stats(shared: Shared, plot: str | None, force: bool) -> None:
     """Show statistics about the vault: days, facts, entities, opinions, summaries, recalls, index."""
     from vault_memory.health.stats import stats as count
-    from vault_memory.rendering.stats import sparklines, stats_document, stats_text, svg
+    from vault_memory.rendering.stats import sparklines, stats_text, svg
 
     if force and not plot:
         raise UsageError("--force only works with --plot FILE.svg.", "It replaces that file, whatever it is.")
     memory = shared.memory()
     with Bar(shared) as bar:
         found = count(memory, date.today(), bar)
-    title = memory.vault.root.name
-    file = write_drawing(memory.vault, Path(plot), svg(found, title), force) if plot else None
+    file = write_drawing(memory.vault, Path(plot), svg(found, memory.vault.root.name), force) if plot else None
     if shared.json:
-        document, seen = stats_document(found, str(memory.vault.root)), seen_document(memory.index_state)
-        document["index"] |= seen.pop("index", {})
-        shared.say(dump(document | seen | {"plot": str(file) if file else None}))
+        seen = seen_document(memory.index_state)
+        found["index"] |= seen.pop("index", {})
+        shared.say(dump(found | seen | {"plot": str(file) if file else None}))
     elif file:
         shared.say(f"Wrote {clean(str(file))}")
     else:
@@ -60,34 +59,29 @@ def write_drawing(vault: Vault, file: Path, drawing: str, force: bool = False) -
     Raises UsageError for a name that is not that of an SVG file, RefusedError for a hidden place in the vault, a link
     out of it, and (unless forced) a file that is not ours, VaultError where the system refuses.
     """
-    from vault_memory.integrations.install import replace_file
-    from vault_memory.rendering.stats import is_ours, sealed
+    from vault_memory.integrations.install import is_unchanged, replace_file
 
     named = Path(os.path.abspath(file))
     if named.suffix.lower() != ".svg":
         raise UsageError(f"{printable(str(file))} is not the name of an SVG file.", "For example --plot stats.svg.")
     target = Path(os.path.realpath(named))
-    shown, before = printable(str(target)), None
+    shown = printable(str(target))
     try:
-        before = target.read_bytes()
-    except FileNotFoundError:
-        pass
+        before = target.read_bytes() if target.exists() else None
     except OSError as error:
         raise VaultError(f"{shown} cannot be read: {error.strerror}.", "Choose another file.") from error
-    if before is not None and (target.suffix.lower() != ".svg" or not (force or is_ours(before))):
+    if before is not None and (target.suffix.lower() != ".svg" or not (force or is_unchanged(before))):
         what = "is not a drawing made by this program, or has been changed since: it was left alone."
         raise RefusedError(f"{shown} {what}", "Choose another file, or replace it with --force.")
-    bases = (vault.root, Path(os.path.abspath(vault.config.vault)))
+    data, bases = drawing.encode("utf-8"), (vault.root, Path(os.path.abspath(vault.config.vault)))
     inside = [path.relative_to(base).as_posix() for path in (named, target) for base in bases if base in path.parents]
     if not inside:
-        replace_file(target, before, sealed(drawing))
+        replace_file(target, before, data)
     elif is_hidden(inside[0]):
-        raise RefusedError(
-            f"{printable(inside[0])} is in a hidden folder of the vault, or hidden itself: nothing was written.",
-            "Choose a file that is not hidden.",
-        )
+        what = "is in a hidden folder of the vault, or hidden itself: nothing was written."
+        raise RefusedError(f"{printable(inside[0])} {what}", "Choose a file that is not hidden.")
     else:
-        vault.write(inside[0], sealed(drawing), before)
+        vault.write(inside[0], data, before)
     return named
 
 

@@ -1,4 +1,4 @@
-"""The figures of a vault, read from its index as of one day.
+"""The figures of a vault as of one day, as the `stats@1` document, from which text and drawings are made.
 
 A day counts as logged when a dated note is of it; pages below `bank/` are none, whatever their properties say. What is
 dated after that day is counted as ahead, and is in no gap, streak or week.
@@ -6,11 +6,10 @@ dated after that day is counted as ahead, and is in no gap, streak or week.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.fact_text import readable
 from vault_memory.markdown.passages import SUMMARIES
@@ -39,147 +38,65 @@ TIERS = ("core", "working", "peripheral")
 BANDS = (("sure", 0.8), ("likely", 0.6), ("open", 0.4), ("doubted", 0.0))
 """How sure an opinion is, and the least confidence of it."""
 
+Figures = dict[str, Any]
+Points = Sequence[Mapping[str, Any]]
+"""Each `date` on which an opinion was stated, the oldest first, and its `confidence` from then on (0..1)."""
+
 _EMPHASIS = re.compile(r"(\*{1,3}|`+)(?=\S)(.+?)(?<=\S)\1")
 
 
-class Week(NamedTuple):
-    """One week, by its Monday: how many notes and how many facts are of its days."""
-
-    start: date
-    notes: int
-    facts: int
-
-
-Points = tuple[tuple[date, float], ...]
-"""(day, confidence 0..1), the oldest first."""
-
-
-class Curve(NamedTuple):
-    """How sure one was of something: what, and each time it was stated."""
-
-    name: str
-    points: Points
-
-    def at(self, day: date) -> float | None:
-        """The confidence at the end of a day: what was stated last holds; None before it was ever stated."""
-        return next((value for since, value in reversed(self.points) if since <= day), None)
-
-    @property
-    def turn(self) -> str:
-        """`↗`, `↘` or `→`: which way it went last."""
-        if len(self.points) < 2:
-            return "→"
-        before, now = self.points[-2][1], self.points[-1][1]
-        return "↗" if now > before else "↘" if now < before else "→"
-
-
-class Days(NamedTuple):
-    """The days with a log up to today, the longest gap between two of them, and how many on end there are now."""
-
-    logged: int = 0
-    first: date | None = None
-    last: date | None = None
-    gap: tuple[date, date] | None = None
-    streak: int = 0
-    ahead: int = 0
-
-    @property
-    def gap_days(self) -> int:
-        return (self.gap[1] - self.gap[0]).days + 1 if self.gap else 0
-
-
-class Entities(NamedTuple):
-    """How many entities have a page, how many are only mentioned, and (name, facts) of those mentioned most."""
-
-    paged: int
-    mentioned: int
-    most: tuple[tuple[str, int], ...]
-
-
-class Opinions(NamedTuple):
-    """Opinions that hold, by how sure they are; how many of them moved in the last 30 days; the last told as curves."""
-
-    held: int
-    bands: Mapping[str, int]
-    moved: int
-    curves: tuple[Curve, ...]
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How many facts there are; those `private` to some scope are left out of all else."""
-
-    count: int
-    kinds: Mapping[str, int]
-    tiers: Mapping[str, int]
-    inferred: int = 0
-    private: int = 0
-
-
-@dataclass(frozen=True)
-class Stats:
-    """The figures of one vault as of `today`; sizes in bytes, `recalls` the different questions of the last 30 days."""
-
-    today: date
-    notes: int
-    dated: int
-    words: int
-    notes_bytes: int
-    index_bytes: int
-    days: Days
-    facts: Tally
-    entities: Entities
-    opinions: Opinions
-    summaries: Mapping[str, int]
-    recalls: int
-    weeks: tuple[Week, ...]
-
-    @property
-    def ratio(self) -> float:
-        """How many times the notes' bytes the index takes; 0 where there are no notes."""
-        return self.index_bytes / self.notes_bytes if self.notes_bytes else 0.0
-
-
-def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Stats:
-    """Read the figures of a vault as it stands on a day."""
+def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Figures:
+    """The `stats@1` document of a vault as it stands on a day; sizes in bytes."""
     options = Options(today, entity_days=memory.config.reflect_entity_days)
-    return memory.index_file.read(lambda view, _: _figures(RunPlanner(memory.vault, view, options).jobs), (), progress)
+    return {
+        "schema": "vault-memory/stats@1", "vault": str(memory.vault.root), "day": today.isoformat(),
+        **memory.index_file.read(lambda view, _: _figures(RunPlanner(memory.vault, view, options).jobs), (), progress),
+    }  # fmt: skip
 
 
-def _figures(jobs: PageJobs) -> Stats:
+def _figures(jobs: PageJobs) -> Figures:
     store, today, known = jobs.store, jobs.options.today, jobs.fact_set
-    notes, dated, words, size = note_queries.note_figures(store)
+    notes, dated, words, notes_bytes = note_queries.note_figures(store)
     logged = note_queries.notes_by_day(store, without=BANK)
     tiers = Counter(fact.tier for fact in known.facts)
     notes_of, facts_of = _by_week(logged, today), _by_week(Counter(fact.day for fact in known.facts if fact.day), today)
     rows = listing(store, with_private=False, with_notes=False)
     paged = sum(row.page is not None for row in rows)
-    most = tuple((row.name, row.mentions) for row in rows[:MAX_MENTIONED] if row.mentions)
     summaries = dict.fromkeys(PERIODS, 0)
     for path in note_queries.note_paths(store, SUMMARIES.rstrip("/")):
         name = path.removeprefix(SUMMARIES).removesuffix(".md")
         if span := parse_t(name):  # a page is named after its period: `2025-W48`, `2025-11`, `2025`
             for kind in PERIODS:
                 summaries[kind] += period_of(span.start, kind).name == name
-    return Stats(
-        today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.file),
-        days=days_of(logged, today),
-        facts=Tally(
-            len(known.facts), Counter(fact.kind for fact in known.facts), {tier: tiers[tier] for tier in TIERS},
-            sum(fact.is_inferred for fact in known.facts), known.left_out.get("private", 0),
-        ),
-        entities=Entities(paged, len(rows) - paged, most), opinions=_opinions(query_opinions(jobs), today),
-        summaries=summaries, recalls=note_queries.count_questions(store, plus(today, -LATELY_DAYS), today),
-        weeks=tuple(Week(start, notes_of[start], facts_of[start]) for start in sorted({*notes_of, *facts_of})),
-    )  # fmt: skip
+    index_bytes = schema.size(store.file)
+    return {
+        "notes": {"count": notes, "dated": dated, "bytes": notes_bytes},
+        "days": days_of(logged, today),
+        "words": words,
+        "facts": {
+            "count": len(known.facts), "kinds": dict(Counter(fact.kind for fact in known.facts)),
+            "tiers": {tier: tiers[tier] for tier in TIERS}, "inferred": sum(fact.is_inferred for fact in known.facts),
+            "private": known.left_out.get("private", 0),  # these are in no other figure
+        },
+        "entities": {
+            "count": len(rows), "with_page": paged, "mentioned": len(rows) - paged,
+            "most_mentioned": [{"name": r.name, "facts": r.mentions} for r in rows[:MAX_MENTIONED] if r.mentions],
+        },
+        "opinions": _opinions(query_opinions(jobs), today),
+        "summaries": summaries,
+        "weeks": [
+            {"week": period_of(start, "week").name, "notes": notes_of[start], "facts": facts_of[start]}
+            for start in sorted({*notes_of, *facts_of})
+        ],
+        "recalls_30_days": note_queries.count_questions(store, plus(today, -LATELY_DAYS), today),
+        "index": {"bytes": index_bytes, "ratio": round(index_bytes / notes_bytes, 2) if notes_bytes else 0.0},
+    }  # fmt: skip
 
 
-def days_of(logged: Iterable[date], today: date) -> Days:
-    """What the days with a log say of the habit."""
+def days_of(logged: Iterable[date], today: date) -> Figures:
+    """The days with a log up to today, the longest gap between two of them, and how many on end there are now."""
     known = set(logged)
     past = sorted(day for day in known if day <= today)
-    if not past:
-        return Days(ahead=len(known))
     between = [(plus(a, 1), plus(b, -1)) for a, b in pairwise(past) if (b - a).days > 1]
     gap = max(between, key=lambda days: (days[1] - days[0], days[0]), default=None)
     streak = 0
@@ -187,7 +104,12 @@ def days_of(logged: Iterable[date], today: date) -> Days:
         if (today - day).days != streak + (past[-1] < today):  # today may have no log yet
             break
         streak += 1
-    return Days(len(past), past[0], past[-1], gap, streak, len(known) - len(past))
+    return {
+        "logged": len(past), "first": past[0].isoformat() if past else None,
+        "last": past[-1].isoformat() if past else None,
+        "longest_gap": gap and {"days": (gap[1] - gap[0]).days + 1, "from": str(gap[0]), "to": str(gap[1])},
+        "streak": streak, "ahead": len(known) - len(past),
+    }  # fmt: skip
 
 
 def _by_week(days: Mapping[date, int], today: date) -> Counter[date]:
@@ -198,26 +120,35 @@ def _by_week(days: Mapping[date, int], today: date) -> Counter[date]:
     return found
 
 
-def _opinions(held: Iterable[Opinion], today: date) -> Opinions:
+def _opinions(held: Iterable[Opinion], today: date) -> Figures:
+    """How many hold, by how sure they are; how many of them moved in the last 30 days; those that were told last."""
     # A figure or a drawing is for everybody who sees it: what is private to some scope is in no other than its own.
     holding = [opinion for opinion in held if opinion.scope == GLOBAL and not opinion.superseded_by]
     bands = dict.fromkeys((band for band, _ in BANDS), 0)
-    curves: list[tuple[Opinion, Curve]] = []
+    told: list[tuple[str, str, Points]] = []
     for opinion in holding:
         bands[next((band for band, least in BANDS if opinion.confidence >= least - 1e-9), BANDS[-1][0])] += 1
-        days = ((date.fromisoformat(moment.date), moment.confidence) for moment in opinion.history)
-        if points := tuple((day, value) for day, value in days if day <= today):
+        points = [vars(moment) for moment in opinion.history if moment.date <= today.isoformat()]
+        if points:
             about = f"{', '.join(opinion.entities)}: " if opinion.entities else ""
             statement = _EMPHASIS.sub(r"\2", readable(opinion.statement, lambda _: False))
-            curves.append((opinion, Curve(about + statement, points)))
-    curves.sort(key=lambda one: (-one[1].points[-1][0].toordinal(), -one[1].points[-1][1], one[0].statement))
-    moved = sum(has_moved(curve, today) for _, curve in curves)
-    return Opinions(len(holding), bands, moved, tuple(curve for _, curve in curves[:MAX_CURVES]))
+            told.append((opinion.statement, about + statement, points))
+    told.sort(key=lambda one: one[0])
+    told.sort(key=lambda one: (one[2][-1]["date"], one[2][-1]["confidence"]), reverse=True)
+    return {
+        "held": len(holding), "confidence": bands, "moved_30_days": sum(has_moved(one[2], today) for one in told),
+        "last_told": [{"opinion": name, "points": points} for _, name, points in told[:MAX_CURVES]],
+    }  # fmt: skip
 
 
-def has_moved(curve: Curve, today: date) -> bool:
+def confidence_at(points: Points, day: date) -> float | None:
+    """The confidence at the end of a day: what was stated last holds; None before it was ever stated."""
+    return next((point["confidence"] for point in reversed(points) if point["date"] <= day.isoformat()), None)
+
+
+def has_moved(points: Points, today: date) -> bool:
     """Whether it is not as sure as it was 30 days ago, or as when it was first told since."""
     since = plus(today, -LATELY_DAYS)
-    values = [value for day, value in curve.points if day > since]
-    before = curve.at(since)
+    values = [point["confidence"] for point in points if point["date"] > since.isoformat()]
+    before = confidence_at(points, since)
     return bool(values) and values[-1] != (values[0] if before is None else before)

@@ -156,14 +156,14 @@ class Installer:
 
     def _add_script(self, script: Script) -> FileChange:
         file, before = _read(script.file, self.target.within)
-        if before is not None and not _is_unchanged(before):
+        if before is not None and not is_unchanged(before):
             return FileChange(file, before, before, is_theirs=True)
         record = InstallRecord(None) if before is None else self._record(file)
         return FileChange(file, before, _fill_script(script).encode("utf-8"), record)
 
     def _drop_script(self, script: Script) -> FileChange:
         file, before = _read(script.file, self.target.within)
-        is_theirs = before is not None and not _is_unchanged(before)
+        is_theirs = before is not None and not is_unchanged(before)
         return FileChange(file, before, before if is_theirs else None, is_theirs=is_theirs)
 
     # --- backups and records -------------------------------------------------------------------------------------
@@ -305,8 +305,8 @@ def _fill_script(script: Script) -> str:
     return f"{text}<!-- {line} -->\n" if script.template.endswith(".md") else f"// {line}\n{text}"
 
 
-def _is_unchanged(data: bytes) -> bool:
-    """Whether a script is as it was written; what git makes of line ends is no change."""
+def is_unchanged(data: bytes) -> bool:
+    """Whether a file of ours is as it was written; what git makes of line ends is no change."""
     return is_sealed(data.decode("utf-8", "replace").replace("\r\n", "\n"))
 
 
