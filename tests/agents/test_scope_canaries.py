@@ -27,7 +27,7 @@ from vault_memory.memory import Memory
 from vault_memory.rendering.common import seen_document
 from vault_memory.rendering.notes import entities_document, entity_document, get_document, opinions_document
 from vault_memory.rendering.recall import left_out_notes, recall_document, recall_notes
-from vault_memory.rendering.status import narrowed, status_document
+from vault_memory.rendering.status import narrowed
 from vault_memory.search.answer import Request
 from vault_memory.search.candidates import LEXICAL_POOL
 from vault_memory.store.search_queries import Lexicon
@@ -129,7 +129,7 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> tupl
     ranked += [(recall_notes(answer), left_out_notes(answer.omitted)) for answer in answers]
     ranked += contexts(mine)
     said: list[object] = [(answer.understood, answer.notes, answer.passages) for answer in answers]
-    said.append(_status(narrowed(status_document(status(mine, OPEN)))))
+    said.append(_status(narrowed(status(mine, OPEN))))
     for name in (*NAMES, *HIDDEN_NAMES, "Pete", "The Keeper"):
         said.append(_plain(entity_document(mine.entity(name, scopes=OPEN), name, mine.index_state)))
         said.append(mine.similar_names(name, OPEN))

@@ -19,7 +19,7 @@ from vault_memory.errors import RefusedError
 from vault_memory.health.doctor import Check, doctor
 from vault_memory.health.status import status
 from vault_memory.reflect.run_log import NightlyRun, ReflectEnd, RunLog, without_quotes
-from vault_memory.rendering.status import narrowed, status_document, status_text
+from vault_memory.rendering.status import narrowed, status_text
 from vault_memory.vault.undo_history import UndoHistory
 
 NOON = datetime(2025, 12, 10, 12, tzinfo=UTC)
@@ -35,9 +35,9 @@ def test_an_agent_is_not_told_of_pages_written_or_skipped(root: Path) -> None:
     ended = ReflectEnd(NOON, 3, 1, "bank/entities/Secret.md: its markers are broken", "Mend bank/entities/Secret.md.")
     RunLog(root).note_end(ended)
     found = status(memory(root), ("global",))
-    text = status_text(narrowed(status_document(found)))
+    text = status_text(narrowed(found))
     assert "pages" not in text and "skipped" not in text and "Secret" not in text
-    assert "Secret" in status_text(status_document(found))
+    assert "Secret" in status_text(found)
 
 
 def told(root: Path) -> tuple[dict[str, object] | None, str]:

@@ -173,7 +173,7 @@ def test_switching_and_switching_back_costs_nothing(vault: Path) -> None:
         first, second = with_ollama(vault, server), with_ollama(vault, server, embedding_model="all-minilm")
         first.index()
         first.search.backfill()
-        generation = status(first).generation
+        generation = status(first)["index"]["generation"]
         second.index()
         assert second.index().rebuilt == ""
         second.search.backfill()
@@ -185,7 +185,7 @@ def test_switching_and_switching_back_costs_nothing(vault: Path) -> None:
         filled = first.search.backfill()
         assert filled and filled.embedded == 1 and filled.waiting == 0
         assert server.texts == ["search_document: Words nobody has seen."]
-        assert generation < status(first).generation
+        assert generation < status(first)["index"]["generation"]
 
 
 def test_a_rebuild_carries_the_vectors_over(vault: Path, server: ModelServer) -> None:
@@ -541,8 +541,8 @@ def test_texts_without_a_vector_keep_no_other_from_being_used(vault: Path, serve
     )
     explained = ask(mine, "dentist", explain=True)
     assert explained.results[0].content == "The dentist found nothing."
-    state = next(e for e in status(mine).embedders if e.id == "ollama/nomic-embed-text@1")
-    assert (state.passages, state.without) == (9, 2)
+    state = next(e for e in status(mine)["index"]["embedders"] if e["id"] == "ollama/nomic-embed-text@1")
+    assert (state["passages"], state["without"]) == (9, 2)
     check = next(c for c in doctor(mine) if c.name == "vectors")
     assert "no usable vector for 2 of 11 passages" in check.message and "--rebuild" in check.fix
     assert "for 9 of 11 passages, 2 without one" in shell(vault, server.port, "status").out
@@ -588,4 +588,4 @@ def test_doctor_fix_keeps_what_is_of_use_and_forget_deletes_a_left_model(vault: 
         assert builtin.code == 2
         gone = shell(vault, server.port, "doctor", "--forget", left, MEMORY_EMBEDDING_MODEL="all-minilm")
         assert gone.code == 0 and f"vectors of {left} were deleted" in gone.out
-        assert [e.id for e in status(second).embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]
+        assert [e["id"] for e in status(second)["index"]["embedders"]] == [BUILTIN_ID, "ollama/all-minilm@1"]

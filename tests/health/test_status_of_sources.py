@@ -15,7 +15,7 @@ from vault_memory.federation import Federation
 from vault_memory.health.doctor import Check, daemon_checks, doctor, forget
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
-from vault_memory.rendering.status import status_document, status_text
+from vault_memory.rendering.status import status_text
 from vault_memory.startup import __version__
 from vault_memory.vault import locations
 
@@ -39,16 +39,16 @@ def checks(config: Config, name: str) -> list[Check]:
 
 
 def test_status_tells_of_sessions_where_they_lie_and_how_old_they_are(config: Config, tmp_path: Path) -> None:
-    found = status_document(status(Federation(config)))
+    found = status(Federation(config))
     assert json.loads(json.dumps(found)) == found
     sessions = found["sessions"]
     assert (sessions["transcripts"], sessions["messages"], sessions["pending"]) == (2, 8, 0)
     assert sessions["folder"].endswith("sessions") and sessions["bytes"] > 1000 and sessions["swept"].startswith("20")
     assert "2 from claude-code, openclaw, 8 messages\n" in status_text(found) and ", up to date\n" in status_text(found)
     make.claude(tmp_path / "claude", "three", make.talk(3))
-    assert ", 1 session behind\n" in status_text(status_document(status(Federation(config))))
+    assert ", 1 session behind\n" in status_text(status(Federation(config)))
     assert checks(config, "sessions")[0].fix == "Run `memory index`."
-    assert status_document(status(Federation(config), ("global",)))["sessions"] is None
+    assert status(Federation(config), ("global",))["sessions"] is None
 
 
 def test_doctor_tells_of_a_folder_that_is_not_there(config: Config, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
     work = fill(tmp_path / "Work", {"plan.md": "# Plan\n\nZebras first.\n"})
     both = replace(config, roots=((work, "user:ada"), (tmp_path / "Gone", "")))
     list(Federation(both).refresh_further_vaults())
-    found = status_document(status(Federation(both)))
+    found = status(Federation(both))
     first, gone = found["roots"]
     assert (first["name"], first["path"], first["scope"]) == ("work", str(work), "user:ada")
     assert (first["notes"], first["fresh"], first["pending"], first["why_not"]) == (1, True, 0, None)
@@ -105,9 +105,9 @@ def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
     assert f"root     work: {work}, user:ada, 1 note, " in text and "root     gone: " in text
     assert [check.level for check in checks(both, "roots")] == ["ok", "warning"]
     fill(work, {"more.md": "more\n"})
-    assert "1 note behind" in status_text(status_document(status(Federation(both))))
+    assert "1 note behind" in status_text(status(Federation(both)))
     assert checks(both, "roots")[0].fix == "Run `memory index`."
-    assert status_document(status(Federation(both), ("global",)))["roots"] == []
+    assert status(Federation(both), ("global",))["roots"] == []
 
 
 def test_what_a_daemon_cannot_do_is_told() -> None:

@@ -20,7 +20,7 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.rendering.recall import recall_document
-from vault_memory.rendering.status import sessions_text, status_document, status_text
+from vault_memory.rendering.status import sessions_text, status_text
 from vault_memory.search.request import build
 from vault_memory.sessions import ledger, sync, transcript
 from vault_memory.sessions.ledger import TranscriptState
@@ -169,8 +169,8 @@ def test_corrupt_lines_are_counted_and_the_rest_is_read(config: Config, tmp_path
     found = swept(config)
     assert (found.messages, found.skipped) == (4, 4)
     assert swept(config).skipped == 4
-    known = status(Federation(config)).sessions
-    assert known and (known.skipped, known.messages) == (4, 4)
+    known = status(Federation(config))["sessions"]
+    assert (known["skipped"], known["messages"]) == (4, 4)
 
 
 def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -223,7 +223,7 @@ def test_what_was_said_stays_when_its_transcript_is_gone(config: Config, tmp_pat
     assert (gone.gone, gone.removed, gone.problems, len(texts(tmp_data))) == (29, 0, [], 30)
     assert asked(config, "quill5")["results"][0]["path"] == "sessions/claude-code/s5"
     assert "29 sessions whose transcript is gone" in sessions_text(gone)
-    assert "29 whose transcript is gone" in status_text(status_document(status(Federation(config))))
+    assert "29 whose transcript is gone" in status_text(status(Federation(config)))
     make.claude(tmp_path / "claude", "s5", make.talk(5))
     assert swept(config).gone == 28 and len(texts(tmp_data)) == 30
 
@@ -264,7 +264,7 @@ def test_a_last_line_without_an_end_is_told(config: Config, tmp_path: Path, tmp_
     found = swept(config)
     assert (found.unfinished, found.skipped, found.messages) == (1, 0, 3)
     assert "1 transcript ending in an unfinished line" in sessions_text(found) and swept(config).unfinished == 1
-    assert "1 ending in an unfinished line" in status_text(status_document(status(Federation(config))))
+    assert "1 ending in an unfinished line" in status_text(status(Federation(config)))
     file.write_text(whole)
     assert swept(config).unfinished == 0
 

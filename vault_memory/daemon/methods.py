@@ -90,9 +90,8 @@ def _context(memory: Federation, params: Params, progress: "Progress | None") ->
 
 def _status(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.health.status import status
-    from vault_memory.rendering.status import status_document
 
-    return status_document(status(memory, request.scopes(params)))
+    return status(memory, request.scopes(params))
 
 
 def _get(memory: Federation, params: Params, progress: "Progress | None") -> Document:

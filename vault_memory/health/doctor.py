@@ -19,7 +19,7 @@ from vault_memory.errors import (
     VaultMemoryError,
 )
 from vault_memory.health import status as state_of
-from vault_memory.health.status import last_reflect, read_status
+from vault_memory.health.status import index_status, last_reflect
 from vault_memory.integrations import hook_log, install, settings_edit, settings_paths
 from vault_memory.integrations.install import FileState
 from vault_memory.integrations.settings_edit import PLAIN
@@ -172,11 +172,11 @@ def _inspect_index(memory: "Federation") -> Check:
         verdict = str(error)
     if verdict:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
-    state = read_status(memory)
-    if state.pending:
-        return Check("index", "notice", f"sound, but {counted(state.pending, 'note')} behind", "Run `memory index`.")
-    held = ((state.notes, "note"), (state.passages, "passage"), (state.facts, "fact"))
-    return Check("index", "ok", f"sound and up to date: {', '.join(counted(*each) for each in held)}")
+    state = index_status(memory)
+    if state["pending"]:
+        return Check("index", "notice", f"sound, but {counted(state['pending'], 'note')} behind", "Run `memory index`.")
+    held = (counted(state[f"{noun}s"], noun) for noun in ("note", "passage", "fact"))
+    return Check("index", "ok", f"sound and up to date: {', '.join(held)}")
 
 
 def _journal(memory: "Federation", walk: Walk) -> Iterator[Check]:
@@ -274,22 +274,23 @@ def _vectors(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """Vectors that wait to be made, and those of embedders that are not configured now."""
     if not _is_usable(memory):
         return
-    state = read_status(memory)
+    state = index_status(memory)
     with Store.opened(memory.index_file.path) as store:
         dimensions = {name: space.dimensions for name, space in embedding_rows.all_spaces(store).items()}
-    for each in state.embedders:
-        if not each.configured:
+    for each in state["embedders"]:
+        name, passages = each["id"], f"{state['passages']:,} passages"
+        if not each["configured"]:
             # a vector takes its components, its bit code, and their rows
-            size = each.vectors * (dimensions.get(each.id, 0) * 9 / 8 + 40) / 1e6
-            kept = f"{each.vectors:,} vectors of {each.id} are kept ({size:.1f} MB), though it is no longer configured"
-            again = f"Going back to it costs nothing. `memory doctor --forget {each.id}` deletes them."
+            size = each["vectors"] * (dimensions.get(name, 0) * 9 / 8 + 40) / 1e6
+            kept = f"{each['vectors']:,} vectors of {name} are kept ({size:.1f} MB), though it is no longer configured"
+            again = f"Going back to it costs nothing. `memory doctor --forget {name}` deletes them."
             yield Check("vectors", "notice", kept, again)
             continue
-        if each.passages + each.without < state.passages:
-            missing = f"{each.id} has vectors for {each.passages:,} of {state.passages:,} passages"
+        if each["passages"] + each["without"] < state["passages"]:
+            missing = f"{name} has vectors for {each['passages']:,} of {passages}"
             yield Check("vectors", "notice", missing, "Run `memory index`.")
-        if each.without:
-            lacks = f"{each.id} has no usable vector for {each.without:,} of {state.passages:,} passages"
+        if each["without"]:
+            lacks = f"{name} has no usable vector for {each['without']:,} of {passages}"
             again = "They are found by words only; `memory index --rebuild` asks the model again."
             yield Check("vectors", "notice", lacks, again)
 
@@ -355,17 +356,17 @@ def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """Texts of agents' sessions: how many, of which folders, and those that nobody wants any more."""
     from vault_memory.sessions import session_root, tools
 
-    found = state_of.sessions(memory)
-    if found:
-        for tool in found.tools:
+    if found := state_of.sessions(memory):
+        for tool in found["tools"]:
             folder = tools.tool_folder(tool, memory.config, os.environ)
             if not folder.is_dir():
                 what = f"there is no folder {folder}, so nothing of {tool} is read"
                 yield Check("sessions", "notice", what, "Correct `sessions` in your settings if it is elsewhere.")
-        held = f"{counted(found.transcripts, 'session')} in {found.folder} ({found.bytes / 1e6:.1f} MB)"
-        level = "notice" if found.pending else "ok"
-        behind = f", {found.pending:,} behind" if found.pending else ""
-        yield Check("sessions", level, held + behind, "Run `memory index`." if found.pending else "")
+        held = f"{counted(found['transcripts'], 'session')} in {found['folder']} ({found['bytes'] / 1e6:.1f} MB)"
+        if found["pending"]:
+            yield Check("sessions", "notice", f"{held}, {found['pending']:,} behind", "Run `memory index`.")
+        else:
+            yield Check("sessions", "ok", held)
     left = session_root.unwanted_texts(memory.config, os.environ)
     if left.texts:
         held = f"{counted(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
@@ -376,15 +377,16 @@ def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
 
 def _further_vaults(memory: "Federation", walk: Walk) -> Iterator[Check]:
     for each in state_of.further(memory):
-        if each.why_not:
-            why = f"{each.name} cannot be searched: {each.why_not}"
+        where = f"{each['name']} ({each['path']})"
+        if each["why_not"]:
+            why = f"{each['name']} cannot be searched: {each['why_not']}"
             yield Check("roots", "warning", why, "Correct `roots`, or mount it.")
-        elif each.pending or not each.fresh:
-            behind = f"is {counted(each.pending, 'note')} behind" if each.pending else "has no index yet"
-            yield Check("roots", "notice", f"{each.name} ({each.path}) {behind}", "Run `memory index`.")
+        elif each["pending"] or not each["fresh"]:
+            behind = f"is {counted(each['pending'], 'note')} behind" if each["pending"] else "has no index yet"
+            yield Check("roots", "notice", f"{where} {behind}", "Run `memory index`.")
         else:
-            held = f"{counted(each.notes, 'note')}, {each.scope}"
-            yield Check("roots", "ok", f"{each.name} ({each.path}) is up to date: {held}")
+            held = f"{counted(each['notes'], 'note')}, {each['scope']}"
+            yield Check("roots", "ok", f"{where} is up to date: {held}")
 
 
 Part = Callable[["Federation", Walk], Iterable[Check]]

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.errors import IndexDamagedError, VaultMemoryError
-from vault_memory.reflect.run_log import REFLECT, CaptureEnd, ReflectEnd, RunLog
-from vault_memory.sessions.ledger import SessionCounts, count_sessions
+from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog
+from vault_memory.sessions.ledger import count_sessions
 from vault_memory.store import embedding_rows, note_queries, schema
 from vault_memory.store.view import ALL, View
 from vault_memory.vault.undo_history import UndoHistory
@@ -18,102 +18,77 @@ if TYPE_CHECKING:
     from vault_memory.memory import Memory
 
 
-class Vectors(NamedTuple):
-    """One embedder's vectors in the index: how many, and how many passages have one."""
-
-    id: str
-    vectors: int
-    passages: int
-    configured: bool
-    without: int = 0
-    """Passages whose text it has no usable vector for."""
+Document = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Status:
-    """How things are, `pending` notes behind; somebody with scopes is told None of what cannot be told apart."""
+def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Document:
+    """The `status@1` document of vault and index, or of what lies in these scopes; writes nothing.
 
-    vault: str
-    path: str
-    why_there: str
-    exists: bool
-    bytes: int | None = 0
-    fresh: bool = False
-    pending: int | None = 0
-    generation: int = 0
-    notes: int = 0
-    passages: int = 0
-    facts: int = 0
-    embedders: tuple["Vectors", ...] = ()
-    reflect: ReflectEnd | None = None
-    """How the last reflect of this device ended; `run` only where that can be undone."""
-    capture: CaptureEnd | None = None
-    """How the last capture of this device ended."""
-    sessions: SessionCounts | None = None
-    """What is known of agents' sessions; None where the settings want none."""
-    roots: tuple["Root", ...] = ()
-    """The further vaults that the settings name."""
-
-
-class Root(NamedTuple):
-    """One further vault, and its index as it stands; `why_not` says why it cannot be asked."""
-
-    name: str
-    path: str
-    scope: str
-    why_not: str = ""
-    fresh: bool = False
-    pending: int | None = 0
-    notes: int = 0
-    bytes: int | None = 0
-
-
-def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Status:
-    """Look at vault and index without writing anything, or at what lies in these scopes."""
-    found = read_status(memory, scopes)
-    return found if scopes else replace(found, sessions=sessions(memory), roots=tuple(further(memory)))
-
-
-def read_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
-    """The status of one vault and its index alone; raises VaultMemoryError for an index file that is not ours."""
-    vault, path = str(memory.vault.root), memory.index_file.path
+    Whoever names scopes is told None of what cannot be told apart. A daemon fills in its own part.
+    """
+    last = last_reflect(memory)
     capture = RunLog(memory.vault.root).last_capture()
-    found = Status(
-        vault, str(path), memory.index_file.place, path.exists(), reflect=last_reflect(memory), capture=capture
-    )
-    if not found.exists or memory.index_file.unusable():
+    return {
+        "schema": "vault-memory/status@1", "vault": str(memory.vault.root), "index": index_status(memory, scopes),
+        "sessions": None if scopes else sessions(memory), "roots": [] if scopes else list(further(memory)),
+        "reflect": last and {
+            "at": last.at.isoformat(timespec="seconds"), "ok": last.ok, "pages": last.pages, "skipped": last.skipped,
+            "why": last.why or None, "next_step": last.next_step or None, "proposals": last.proposals,
+            "undo": last.run or None, "undone": last.undone,
+        },
+        "capture": capture and capture._asdict() | {
+            "at": capture.at.isoformat(timespec="seconds"), "why": capture.why or None,
+            "next_step": capture.next_step or None,
+        },
+        "daemon": None,
+    }  # fmt: skip
+
+
+def index_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Document:
+    """How one vault's index is, `pending` notes behind; raises VaultMemoryError for an index file that is not ours."""
+    path = memory.index_file.path
+    found: Document = {
+        "path": str(path), "bytes": 0, "fresh": False, "pending": 0, "generation": 0, "notes": 0, "passages": 0,
+        "facts": 0, "why_there": memory.index_file.place, "embedders": [],
+    }  # fmt: skip
+    if not path.exists() or memory.index_file.unusable():
         return found
     reading = memory.index_file.reading(write=False)
     with suppress(IndexDamagedError), reading as (store, freshness), store.snapshot():
         view = store.view(scopes or ALL)
         totals = view.totals()
-        found = replace(
-            found, bytes=None if scopes else schema.size(path), fresh=freshness.fresh,
-            pending=None if scopes else freshness.pending, generation=store.generation, notes=totals.notes,
-            passages=totals.passages, facts=note_queries.count_facts(view),
-            embedders=() if scopes else tuple(_vectors(memory, view)),
-        )  # fmt: skip
+        found |= {
+            "bytes": None if scopes else schema.size(path), "fresh": freshness.fresh,
+            "pending": None if scopes else freshness.pending, "generation": store.generation, "notes": totals.notes,
+            "passages": totals.passages, "facts": note_queries.count_facts(view),
+            "embedders": [] if scopes else list(_vectors(memory, view)),
+        }  # fmt: skip
     return found
 
 
-def sessions(memory: "Federation") -> SessionCounts | None:
+def sessions(memory: "Federation") -> Document | None:
+    """What is known of agents' sessions; None where the settings want none."""
     found = count_sessions(memory.config, os.environ)
     if found is None:
         return None
     from vault_memory.sessions import sync
 
-    return found._replace(pending=sync.count_behind(memory.config, os.environ))
+    document = found._asdict() | {"tools": list(found.tools), "pending": sync.count_behind(memory.config, os.environ)}
+    synced = document.pop("synced")
+    return document | {"swept": synced and datetime.fromtimestamp(synced, UTC).isoformat(timespec="seconds")}
 
 
-def further(memory: "Federation") -> Iterator[Root]:
+def further(memory: "Federation") -> Iterator[Document]:
+    """The further vaults that the settings name, and the index of each; `why_not` says why one cannot be asked."""
     for root in memory.further_vaults:
-        known = Root(root.name, str(root.path), root.scope)
+        found: Document = {"fresh": False, "pending": 0, "notes": 0, "bytes": 0}
+        why_not = None
         try:
-            found = read_status(memory.memory_of(root))
+            found = index_status(memory.memory_of(root))
         except VaultMemoryError as error:
-            yield known._replace(why_not=str(error))
-            continue
-        yield known._replace(fresh=found.fresh, pending=found.pending, notes=found.notes, bytes=found.bytes)
+            why_not = str(error)
+        known = {"name": root.name, "path": str(root.path), "scope": root.scope, "why_not": why_not}
+        yield known | {name: found[name] for name in ("fresh", "pending", "notes", "bytes")}
 
 
 def last_reflect(memory: "Memory") -> ReflectEnd | None:
@@ -130,14 +105,18 @@ def last_reflect(memory: "Memory") -> ReflectEnd | None:
     return last and last._replace(run="")
 
 
-def _vectors(memory: "Memory", view: View) -> Iterator[Vectors]:
-    """Every embedder of the index, and the configured one even before it has a vector."""
+def _vectors(memory: "Memory", view: View) -> Iterator[Document]:
+    """Every embedder of the index: its vectors, the passages that have one, and those `without` a usable one.
+
+    The configured one comes even before it has a vector.
+    """
     named = memory.search.remote.id if memory.search.remote else memory.index_file.embedder.id
     known = embedding_rows.all_spaces(view)
     for space in known.values():
-        count = embedding_rows.count_vectors(view, space)
-        used = space.is_builtin or space.name == named
         placed, without = embedding_rows.count_placed(view, space)
-        yield Vectors(space.name, count, placed, used, without)
+        yield {
+            "id": space.name, "vectors": embedding_rows.count_vectors(view, space), "passages": placed,
+            "configured": space.is_builtin or space.name == named, "without": without,
+        }  # fmt: skip
     if named not in known:
-        yield Vectors(named, 0, 0, True)
+        yield {"id": named, "vectors": 0, "passages": 0, "configured": True, "without": 0}

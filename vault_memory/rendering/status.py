@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from vault_memory.markdown.note import Problem
@@ -11,7 +11,6 @@ from vault_memory.rendering.common import Document, clean, plural, schema
 if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import BackfillReport
     from vault_memory.health.doctor import Check
-    from vault_memory.health.status import Status
     from vault_memory.indexing.indexer import Report
     from vault_memory.sessions.sync import SyncReport
 
@@ -112,39 +111,10 @@ def lint_document(found: Sequence[Problem]) -> Document:
 # --- status and doctor -----------------------------------------------------------------------------------------------
 
 
-def status_document(status: "Status") -> Document:
-    """The `status@1` document; a daemon fills in its own part."""
-    names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts", "why_there")
-    index: Document = {name: getattr(status, name) for name in names}
-    index["embedders"] = [each._asdict() for each in status.embedders]
-    sessions: Document | None = None
-    if status.sessions:
-        sessions = status.sessions._asdict() | {"tools": list(status.sessions.tools)}
-        synced = sessions.pop("synced")
-        sessions["swept"] = synced and datetime.fromtimestamp(synced, UTC).isoformat(timespec="seconds")
-    last = status.reflect
-    return schema("status") | {
-        "vault": status.vault, "index": index, "sessions": sessions,
-        "roots": [root._asdict() | {"why_not": root.why_not or None} for root in status.roots],
-        "reflect": last and {
-            "at": last.at.isoformat(timespec="seconds"), "ok": last.ok, "pages": last.pages, "skipped": last.skipped,
-            "why": last.why or None, "next_step": last.next_step or None, "proposals": last.proposals,
-            "undo": last.run or None, "undone": last.undone,
-        },
-        "capture": status.capture and status.capture._asdict() | {
-            "at": status.capture.at.isoformat(timespec="seconds"), "why": status.capture.why or None,
-            "next_step": status.capture.next_step or None,
-        },
-        "daemon": None,
-    }  # fmt: skip
-
-
 def narrowed(document: Document) -> Document:
     """The document without what its daemon, and the last reflect, say of all notes: for somebody who sees some."""
-    daemon, document = (
-        document["daemon"],
-        document | {"reflect": None, "capture": None},
-    )  # it names and counts pages, private ones too
+    daemon = document["daemon"]
+    document = document | {"reflect": None, "capture": None}  # they name and count pages, private ones too
     if not daemon or not document["index"]["generation"]:
         return document
     return document | {"daemon": daemon | {"oldest_pending_seconds": None, "indexing": None}}
