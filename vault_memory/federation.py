@@ -7,7 +7,6 @@ may not see that sees nothing in it, and a note there may be closed to more.
 """
 
 import os
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,9 +44,6 @@ PROJECT_MEMORY = (".claude", "memory")
 """Where a project keeps what an agent learnt of it."""
 
 SESSIONS_OFF = "no session transcripts are indexed: `sessions.tools` in the user's own settings switches them on"
-
-DEADLINE_SECONDS = 0.5
-"""So long further vaults are waited for where nothing may be waited for: a quarter of what a hook has."""
 
 _UPDATE_HINT = "`memory index` brings it up to date"
 
@@ -94,14 +90,13 @@ class Federation(Memory):
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
         self._opened: dict[str, Memory] = {}
-        self._asking: threading.Thread | None = None  # asks the further vaults where nothing may be waited for
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
         """Answer questions one after the other, each from the sources that it names."""
         for beside, group in groupby(requests, lambda request: request.source != NOTES or bool(self.further_vaults)):
-            given = (self._answer(each, progress, keep) for each in group) if beside else None
+            given = (self._ask_all(each, progress, keep) for each in group) if beside else None
             for answer in given or super().answers(group, progress, keep):
                 is_known = answer.request.source != NOTES or not answer.missing
                 yield answer if is_known else self._add_sessions(answer, progress, keep)
@@ -113,8 +108,7 @@ class Federation(Memory):
         behind, do not.
         """
         given: list[SourceAnswer] = [(NOTES, own)] if own else []
-        given += self._ask_others(request) if may_wait else self._ask_at_once(request)
-        return _merge(request, given, self.vault.root.name)
+        return _merge(request, [*given, *self._ask_others(request, may_wait=may_wait)], self.vault.root.name)
 
     def _get(
         self, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
@@ -244,7 +238,7 @@ class Federation(Memory):
 
     # --- asked together ------------------------------------------------------------------------------------------
 
-    def _answer(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
+    def _ask_all(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
         started = time.perf_counter()
         given: list[SourceAnswer] = []
         if request.source != SESSIONS:
@@ -252,10 +246,8 @@ class Federation(Memory):
             given.append((NOTES, own))
         given += self._ask_others(request, progress)
         answer = _merge(request, given, self.vault.root.name)
-        if keep and self.config.journal and request.is_noted:
-            for name, each in given:  # a further vault is never written
-                if isinstance(each, Answer) and name in (NOTES, SESSIONS):
-                    _note_recall(self if name == NOTES else self.sessions, answer, "" if name == NOTES else SESSIONS)
+        if keep:
+            self._note_recall(answer)
         return answer._replace(seconds=time.perf_counter() - started)
 
     def _add_sessions(self, answer: Answer, progress: "Progress | None", keep: bool) -> Answer:
@@ -263,10 +255,7 @@ class Federation(Memory):
         request = answer.request
         if not self.config.sessions_tools or request.filters.as_of:
             return answer
-        try:
-            found = self._ask_sessions(request, progress)
-        except VaultMemoryError as error:
-            found = NoAnswer(str(error))
+        found = self._ask_sessions(request, progress)
         if isinstance(found, NoAnswer) or found.missing:
             return answer
         from vault_memory.sessions import session_root
@@ -274,44 +263,61 @@ class Federation(Memory):
         told = [result for result in found.results if session_root.answers(result, answer.missing)]
         if not told:
             return answer
-        taken, _, rendered_tokens = _pack(request, [*told, *answer.results[:CLOSEST]])
-        counts = Counter(result.root or NOTES for result in taken)
-        asked = [
-            RootStatus(SESSIONS, found.notes, counts[SESSIONS], found.fresh, found.pending),
-            *(answer.roots or [RootStatus(NOTES, answer.notes, counts[NOTES], answer.fresh, answer.pending)]),
-        ]
-        answer = answer._replace(
-            results=[result._replace(rank=rank) for rank, result in enumerate(taken, 1)],
-            tokens=sum(result.tokens for result in taken),
-            rendered_tokens=rendered_tokens,
+        own = answer.roots or [RootStatus(NOTES, answer.notes, fresh=answer.fresh, pending=answer.pending)]
+        asked = [RootStatus(SESSIONS, found.notes, fresh=found.fresh, pending=found.pending), *own]
+        answer = _packed(answer, [*told, *answer.results[:CLOSEST]], asked)._replace(
+            omitted=answer.omitted,
             matched=tuple(sorted({*answer.matched, *found.matched})),
             degraded=[each for each in answer.degraded if each[0] not in _OF_ONE_SOURCE],
             is_guess=False,
             fresh=answer.fresh and found.fresh,
             pending=answer.pending + found.pending,
-            roots=asked,
         )
-        if keep and self.config.journal and request.is_noted:
-            _note_recall(self.sessions, answer, SESSIONS)
+        if keep:
+            self._note_recall(answer, (SESSIONS,))
         return answer
 
-    def _ask_others(self, request: Request, progress: "Progress | None" = None) -> Iterator[SourceAnswer]:
-        """What the sources besides the vault say that the question means and its scopes open, one after the other."""
-        for root in self._vaults_for(request):
-            try:
-                (answer,) = self.memory_of(root).answers([request._replace(source=NOTES)], progress, keep=False)
-                yield root.name, _cited_outside(root, answer)
-            except VaultMemoryError as error:
-                yield root.name, NoAnswer(str(error))
-        if request.source != NOTES:
-            try:
-                yield SESSIONS, self._ask_sessions(request, progress)
-            except VaultMemoryError as error:
-                yield SESSIONS, NoAnswer(str(error))
+    def _note_recall(self, answer: Answer, sources: Sequence[str] = (NOTES, SESSIONS)) -> None:
+        """Note what was recalled of each source in the journal of its own; a further vault is never written."""
+        if not (self.config.journal and answer.request.is_noted):
+            return
+        asked = {root.name for root in answer.roots if not root.why_not} or {NOTES}
+        for name in asked.intersection(sources):
+            root = (self if name == NOTES else self.sessions).vault.root
+            results = [each for each in answer.results if (each.root or NOTES) == name]
+            cited = [journal.CitedPassage(each.source, each.key) for each in results]
+            journal.note_recall(root, answer.request.query, datetime.now(UTC), cited)
 
-    def _vaults_for(self, request: Request) -> list[FurtherVault]:
-        vaults = self.further_vaults if request.source != SESSIONS else []
-        return [root for root in vaults if root.is_open(request.filters.scopes)]
+    def _ask_others(
+        self, request: Request, progress: "Progress | None" = None, may_wait: bool = True
+    ) -> Iterator[SourceAnswer]:
+        """What the sources besides the vault say that the question means and its scopes open, one after the other."""
+        for root in self.further_vaults if request.source != SESSIONS else ():
+            if root.is_open(request.filters.scopes):
+                try:
+                    yield root.name, self._ask_vault(root, request._replace(source=NOTES), progress, may_wait)
+                except VaultMemoryError as error:
+                    yield root.name, NoAnswer(str(error))
+        if request.source != NOTES:
+            not_now = NoAnswer("sessions are not asked where nothing may be waited for")
+            yield SESSIONS, self._ask_sessions(request, progress) if may_wait else not_now
+
+    def _ask_vault(
+        self, root: FurtherVault, request: Request, progress: "Progress | None", may_wait: bool
+    ) -> Answer | NoAnswer:
+        """What a further vault says; where nothing may be waited for, its index as it is, without any model."""
+        if may_wait:
+            (answer,) = self.memory_of(root).answers([request], progress, keep=False)
+            return _cited_outside(root, answer)
+        memory = Memory(replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off"))
+        if why := memory.index_file.unusable():
+            return NoAnswer(f"{root.name} has no index that can be used ({why}): {_UPDATE_HINT}", STALE_SOURCE)
+        with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
+            answer = memory.search.engine(store).answer(request)
+        if not freshness.fresh:
+            behind = (STALE_SOURCE, f"{root.name} has changed since it was indexed: {_UPDATE_HINT}")
+            answer = answer._replace(fresh=False, pending=freshness.pending, degraded=[*answer.degraded, behind])
+        return _cited_outside(root, answer)
 
     def _ask_sessions(self, request: Request, progress: "Progress | None") -> Answer | NoAnswer:
         config = self.config
@@ -319,69 +325,18 @@ class Federation(Memory):
             return NoAnswer(SESSIONS_OFF, "source" if request.source == SESSIONS else "")
         from vault_memory.sessions import session_root
 
-        if not session_root.has_texts(config, os.environ):
-            return NoAnswer("no session transcripts are indexed yet: `memory index` reads them")
-        wanted = session_root.sessions_request(request)
-        if wanted is None:
-            return NoAnswer("sessions hold none of these kinds")
-        behind = session_root.catch_up(config, os.environ)
-        (answer,) = self.sessions.answers([wanted], progress, keep=False)
+        try:
+            if not session_root.has_texts(config, os.environ):
+                return NoAnswer("no session transcripts are indexed yet: `memory index` reads them")
+            wanted = session_root.sessions_request(request)
+            if wanted is None:
+                return NoAnswer("sessions hold none of these kinds")
+            behind = session_root.catch_up(config, os.environ)
+            (answer,) = self.sessions.answers([wanted], progress, keep=False)
+        except VaultMemoryError as error:
+            return NoAnswer(str(error))
         results = [session_root.outside_result(result) for result in answer.results]
         return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
-
-    # --- where nothing may be waited for -------------------------------------------------------------------------
-
-    def _ask_at_once(self, request: Request) -> list[SourceAnswer]:
-        """What the further vaults say within `DEADLINE_SECONDS`.
-
-        Even finding a folder on a drive that hangs must not cost the vault's own answer: a thread does it, which is
-        left behind when the time is over, and not joined by another while it hangs.
-        """
-        given: list[SourceAnswer] = []
-        if request.source != NOTES:
-            given.append((SESSIONS, NoAnswer("sessions are not asked where nothing may be waited for")))
-        if request.source == SESSIONS or not (self.config.roots or self.config.roots_under):
-            return given
-        if self._asking and self._asking.is_alive():
-            return [*given, ("roots", NoAnswer("the other vaults have not answered an earlier question yet"))]
-        answered: list[SourceAnswer] = []
-
-        def ask() -> None:
-            try:
-                for root in self._vaults_for(request):
-                    answered.append((root.name, self._ask_index_of(root, request._replace(source=NOTES))))
-            except Exception as error:  # the edge: what is wrong elsewhere never costs the vault's own answer
-                answered.append(("roots", NoAnswer(str(error))))
-
-        self._asking = asking = threading.Thread(target=ask, daemon=True)
-        asking.start()
-        asking.join(DEADLINE_SECONDS)
-        given += answered
-        if asking.is_alive():
-            given.append(("roots", NoAnswer(f"not every other vault answered in {DEADLINE_SECONDS:g} s")))
-        return given
-
-    def _ask_index_of(self, root: FurtherVault, request: Request) -> Answer | NoAnswer:
-        """What a further vault's index says as it is, without any model."""
-        config = replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off")
-        try:
-            memory = Memory(config)
-            if why := memory.index_file.unusable():
-                return NoAnswer(f"{root.name} has no index that can be used ({why}): {_UPDATE_HINT}", STALE_SOURCE)
-            with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
-                answer = memory.search.engine(store).answer(request)
-        except VaultMemoryError as error:
-            return NoAnswer(f"{root.name}: {error}")
-        if not freshness.fresh:
-            behind = (STALE_SOURCE, f"{root.name} has changed since it was indexed: {_UPDATE_HINT}")
-            answer = answer._replace(fresh=False, pending=freshness.pending, degraded=[*answer.degraded, behind])
-        return _cited_outside(root, answer)
-
-
-def _note_recall(memory: Memory, answer: Answer, root: str) -> None:
-    """Note what was recalled of one source in the journal of its own."""
-    cited = [journal.CitedPassage(each.source, each.key) for each in answer.results if each.root == root]
-    journal.note_recall(memory.vault.root, answer.request.query, datetime.now(UTC), cited)
 
 
 # --- one answer of several -------------------------------------------------------------------------------------------
@@ -403,21 +358,19 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
     answers = answers or [Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})]
     # Who knows most words of the question comes first in each turn; the notes where all know the same.
     turns, repeats = interleave(sorted(answers, key=lambda answer: -len(answer.words)))
-    taken, omitted, rendered_tokens = _pack(request, [result for _, result in turns])
+    first, of_notes = answers[0], [answer for name, answer in found if name != SESSIONS] or answers
+    asked = [RootStatus(name, each.notes, 0, each.fresh, each.pending) for name, each in found]
+    asked += [RootStatus(name, why_not=each.why) for name, each in missing]
+    packed = _packed(first._replace(request=request), [result for _, result in turns], asked)
+    omitted = Counter(packed.omitted)
     omitted["near_duplicates"] += repeats
     for answer in answers:
         omitted.update(answer.omitted)
-    counts = Counter(result.root or NOTES for result in taken)
     degraded = [(each.problem, each.why) for _, each in missing if each.problem]
     degraded = list(dict.fromkeys([*degraded, *_problems(answers)]))
-    first, of_notes = answers[0], [answer for name, answer in found if name != SESSIONS] or answers
     unknown = [word for word in first.understood.unknown if all(word in a.understood.unknown for a in answers)]
-    return first._replace(
-        request=request,
-        results=[result._replace(rank=rank) for rank, result in enumerate(taken, 1)],
+    return packed._replace(
         lanes={lane: sum(answer.lanes.get(lane, 0) for answer in answers) for lane in first.lanes},
-        tokens=sum(result.tokens for result in taken),
-        rendered_tokens=rendered_tokens,
         omitted=omitted,
         degraded=degraded,
         fresh=all(answer.fresh for answer in answers),
@@ -430,10 +383,6 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
         is_relevant=any(answer.is_relevant for answer in answers),
         is_guess=any(answer.is_guess for answer in answers) and any(what == "lexical" for what, _ in degraded),
         vault=vault,
-        roots=[
-            *(RootStatus(name, each.notes, counts[name], each.fresh, each.pending) for name, each in found),
-            *(RootStatus(name, why_not=each.why) for name, each in missing),
-        ],
         understood=first.understood._replace(unknown=tuple(unknown)),
     )
 
@@ -451,8 +400,9 @@ def _problems(answers: Sequence[Answer]) -> Iterator[tuple[str, str]]:
             yield problem
 
 
-def _pack(request: Request, ranked: Iterable[Result]) -> tuple[list[Result], Counter[str], int]:
-    """What fits the limits, best first; why the rest was left out; and the tokens with citations."""
+def _packed(answer: Answer, ranked: Iterable[Result], asked: Iterable[RootStatus]) -> Answer:
+    """The answer with these results as far as they fit its limits, best first, and how many of them each root gave."""
+    request = answer.request
     taken: list[Result] = []
     left_out = Counter({"over_budget": 0, "over_k": 0})
     named: set[str] = set()
@@ -466,9 +416,11 @@ def _pack(request: Request, ranked: Iterable[Result]) -> tuple[list[Result], Cou
             left_out["over_budget"] += 1
         else:
             named.add(result.path)
-            taken.append(result)
+            taken.append(result._replace(rank=len(taken) + 1))
             tokens, rendered = tokens + result.tokens, rendered + cost
-    return taken, left_out, rendered
+    counts = Counter(result.root or NOTES for result in taken)
+    roots = [root._replace(results=counts[root.name]) for root in asked]
+    return answer._replace(results=taken, tokens=tokens, rendered_tokens=rendered, omitted=left_out, roots=roots)
 
 
 # --- where further vaults are ----------------------------------------------------------------------------------------
