@@ -59,12 +59,16 @@ def _absolute(text: str) -> Path:
     return Path(text).expanduser().absolute()
 
 
-def _tools(value: object) -> tuple[str, ...]:
-    """Several of TOOLS, as a list or, in an environment variable, with commas between."""
-    named = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-    if not isinstance(named, list) or any(name not in TOOLS for name in named):
-        raise ValueError(f"must be a list of some of {', '.join(TOOLS)}")
-    return tuple(dict.fromkeys(named))
+def _some_of(*allowed: str) -> Check:
+    """Several of these, as a list or, in an environment variable, with commas between."""
+
+    def check(value: object) -> tuple[str, ...]:
+        named = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+        if not isinstance(named, list) or any(name not in allowed for name in named):
+            raise ValueError(f"must be a list of some of {', '.join(allowed)}")
+        return tuple(dict.fromkeys(named))
+
+    return check
 
 
 def _roots(value: object) -> tuple[tuple[Path, str], ...]:
@@ -93,6 +97,9 @@ def _split(address: str) -> "SplitResult | None":
     return parts if named and port != 0 and parts.scheme in ("http", "https") else None
 
 
+LANGUAGES = ("en", "de", "fr", "es", "pt")
+"""The languages whose cues capture knows."""
+
 _NOTE_INSIDE = r"(?:[^./\\:\0][^/\\:\0]*/)*[^./\\:\0][^/\\:\0]*\.md"
 
 _PREFIX = _must_be("text in quotes", lambda value: isinstance(value, str))
@@ -102,11 +109,6 @@ _PATHS = _must_be("a list of texts", _are_texts, lambda value: tuple(map(_PATH, 
 _GLOBS = _must_be(  # fnmatch takes quadratic time over the brackets of one
     "a list of texts of up to 1,000 characters",
     lambda value: _are_texts(value) and all(len(glob) <= 1000 for glob in value),
-    tuple,
-)
-_LANGUAGES = _must_be(
-    'a list of some of "en", "de", "fr", "es", "pt"',
-    lambda value: _are_texts(value) and set(value) <= {"en", "de", "fr", "es", "pt"},
     tuple,
 )
 _FLAG = _must_be("true or false", lambda value: isinstance(value, bool))
@@ -189,11 +191,11 @@ class Config:
     mcp_edit: bool = _own(_FLAG, False)
     hooks_seconds: float = _own(_number(0.1, 60), 2.0)
     hooks_budget: int = _own(_number(1, 1_000_000), 2000)
-    sessions_tools: tuple[str, ...] = _own(_tools, ())
+    sessions_tools: tuple[str, ...] = _own(_some_of(*TOOLS), ())
     sessions_log: bool = _own(_FLAG, False)
     capture_mode: str = _own(_one_of("off", "propose", "write"), "propose")
     capture_preset: str = _own(_one_of("balanced", "conservative", "high-recall"), "balanced")
-    capture_languages: tuple[str, ...] = _own(_LANGUAGES, ("en", "de", "fr", "es", "pt"))
+    capture_languages: tuple[str, ...] = _own(_some_of(*LANGUAGES), LANGUAGES)
     capture_remind: bool = _own(_FLAG, False)
     capture_max_per_day: int = _own(_number(1, 100), 10)
     sessions_claude_code: Path | None = _own(_PATH)
@@ -220,14 +222,10 @@ RETIRED = ("chunk.tokens", "chunk.overlap")
 
 _OWN_TABLES = ("embedding.", "rerank.", "reflect.", "sessions.", "capture.")
 
-VARIABLES: Mapping[str, str] = {
-    "MEMORY_PRESET": "recall.preset",
-    **{
-        f"MEMORY_{key.replace('.', '_').upper()}": key
-        for key, setting in SETTINGS.items()
-        if key.startswith(("embedding.", "rerank.", "reflect.", "sessions.", "capture."))
-        and setting.metadata["users_own"]
-    },
+VARIABLES: Mapping[str, str] = {"MEMORY_PRESET": "recall.preset"} | {
+    f"MEMORY_{key.replace('.', '_').upper()}": key
+    for key, setting in SETTINGS.items()
+    if key.startswith(_OWN_TABLES) and setting.metadata["users_own"]
 }
 """Environment variables that set a key; they beat both files."""
 
@@ -347,9 +345,8 @@ class _Reader:
             return {}
         flat: dict[str, Any] = {}
         for key, value in tree.items():
-            flat |= (
-                {f"{key}.{name}": inner for name, inner in value.items()} if isinstance(value, dict) else {key: value}
-            )
+            is_table = isinstance(value, dict)
+            flat |= {f"{key}.{name}": inner for name, inner in value.items()} if is_table else {key: value}
         return flat
 
     def checked(self, flat: Mapping[str, Any], path: Path, in_vault: bool = False) -> dict[str, Any]:

@@ -36,15 +36,8 @@ from vault_memory.write.retain import RetainResult
 P = ParamSpec("P")
 R = TypeVar("R")
 
-RESULTS: Mapping[str, Any] = {
-    "recall": Answer, "get": Excerpt, "entity": EntityProfile | None, "entities": list[EntityRow],
-    "similar_names": list[str], "notes_called": list[str], "notes_below": list[str], "opinions": list[Opinion],
-    "context": Bundle, "index": Report, "has_index": bool, "check": tuple[str, str], "backfill": BackfillReport | None,
-    "retain": RetainResult, "plan_forget": Removal, "forget": ForgetResult, "reflect": ReflectReport,
-    "undo": UndoReport, "facts": list[FactLine], "journal": list[JournalEntry], "capture": CaptureReport,
-    "proposals": list[OpenProposal], "gating_scalar": Gating,
-}  # fmt: skip
-"""What each method returns: the types that Memory's annotations name."""
+RESULTS: dict[str, Any] = {}
+"""What each method of a DaemonMemory returns."""
 
 WRITES = frozenset({"index", "check", "backfill", "retain", "forget", "reflect", "undo", "capture"})
 """The methods that may take long: the daemon does these apart from questions."""
@@ -82,14 +75,18 @@ def run(memory: Memory, name: str, arguments: Mapping[str, Any]) -> str:
     return text
 
 
-def _remote(method: Callable[Concatenate[Memory, P], R]) -> Callable[Concatenate["DaemonMemory", P], R]:
+def _remote(
+    method: Callable[Concatenate[Memory, P], R],
+    returns: Any,  # noqa: ANN401 - any type that pydantic can read
+) -> Callable[Concatenate["DaemonMemory", P], R]:
     """The same method, with the same arguments and result, asked of the daemon."""
     name, signature = method.__name__, inspect.signature(method)
+    RESULTS[name] = returns
 
     def call(self: "DaemonMemory", /, *args: P.args, **kwargs: P.kwargs) -> R:
         values = signature.bind(self, *args, **kwargs).arguments
         del values["self"]
-        result: R = _envelope(RESULTS[name]).model_validate_json(self._call(name, values)).value
+        result: R = _envelope(returns).model_validate_json(self._call(name, values)).value
         return result
 
     functools.update_wrapper(call, method)
@@ -104,29 +101,29 @@ class DaemonMemory:
     from several threads: each call has a connection of its own.
     """
 
-    recall = _remote(Memory.recall)
-    get = _remote(Memory.get)
-    entity = _remote(Memory.entity)
-    entities = _remote(Memory.entities)
-    similar_names = _remote(Memory.similar_names)
-    notes_called = _remote(Memory.notes_called)
-    notes_below = _remote(Memory.notes_below)
-    opinions = _remote(Memory.opinions)
-    context = _remote(Memory.context)
-    index = _remote(Memory.index)
-    has_index = _remote(Memory.has_index)
-    check = _remote(Memory.check)
-    backfill = _remote(Memory.backfill)
-    retain = _remote(Memory.retain)
-    plan_forget = _remote(Memory.plan_forget)
-    forget = _remote(Memory.forget)
-    reflect = _remote(Memory.reflect)
-    undo = _remote(Memory.undo)
-    facts = _remote(Memory.facts)
-    journal = _remote(Memory.journal)
-    capture = _remote(Memory.capture)
-    proposals = _remote(Memory.proposals)
-    gating_scalar = _remote(Memory.gating_scalar)
+    recall = _remote(Memory.recall, Answer)
+    get = _remote(Memory.get, Excerpt)
+    entity = _remote(Memory.entity, EntityProfile | None)
+    entities = _remote(Memory.entities, list[EntityRow])
+    similar_names = _remote(Memory.similar_names, list[str])
+    notes_called = _remote(Memory.notes_called, list[str])
+    notes_below = _remote(Memory.notes_below, list[str])
+    opinions = _remote(Memory.opinions, list[Opinion])
+    context = _remote(Memory.context, Bundle)
+    index = _remote(Memory.index, Report)
+    has_index = _remote(Memory.has_index, bool)
+    check = _remote(Memory.check, tuple[str, str])
+    backfill = _remote(Memory.backfill, BackfillReport | None)
+    retain = _remote(Memory.retain, RetainResult)
+    plan_forget = _remote(Memory.plan_forget, Removal)
+    forget = _remote(Memory.forget, ForgetResult)
+    reflect = _remote(Memory.reflect, ReflectReport)
+    undo = _remote(Memory.undo, UndoReport)
+    facts = _remote(Memory.facts, list[FactLine])
+    journal = _remote(Memory.journal, list[JournalEntry])
+    capture = _remote(Memory.capture, CaptureReport)
+    proposals = _remote(Memory.proposals, list[OpenProposal])
+    gating_scalar = _remote(Memory.gating_scalar, Gating)
 
     def __init__(self, vault: str | Path | None = None) -> None:
         self.config = load(os.path.expanduser(vault) if vault else None)
