@@ -34,7 +34,6 @@ class Trouble:
     """What goes wrong; each entry is off until a test sets it."""
 
     delay_seconds: float = 0.0
-    delay_each_seconds: float = 0.0
     """For each text of a request."""
     status: int = 0
     """Every request for a model is answered so."""
@@ -230,7 +229,6 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(400, {"error": "the input length exceeds the context length"})
                 return None
             texts = [" ".join(text.split()[: model.context_tokens]) for text in texts]
-        time.sleep(self.state.trouble.delay_each_seconds * len(texts))
         found = [vector(text, model.dimensions) for text in texts]
         return self.state.trouble.vectors(texts, found) if self.state.trouble.vectors else found
 

@@ -2,16 +2,12 @@
 
 import json
 import os
-import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from daemons import Running, until
-from vaults import fill, memory, obeying_permissions, paths, put, run, start
+from vaults import fill, memory, obeying_permissions, put, run, start
 
 from vault_memory.search.request import build
 
@@ -54,82 +50,6 @@ def test_a_note_that_could_not_be_read_at_the_start_is_not_forgotten(root: Path)
     os.chmod(root / "b.md", 0o600)
     until(lambda: found(daemon, "Otters") == (True, 0, ["b.md"]))
     assert unread not in daemon.ask("recall", query="otters", no_journal=True)["degraded"]
-
-
-# --- a drive mounted inside the vault --------------------------------------------------------------------------------
-
-
-class Drive:
-    """A folder of notes that is mounted inside the vault, and can be taken away."""
-
-    def __init__(self, image: Path, at: Path) -> None:
-        self.image, self.at = image, at
-
-    def mount(self) -> None:
-        assert _mounts("mount", "--bind", str(self.image), str(self.at))
-
-    def unmount(self) -> None:
-        assert _mounts("umount", "--lazy", str(self.at))
-
-
-def _mounts(*arguments: str) -> bool:
-    return subprocess.run(arguments, check=False, capture_output=True).returncode == 0
-
-
-@pytest.fixture
-def drive(root: Path, tmp_path: Path) -> Iterator[Drive]:
-    if not hasattr(os, "geteuid") or os.geteuid() or not shutil.which("mount"):
-        pytest.skip("only root may mount")
-    made = Drive(fill(tmp_path / "image", {"x.md": "An otter.\n", "in/y.md": "A badger.\n"}), root / "my ext")
-    made.at.mkdir()
-    if not _mounts("mount", "--bind", str(made.image), str(made.at)):
-        pytest.skip("this machine lets nobody mount")
-    yield made
-    with suppress(AssertionError):
-        made.unmount()
-
-
-ON_DRIVE = {"my ext/x.md", "my ext/in/y.md"}
-
-
-@pytest.mark.parametrize("look", [["index"], ["index", "my ext"], ["index", "my ext/x.md"], ["recall", "otter"]])
-def test_an_unmounted_drive_has_lost_no_note(root: Path, drive: Drive, look: list[str]) -> None:
-    assert run(root, "index").returncode == 0
-    drive.unmount()
-    put(root, "a.md", "changed, so that there is something to do\n")
-    said = run(root, *(str(root / part) if part.startswith("my ext") else part for part in look), "--json")
-    assert paths(memory(root)) > ON_DRIVE, said
-    assert "my ext" in said.stdout and said.returncode == (1 if look[0] == "index" else 0)
-    again = json.loads(run(root, "recall", "otter", "--json", "--no-journal").stdout)
-    assert (again["index"]["fresh"], again["index"]["pending"]) == (False, 2)
-    assert [entry["what"] for entry in again["degraded"]] == ["files"]
-    drive.mount()
-    assert json.loads(run(root, "recall", "otter", "--json", "--no-journal").stdout)["index"]["fresh"]
-    (drive.image / "x.md").unlink()
-    assert memory(root).index().removed == 1  # what is gone from a drive that is mounted is gone
-
-
-def test_only_a_rebuild_that_is_asked_for_forgets_an_unmounted_drive(root: Path, drive: Drive) -> None:
-    memory(root, daily_format="DD.MM.YYYY").index()
-    drive.unmount()
-    refused = run(root, "index")  # other settings: it would have to be built anew
-    assert (refused.returncode, "nothing was deleted" in refused.stderr) == (6, True)
-    assert run(root, "index", "--rebuild").returncode == 0
-    assert paths(memory(root)) == NOTES.keys()
-    assert memory(root).index().failed == []
-
-
-def test_a_daemon_waits_for_a_drive_to_come_back(root: Path, drive: Drive) -> None:
-    daemon = Running(root, start(root, "watch")).ready().settled()
-    drive.unmount()
-    assert found(daemon, "otter")[0] is False
-    until(lambda: has_waited(daemon, 1.5))
-    put(root, "b.md", "A dipper.\n")
-    until(lambda: found(daemon, "dipper")[2] == ["b.md"])
-    assert found(daemon, "otter")[:2] == (False, 1)
-    assert paths(memory(root)) > ON_DRIVE
-    drive.mount()
-    until(lambda: found(daemon, "otter") == (True, 0, ["my ext/x.md"]))
 
 
 # --- what is held back -----------------------------------------------------------------------------------------------

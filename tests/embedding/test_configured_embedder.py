@@ -184,7 +184,7 @@ def test_a_missing_model_is_named_at_once(server: ModelServer, provider: str) ->
     ("answer", "said"),
     [
         (lambda _, v: v[:1], "vectors for 2 texts"),
-        (lambda _, v: [v[0], v[1][:40]], "of 40 and of 96 dimensions"),
+        (lambda _, v: [v[0], v[1][:40]], "of several lengths at once"),
         (lambda _, v: [["x", "y"], ["x", "y"]], "numbers|cannot be read"),
         (lambda _, v: "nothing", "cannot be read|vectors for 2"),
         (lambda _, v: [1, 2], "cannot be read"),

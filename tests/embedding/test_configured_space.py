@@ -418,15 +418,6 @@ def test_a_write_by_others_between_reading_and_keeping_places_nothing_wrong(vaul
             assert store.one(sql, passage) == key
 
 
-def test_a_batch_that_takes_too_long_is_made_smaller(vault: Path, server: ModelServer) -> None:
-    server.trouble.delay_each_seconds = 0.1
-    mine = with_ollama(vault, server, embedding_batch=8, embedding_timeout_seconds=0.6)
-    mine.index()
-    filled = mine.search.backfill()
-    assert filled and filled.stopped is None and filled.waiting == 0
-    assert max(len(body["input"]) for path, body, _ in server.requests[-2:] if path == "/api/embed") <= 4
-
-
 # --- another model under the same name -------------------------------------------------------------------------------
 
 

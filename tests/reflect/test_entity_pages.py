@@ -256,44 +256,6 @@ def test_aliases_and_speakers_are_on_one_page(tmp_path: Path) -> None:
         assert said in lines
 
 
-def _talk(*names: str) -> str:
-    said = ["Did you sleep?", "I moved to Trondheim on Monday.", "Good.", "I sold the old boat to the museum.", "Oh!"]
-    return "".join(f"- {names[n % 2]}: {line}\n" for n, line in enumerate(said))
-
-
-@pytest.mark.parametrize(
-    ("links", "has_own_page"),
-    [
-        (["[[Jonas Weber]]"], False),
-        (["[[Jonas Weber]]", "[[Jonas Falk]]"], True),
-        (["[[Jonas Weber]]", "[[Jonas]]"], True),
-        (["[[Jonas trip]]"], True),
-    ],
-    ids=["one", "two of that name", "linked so", "no name of a person"],
-)
-def test_who_speaks_by_first_name_is_the_only_one_known_by_it(
-    tmp_path: Path, links: Sequence[str], has_own_page: bool
-) -> None:
-    whom = " ".join(links)
-    root = fill(
-        tmp_path / "v",
-        {
-            "memory/2025-11-03.md": log(f"B: Rang {whom} about the rye bread."),
-            "memory/2025-11-04.md": log(f"B: Rowed with {whom} to the weir."),
-            "memory/2025-11-05.md": _talk("Odd", "Jonas"),
-            "memory/2025-11-06.md": _talk("Odd", "Jonas").replace("boat", "sail"),
-        },
-    )
-    reflected(root)
-    own = [path for path in pages(root) if path.endswith("/Jonas.md")]
-    assert bool(own) == has_own_page
-    in_full = texts(root).get("bank/entities/Jonas Weber.md", b"").decode()
-    assert ("Trondheim" in in_full) != has_own_page
-    before = texts(root)
-    assert reflected(root).edits == ()
-    assert texts(root) == before
-
-
 # --- when a page changes ----------------------------------------------------------------------------------------------
 
 

@@ -194,7 +194,6 @@ def test_what_else_there_is_to_know_is_said(root: Path) -> None:
     memory(root).index()
     done = call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes")
     assert "The same words still stand at other.md#L2." in done.err
-    assert "Links to ^bees lead nowhere now: a.md#L1." in done.err
 
 
 def test_a_question_lists_the_facts_it_may_mean(root: Path) -> None:

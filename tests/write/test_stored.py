@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
 from vaults import fill, memory
@@ -11,8 +10,6 @@ from vaults import fill, memory
 from vault_memory.agents import mcp_tools
 from vault_memory.agents.mcp_answers import Caller, search, store
 from vault_memory.agents.vault_session import VaultSession
-from vault_memory.vault.vault import Vault
-from vault_memory.write.new_note import NewNote, find_same
 
 LOG = f"memory/{date.today():%Y-%m-%d}.md"
 
@@ -35,7 +32,7 @@ def test_a_guess_at_a_hidden_line_is_told_nothing(tmp_path: Path, line: str, pla
         lines.insert(("top", "middle", "end").index(place), line.format(pin))
         return "\n\n".join(lines) + "\n"
 
-    caller = moss(fill(tmp_path / "Notes", {"plan.md": plan(4711)}))
+    caller = moss(fill(tmp_path / "Notes", {"notes/note/plan.md": plan(4711)}))
     for text in (plan(4710), plan(4711), "\n\n".join(open_lines)):
         assert store(caller, {"title": "Ferry", "content": text}).startswith("Stored as")
 
@@ -94,41 +91,18 @@ def test_who_retains_a_fact_is_told_which_line_it_resembles(tmp_path: Path, text
     assert done.bullet in (root / done.path).read_text()
 
 
-class CountingVault:
-    """A vault that counts how many notes are read."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault, self.config, self.reads = vault, vault.config, 0
-
-    def read(self, path: str) -> bytes:
-        self.reads += 1
-        return self._vault.read(path)
-
-
-def test_a_note_is_looked_for_in_few_files(tmp_path: Path) -> None:
-    def text(number: int) -> str:
-        return f"# Note {number:03}\n\nWhat was said, {number:03}.\n\n- [ ] ask Ida\n"
-
-    mine = memory(fill(tmp_path / "Notes", {f"{number}.md": text(number) for number in range(100)}))
-    mine.index()
-    vault: Any = CountingVault(mine.vault)
-    found = [
-        mine.index_file.read(lambda view, _, n=number: find_same(view, vault, NewNote("Again", text(n)), ()), ())
-        for number in (42, 99, 101)
-    ]
-    assert (found, vault.reads) == (["42.md", "99.md", None], 2)
-
-
 @pytest.mark.parametrize("other", ['5" of oak\n\n- a - b', '5" of oak\n\n- a\n  - b', "5 of oak\n\n- a\n- b"])
 def test_a_note_that_differs_is_kept(tmp_path: Path, other: str) -> None:
-    caller = moss(fill(tmp_path / "Notes", {"a.md": '---\ntitle: A\n---\n\n5" of oak\n\n- a\n- b\n\n[[Nora]]\n'}))
+    caller = moss(
+        fill(tmp_path / "Notes", {"notes/note/a.md": '---\ntitle: A\n---\n\n5" of oak\n\n- a\n- b\n\n[[Nora]]\n'})
+    )
     assert "stands already" in store(caller, {"title": "Boat", "content": '5" of OAK\n\n- a\n- b.'})
     assert store(caller, {"title": "Boat", "content": other}).startswith("Stored as")
 
 
 @pytest.mark.parametrize("origin", ["by: web", "by: tool", "source: https://e.org/x", "by: nobody knows"])
 def test_what_came_from_outside_does_not_stand_for_what_is_trusted(tmp_path: Path, origin: str) -> None:
-    caller = moss(fill(tmp_path / "Notes", {"clip.md": f"---\n{origin}\n---\n\nThe code is 4711.\n"}))
+    caller = moss(fill(tmp_path / "Notes", {"notes/note/clip.md": f"---\n{origin}\n---\n\nThe code is 4711.\n"}))
     told = [store(caller, {"title": title, "content": "The code is 4711."}) for title in ("Code", "Again")]
     assert told[0].startswith("Stored as")
     assert "stands already" in told[1] and "clip.md" not in told[1]

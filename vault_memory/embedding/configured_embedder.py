@@ -135,51 +135,34 @@ class RemoteEmbedder:
             return retry(lambda: self._patient.embed(some), self._sleep)
 
         fitted = [fit(self._document_prefix + text, self._context_tokens) for text in texts]
-        found = self._vectors(ask, [text for text, _ in fitted], len(self._document_prefix), may_halve=True)
-        if all(one.refused for one in found):  # even a plain word? Then the server is at fault, not the texts.
-            (word,) = self._vectors(ask, [self._document_prefix + "memory"], len(self._document_prefix))
-            if word.refused:
-                raise word.refused
-        sizes = sorted({one.dimensions for one in found if one.dimensions})
-        if len(sizes) > 1:
-            raise RemoteError(
-                f"{self.where} gave vectors of {sizes[0]} and of {sizes[-1]} dimensions at once",
-                "Does the address lead to several servers? Name one of them.",
-            )
+        found = self._vectors(ask, [text for text, _ in fitted], len(self._document_prefix))
+        if len({one.dimensions for one in found if one.dimensions}) > 1:
+            raise RemoteError(f"{self.where} gave vectors of several lengths at once", "Is it one server?")
         return [one._replace(cut=cut or one.cut) for one, (_, cut) in zip(found, fitted, strict=True)]
 
     def probe(self) -> bytes:
         """The vector of the text that tells models apart; raises RemoteError where the model has none."""
         (made,) = self.embed([PROBE])
         if made.vector is None:
-            raise self.useless()
+            said = f"{self.where} gives no usable vectors with {self.endpoint.model}"
+            raise made.refused or RemoteError(said, "Pull the model again, or use another.")
         return made.vector
 
-    def useless(self) -> RemoteError:
-        """The error of a model that has no vector even for plain sentences."""
-        said = f"{self.where} gives no usable vectors with {self.endpoint.model}"
-        return RemoteError(said, "Pull the model again, or use another.")
-
-    def _vectors(self, ask: Ask, texts: Sequence[str], prefix: int, may_halve: bool = False) -> list[TextVector]:
+    def _vectors(self, ask: Ask, texts: Sequence[str], prefix: int) -> list[TextVector]:
         """Ask for a batch; one that is refused is asked for in halves, until the text at fault is alone.
 
-        That one is cut, but not in its first `prefix` characters, and given up when that does not help either.
-        With `may_halve` a batch that takes too long is halved as well. Later batches are smaller after one that was
-        too long, or that was refused though no text of it is at fault.
+        That one is cut, but not in its first `prefix` characters, and given up when that does not help either. Later
+        batches are smaller after one that was refused though no text of it is at fault.
         """
         try:
             found = ask(texts)
         except RemoteError as error:
-            is_slow = error.kind == "slow" and may_halve and len(texts) > 1
-            if error.kind not in _AT_FAULT and not is_slow:
+            if error.kind not in _AT_FAULT:
                 raise
             if len(texts) == 1:
                 return [_shortened(ask, texts[0], error, prefix + SHORTEST_CHARACTERS)]
             middle = len(texts) // 2
-            if is_slow:
-                self.batch = min(self.batch, middle)
-            halves = self._vectors(ask, texts[:middle], prefix, may_halve)
-            halves += self._vectors(ask, texts[middle:], prefix, may_halve)
+            halves = self._vectors(ask, texts[:middle], prefix) + self._vectors(ask, texts[middle:], prefix)
             if not any(one.cut or one.refused or not one.dimensions for one in halves):
                 self.batch = min(self.batch, middle)
             return halves
@@ -261,9 +244,6 @@ Progress = Callable[[int, int, int], None]
 
 Lock = Callable[[], AbstractContextManager[None]]
 
-USELESS_BATCH = 8
-"""A batch of at least so many texts without one usable vector says that the model is broken, not the text."""
-
 MIN_COVERAGE = 0.95
 """From this share of the passages on the space is used for questions; below it the builtin vectors see more."""
 
@@ -329,8 +309,6 @@ class ConfiguredSpace:
         if self._without > (1 - MIN_COVERAGE) * self._total:
             lacks = f"{name} has no usable vector for {self._without:,} {of_all}"
             degraded.append(("semantic", f"{lacks}: they are found by words only"))
-        if found.cut:
-            degraded.append(("semantic", f"the question is longer than {name} can read; its end was cut"))
         return space, found.vector
 
 
@@ -418,8 +396,6 @@ class Backfill:
         new = {key: text for _, key, text in batch if key not in known}
         made = dict(zip(new, self._remote.embed(list(new.values())) if new else (), strict=True))
         good = {key: one.vector for key, one in made.items() if one.vector is not None}
-        if not good and len(made) >= USELESS_BATCH:
-            raise self._remote.useless()
         bad = made.keys() - good.keys()
         with self._lock(), store.writing():
             if good:  # the first vectors make the space

@@ -232,7 +232,6 @@ class IndexFile:
                 if why == "asked for" and report.failed:
                     walk_diff.refuse_unread(self.path, [problem.path for problem in report.failed])
                 journal.read_new_lines(store, self.vault.root)
-                walk_diff.remember_drives(store, self.vault, walk)
                 # What configured embedders made may have cost hours: all of it that can be read goes over.
                 with suppress(VaultMemoryError), Store.opened(self.path) as old, store.writing():
                     embedding_rows.carry_over(store, old)
@@ -260,7 +259,7 @@ class IndexFile:
                 walk_diff.refuse_rebuild(self.path, self.vault, walk, asked_for=False)
                 return None
             with Store.opened(self.path) as store:
-                _, changes = walk_diff.compare(store, self.vault, walk)
+                _, changes = walk_diff.compare(store, walk)
                 moved = sum(map(is_note_path, self.indexer(store).moved(changes.new, changes.gone)))
                 known = store.view(ALL).count_notes()
                 walk_diff.refuse_loss(known, len(walk.notes), changes.notes_gone - moved)
@@ -360,7 +359,7 @@ class IndexFile:
 
     def catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
         store.outdated = ()
-        rows, changes = walk_diff.compare(store, self.vault, walk)
+        rows, changes = walk_diff.compare(store, walk)
         unseen = len(changes.unseen)
         pending = len(changes.new) + len(changes.suspect) + len(changes.gone)
         if not pending:
@@ -398,8 +397,6 @@ class IndexFile:
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
         report = self.indexer(store).update(walk, progress, deadline)
         self._tell_growth(store, report)
-        if walk.covered is None:
-            walk_diff.remember_drives(store, self.vault, walk)
         store.checkpoint()
         locations.remember(self.vault.root, store.view(ALL).count_notes())
         return report

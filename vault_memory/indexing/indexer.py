@@ -81,11 +81,11 @@ class Indexer:
         Raises RefusedError, having changed nothing, when the vault is suddenly empty or mostly gone.
         """
         started = time.time_ns()
-        known, changes = compare(self._store, self._vault, walk)
+        known, changes = compare(self._store, walk)
         if changes.gone and walk.covered is None:
             # What moved while a walk was under way, to a place it had looked at, was seen at neither.
             walk = walk.joined(self._vault.walk())
-            known, changes = compare(self._store, self._vault, walk)
+            known, changes = compare(self._store, walk)
         looked_at = sum(is_note_path(file.path) for file in (*changes.new, *changes.suspect))
         report = Report(unchanged=len(walk.notes) - looked_at, problems=list(walk.skipped))
         moved_from = self.moved(changes.new, changes.gone)

@@ -1,18 +1,17 @@
 """What a walk found against what the index knows, and when what it did not see is not gone (law 7)."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError, VaultMemoryError
-from vault_memory.markdown.note import Problem, is_note_path
+from vault_memory.markdown.note import is_note_path
 from vault_memory.store.note_queries import note_paths
 from vault_memory.store.view import ALL, NoteRow, Store
 from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import File, Walk, is_encodable
+from vault_memory.vault.walk import File, Walk
 
 LOSS_CAP = 20
 """Up to this many notes may vanish in one run without question; more only while at least half of the notes remain."""
@@ -52,10 +51,9 @@ def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int
     return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path))
 
 
-def compare(store: Store, vault: Vault, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
+def compare(store: Store, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
     """The rows of what a walk covered, and how they differ; what a partial walk looked at is suspect in any case."""
     rows = store.notes(walk.covered)
-    mark_missing_drives(store, vault, walk)
     changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0) if walk.covered is None else 0)
     return rows, changes._replace(
         gone=[row for row in changes.gone if not walk.cannot_tell(row.path)],
@@ -95,8 +93,6 @@ def refuse_rebuild(index: Path, vault: Vault, walk: Walk, asked_for: bool) -> No
     known: list[str] = []
     with suppress(VaultMemoryError), Store.opened(index) as store:
         known = note_paths(store.view(ALL))
-        if not asked_for:
-            mark_missing_drives(store, vault, walk)
     unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
     if unseen:
         raise RefusedError(
@@ -118,45 +114,3 @@ def refuse_unread(index: Path, unread: Collection[str]) -> None:
             f"{known[0]} cannot be read, and the index knows what it says: nothing was deleted.",
             "Make it readable first; `memory index` without --rebuild keeps what it knows.",
         )
-
-
-MOUNTS = "mounts"
-"""Where an index remembers the drives mounted inside its vault.
-
-One that is not mounted now has not lost its notes: the folder it was mounted at is still there, or another in its
-place, and does not hold them.
-"""
-
-
-def mark_missing_drives(store: Store, vault: Vault, walk: Walk) -> None:
-    """Add to what a walk could not read the drives that were mounted when their notes were read, and are not now."""
-    for folder in _missing(store, vault, walk):
-        if folder not in walk.unreadable:
-            walk.unreadable.append(folder)
-            what = "its drive is not mounted: what is known of it is kept; `memory index --rebuild` forgets it"
-            walk.skipped.append(Problem(folder, 0, what, "error"))
-
-
-def remember_drives(store: Store, vault: Vault, walk: Walk) -> None:
-    """Keep which drives are mounted, and which are missing, after a look at everything; inside no transaction."""
-    mounted = filter(is_encodable, _mounted(vault))  # no note below another name is indexed
-    now = json.dumps(sorted({*mounted, *_missing(store, vault, walk)}))
-    if now != (store.meta(MOUNTS) or "[]"):
-        with store.writing():
-            store.set_meta(MOUNTS, now)
-
-
-def _missing(store: Store, vault: Vault, walk: Walk) -> list[str]:
-    """What is mounted no more and known to hold notes that a walk should have seen and did not."""
-    remembered: list[str] = json.loads(str(store.meta(MOUNTS) or "[]"))
-    mounted = _mounted(vault) if remembered else set()
-    return [
-        folder
-        for folder in remembered
-        if folder not in mounted
-        and any(walk.has_looked_at(path) and path not in walk.files for path in note_paths(store.view(ALL), folder))
-    ]
-
-
-def _mounted(vault: Vault) -> set[str]:
-    return {mount.folder.relative_to(vault.root).as_posix() for mount in locations.mounts_below(vault.root)}

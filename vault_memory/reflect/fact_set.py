@@ -126,10 +126,9 @@ class _EntityFinder:
         plain = {row.whole for row in rows if row.speaker is not None and "[[" in row.whole}
         linked = Counter(name for text in plain for name in entities.mentions(text))
         self.called = {canonical(name): name for name in sorted(linked, key=lambda name: (linked[name], name))}
-        self._in_full = self._called_in_full(speakers, names, rows)
-        self.called |= {self._speaker(name): name for name in spoken if name not in self._in_full}
+        self.called |= {canonical(name): name for name in spoken}
         forms = [(form, slug) for slug in names.pages for form in names.forms(slug)]
-        forms += [(name, self._speaker(name)) for name in speakers]
+        forms += [(name, self._canonical(name)) for name in speakers]
         # Who is to have a page is called by name already now: with the page there, nothing is to change.
         forms += [
             (names.shown(slug) or self.called.get(slug) or slug, slug) for slug in self._to_have_a_page(rows, page_days)
@@ -139,7 +138,7 @@ class _EntityFinder:
     def find(self, row: FactRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
         if row.speaker is not None:
-            speaker = [self._speaker(row.speaker)] if row.speaker else []
+            speaker = [self._canonical(row.speaker)] if row.speaker else []
             named = [*map(self._canonical, entities.mentions(row.text)), *self._called.named(row.text)]
             return tuple(dict.fromkeys((*speaker, *named))), tuple(speaker)
         mentioned = self._mentioned.get(row.id)
@@ -150,23 +149,6 @@ class _EntityFinder:
             head = keys[1] + keys[3].partition(":")[0]
         return self._both(head, tuple(mentioned))
 
-    def _called_in_full(self, speakers: Iterable[str], names: Names, rows: Iterable[FactRow]) -> Mapping[str, str]:
-        """Who speaks under the first word of the name of one known entity, and of no other, is that entity."""
-        bare = {name for name in speakers if " " not in name and self._canonical(name) not in names.pages}
-        if not bare:
-            return {}
-        known = {slug for row in rows if row.speaker is None for slug in self._mentioned.get(row.id, ())}
-        first: dict[str, set[str]] = defaultdict(set)
-        for slug in known | self.called.keys() | names.pages.keys():
-            words = (names.shown(slug) or self.called.get(slug) or slug).split()
-            if len(words) <= fact_text.LONGEST_NAME_WORDS and all(word[0].isupper() for word in words):
-                first[words[0].casefold()].add(slug)
-        found = {name: first[name.casefold()] for name in bare}
-        return {name: min(slugs) for name, slugs in found.items() if len(slugs) == 1}
-
-    def _speaker(self, name: str) -> str:
-        return self._in_full.get(name) or self._canonical(name)
-
     def _to_have_a_page(self, rows: Iterable[FactRow], page_days: int) -> Iterator[str]:
         """Those without a page who are mentioned, in so many words, on enough days."""
         days: dict[str, set[str]] = defaultdict(set)
@@ -174,7 +156,7 @@ class _EntityFinder:
             slugs = self._mentioned.get(row.id, [])
             if row.speaker is not None:
                 slugs = [self._canonical(name) for name in entities.mentions(row.text)]
-                slugs += [self._speaker(row.speaker)] if row.speaker else []
+                slugs += [self._canonical(row.speaker)] if row.speaker else []
             for slug in slugs if row.day else ():
                 if slug not in self._taken:
                     days[slug].add(row.day or "")

@@ -134,11 +134,6 @@ WHERE p.kind = ?1 AND f.part = 0 AND (json_array_length(?2) = 0 OR p.id IN (SELE
 ORDER BY n.day DESC, p.id DESC LIMIT ?3
 """
 _MENTIONED_IN = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
-_NOTES_OF_SIZE = """
-SELECT path, first, count FROM note
-WHERE abs(size - ?1) <= ?2 ORDER BY path
-"""
-_FROM_THE_END = "SELECT text FROM passage WHERE id BETWEEN ?1 AND ?1 + ?2 - 1 ORDER BY id DESC"
 _FACTS_ABOUT = """
 SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
   coalesce(p.origin, n.origin), coalesce(p.scope, n.scope),
@@ -296,12 +291,6 @@ def mentioned_in(store: View, passage: int) -> list[str]:
     return [row[0] for row in store.rows(_MENTIONED_IN, passage)]
 
 
-def notes_of_size(store: View, size: int, within: int) -> Iterator[tuple[str, Iterator[str]]]:
-    """The notes of so many bytes, more or less; the text of each from its end."""
-    for path, *passages in list(store.rows(_NOTES_OF_SIZE, size, within)):
-        yield path, (row[0] for row in store.rows(_FROM_THE_END, *passages))
-
-
 _PATHS = (
     f"SELECT path FROM note WHERE {IS_NOTE} AND path > ?1 AND (?2 IS NULL OR path < ?2) AND (?3 OR scope = 'global')"
     " ORDER BY path"
@@ -312,7 +301,6 @@ _TITLES = (
     " UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
 )
 _PASSAGE_TOKENS = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
-_LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
 _RARE_NAMES = (
     "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
     " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
@@ -390,11 +378,6 @@ def note_tokens(view: View, path: str) -> tuple[int | None, dict[str, int]]:
     """What naming a note costs (None where it is not indexed), and the tokens of each of its passages by its text."""
     header = view.one("SELECT header_tokens FROM note WHERE path = ?", path)
     return None if header is None else int(header), dict(view.rows(_PASSAGE_TOKENS, path))
-
-
-def links_to_anchor(view: View, anchor: str) -> list[tuple[str, int, str]]:
-    """(path, line, target) of each link to `#anchor` of some note."""
-    return list(view.rows(_LINKS, anchor))
 
 
 def recent_passages(

@@ -136,10 +136,6 @@ class Walk:
         skipped = list(dict.fromkeys((*self.skipped, *later.skipped)))
         return Walk({**self.files, **later.files}, skipped, unreadable, later.folders, self.covered)
 
-    def has_looked_at(self, path: str) -> bool:
-        """Whether a path is, or lies below, something that was looked at."""
-        return self.covered is None or any(path == place or path.startswith(f"{place}/") for place in self.covered)
-
     def cannot_tell(self, path: str) -> bool:
         """Whether that path is or lies below what could not be read, so that its absence proves nothing."""
         return any(path == folder or path.startswith(f"{folder}/") for folder in self.unreadable)

@@ -11,7 +11,6 @@ from itertools import takewhile
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import facts as retain
-from vault_memory.markdown.links import block_id
 from vault_memory.markdown.note import TEXT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import passages
@@ -40,7 +39,6 @@ class Removal:
     narrative: str
     before: bytes
     after: bytes
-    block_id: str | None = None
 
     @property
     def source(self) -> str:
@@ -193,9 +191,8 @@ def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
             f"{note.path}#L{first}: without it, another fact of the note would read otherwise.", BY_HAND
         )
     lines = "\n".join(note.lines[first - 1 : last])
-    identifier = gone.block_id if gone else block_id(lines)
     narrative = gone.narrative if gone else ""
-    return Removal(note.path, first, last, lines, key(note, first), narrative, data, after, identifier)
+    return Removal(note.path, first, last, lines, key(note, first), narrative, data, after)
 
 
 def _facts_with_lines(note: Note, facts: Iterable[retain.RetainFact]) -> list[tuple[retain.RetainFact, list[str]]]:

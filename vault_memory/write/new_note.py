@@ -12,7 +12,7 @@ from datetime import datetime
 
 from vault_memory.errors import UsageError
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.note import FRONT, folded, folded_lines
+from vault_memory.markdown.note import FRONT, folded_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import folder_scope, line_access
 from vault_memory.store import note_queries
@@ -101,31 +101,26 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def find_same(store: View, vault: Vault, filing: NewNote, scopes: Sequence[str]) -> str | None:
-    """The path of a note in these scopes (none given: in any) that says the same, whatever its title.
+def find_same(view: View, vault: Vault, filing: NewNote, scopes: Sequence[str]) -> str | None:
+    """The path of a stored note in these scopes (none given: in any) that says the same, whatever its title.
 
     One with a line that these scopes do not open says something else: who guesses the line must not be told so. Nor
     does one from outside stand for what is not.
     """
     # Behind a blank line nothing of it is taken for properties.
     wanted = parse("x.md", f"\n{filing.text}".encode("utf-8", "replace"))
-    said, letters = folded_lines(wanted.lines, wanted.states), _letters(filing.text)
-    size, trusted = len(filing.text.encode("utf-8", "replace")), provenance.is_trusted(filing.by or provenance.PERSON)
-    for path, texts in note_queries.notes_of_size(store, size, _HEAD_BYTES + size // 2):
-        if letters not in "".join(reversed([_letters(text) for text in texts])):
-            continue  # as far as the index goes: a vault has thousands of one size, too many to read
+    said, size = folded_lines(wanted.lines, wanted.states), len(filing.text.encode("utf-8", "replace"))
+    trusted = provenance.is_trusted(filing.by or provenance.PERSON)
+    for path in note_queries.note_paths(view, FOLDER):
         with suppress(OSError):
+            if abs((vault.root / path).stat().st_size - size) > _HEAD_BYTES + size // 2:
+                continue
             found = parse(path, vault.read(path))
             lines = line_access(found, vault.config.folder_scopes) if scopes else ()
-            if any(line.scope not in scopes for line in lines):
-                continue
-            if trusted and not provenance.is_trusted(provenance.note_origin(found.properties, path)):
+            is_outside = trusted and not provenance.is_trusted(provenance.note_origin(found.properties, path))
+            if is_outside or any(line.scope not in scopes for line in lines):
                 continue
             first, last = found.states.count(FRONT), len(_LINKS.sub("", "\n".join(found.lines)).split("\n"))
             if said in (folded_lines(found.lines[first:end], found.states[first:end]) for end in (None, last)):
                 return path
     return None
-
-
-def _letters(text: str) -> str:
-    return "".join("".join(map(folded, text.splitlines())).split())

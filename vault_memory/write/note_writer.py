@@ -13,7 +13,6 @@ from vault_memory.config import template
 from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import provenance
-from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.note import one_line
 from vault_memory.markdown.parse import parse
 from vault_memory.search.get import OpenScopes
@@ -262,13 +261,8 @@ class NoteWriter:
             self._index_own(done.path)
             with Store.opened(self._index.path) as store:
                 others = [known.source for known in note_queries.same_words(store.view(ALL), done.wording)]
-                name, anchor = link_name(done.path).casefold(), f"^{done.block_id}"
-                linked = note_queries.links_to_anchor(store.view(ALL), anchor) if done.block_id else ()
-                links = [f"{path}#L{line}" for path, line, to in linked if link_name(to).casefold() == name]
             if others:
                 yield f"The same words still stand at {', '.join(others)}."
-            if links:
-                yield f"Links to ^{done.block_id} lead nowhere now: {', '.join(links)}."
         except VaultMemoryError as error:
             yield f"It is out of the note, but the index does not know that yet: {error}"
 
