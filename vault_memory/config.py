@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from vault_memory import startup
 from vault_memory.errors import IndexUnusableError, NoVaultError, UsageError
 from vault_memory.startup import PRESETS, TOOLS
+from vault_memory.text.layout import STANDARD
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, Folders, folder_key, is_scope, normal_scope
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def _is_text(value: object) -> bool:
 
 def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_plain_path(path: str) -> bool:
+    """Whether that is a relative path that every system can have and every link can name, without hidden parts."""
+    parts = path.split("/")
+    return path.isprintable() and all(re.fullmatch(r'(?![. ])[^\\:*?"<>|#^\[\]]+(?<![. ])', part) for part in parts)
 
 
 def _one_of(*allowed: str) -> Check:
@@ -118,6 +125,14 @@ _FOLDER = _must_be(
     lambda name: name.strip() and ".." not in name.replace("\\", "/").split("/"),
     lambda name: folder_key(name.replace("\\", "/")),
 )
+_BANK = _must_be(
+    'a folder inside the vault, such as "bank"',
+    lambda value: _is_text(value) and _is_plain_path(value.rstrip("/")), lambda value: value.rstrip("/"),
+)  # fmt: skip
+_CORE = _must_be(
+    'a note inside the vault, such as "memory.md"',
+    lambda value: _is_text(value) and _is_plain_path(value) and value.endswith(".md"),
+)
 _NOTES = _must_be(
     'a list of notes inside the vault, such as ["SOUL.md", "USER.md"]',
     lambda value: _are_texts(value) and all(re.fullmatch(_NOTE_INSIDE, name) for name in value), tuple,
@@ -158,6 +173,8 @@ class Config:
     index_path: Path | None = _own(_PATH)
     daily_folder: str | None = _setting(_TEXT, key="vault.daily_folder")
     daily_format: str | None = _setting(_TEXT, key="vault.daily_format")
+    bank_folder: str = _setting(_BANK, STANDARD.bank, key="vault.bank")
+    core_file: str = _setting(_CORE, STANDARD.core, key="vault.core")
     ignore: tuple[str, ...] = _setting(_GLOBS, (), key="vault.ignore")
     recall_k: int = _setting(_number(1, 1000), 8)
     recall_budget: int = _setting(_number(1, 1_000_000), 2000)

@@ -17,7 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.config import Config
+from vault_memory.config import Config, load
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.memory import Memory
@@ -455,9 +455,11 @@ def _project_memories(parents: Sequence[Path]) -> Iterator[Path]:
 
 def _config_of(root: FurtherVault, config: Config) -> Config:
     index = Path(user_folder("data", os.environ), "roots")
+    own = load(str(root.path), with_problems=True)
     return replace(
-        config, vault=root.path, index_path=index, ignore=(), folder_scopes=(("", root.scope),), core_files=(),
-        ignored=(), unknown=(), sources=(),
+        config, vault=root.path, index_path=index, daily_folder=own.daily_folder, daily_format=own.daily_format,
+        bank_folder=own.bank_folder, core_file=own.core_file, core_files=(), ignore=(),
+        folder_scopes=(("", root.scope),), ignored=(), unknown=(), sources=(),
     )  # fmt: skip
 
 

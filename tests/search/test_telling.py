@@ -21,11 +21,11 @@ def passage(text: str, section: int = 0) -> Candidate:
     ],
 )  # fmt: skip
 def test_properties_tell_unless_they_are_only_the_file_s_own(text: str, does: bool) -> None:
-    assert tells(passage(text, section=ASIDE), "a.md") == does
+    assert tells(passage(text, section=ASIDE)) == does
 
 
 def test_what_a_plugin_runs_tells_nothing() -> None:
-    assert not tells(passage("```dataview\nLIST FROM #boat\n```"), "a.md")
-    assert not tells(passage(" ~~~~ tasks\nnot done"), "a.md")
-    assert tells(passage("```python\nprint('base')\n```"), "a.md")
-    assert tells(passage("`dataview` is a plugin"), "a.md")
+    assert not tells(passage("```dataview\nLIST FROM #boat\n```"))
+    assert not tells(passage(" ~~~~ tasks\nnot done"))
+    assert tells(passage("```python\nprint('base')\n```"))
+    assert tells(passage("`dataview` is a plugin"))

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexDamagedError
 from vault_memory.indexing.prepare import prepare
@@ -23,7 +24,7 @@ from vault_memory.store.digest import damage, digest
 from vault_memory.store.search_queries import Lexicon, Search
 from vault_memory.store.view import ALL, Filters, Store
 from vault_memory.text.spans import Span
-from vault_memory.vault.vault import DailySettings
+from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import File
 
 PACKAGE = Path(__file__).parents[2] / "vault_memory"
@@ -65,7 +66,7 @@ def store(empty: Store) -> Store:
 def put(store: Store, path: str, text: str) -> int:
     """Store one note; returns how many of its passages found their vector there."""
     data = text.encode()
-    ready = prepare(File(path, len(data), 1, 1), data, DailySettings("memory", "YYYY-MM-DD"))
+    ready = prepare(File(path, len(data), 1, 1), data, Vault(Config(store.file.parent)))
 
     with store.writing():
         space = embedding_rows.make_space(store, builtin().id, builtin().dimensions)
@@ -324,7 +325,7 @@ def test_figures(store: Store) -> None:
     every, seen = store.view(ALL), store.view(OPEN)
     assert (note_queries.count_facts(every), note_queries.count_facts(seen)) == (4, 3)
     assert (every.totals().notes, seen.totals().notes) == (6, 5)
-    assert note_queries.notes_by_day(every, "bank/") == {date(2025, 11, day): 1 for day in (4, 6, 8)}
+    assert note_queries.notes_by_day(every) == {date(2025, 11, day): 1 for day in (4, 6, 8)}
     assert note_queries.note_figures(every)[2] == every.totals().words > 0
 
 

@@ -50,7 +50,7 @@ _MARKDOWN = "text/markdown"
 
 RESOURCES = types.ListResourcesResult(resources=[types.Resource(
     name="core", uri=mcp_tools.CORE_URI, mime_type=_MARKDOWN,
-    description="What should be known at any time: memory.md and the other core files.",
+    description="What should be known at any time: the core files.",
 )])  # fmt: skip
 
 TEMPLATES = types.ListResourceTemplatesResult(resource_templates=[

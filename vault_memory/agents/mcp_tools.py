@@ -132,7 +132,7 @@ STATUS = Tool(
 
 EDIT = Tool(
     "memory_edit",
-    "Edit the core memory (memory.md), which every session reads first: exact text, kept short. Read it with "
+    "Edit the core memory, the file that every session reads first: exact text, kept short. Read it with "
     "memory_get before. The file as it was is kept; the answer says how to undo.",
     {
         "action": {
@@ -142,7 +142,7 @@ EDIT = Tool(
         },
         "text": _text("The text to put in; may be empty with replace", longest=LONGEST_TEXT),
         "old": _text("Text that stands in the file exactly once"),
-        "file": _text("Another core file (memory.md)", longest=1000),
+        "file": _text("Another core file (the first)", longest=1000),
     },
     ("action", "text"),
     only_reads=False,

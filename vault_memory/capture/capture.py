@@ -32,6 +32,7 @@ from vault_memory.store import embedding_rows, note_queries
 from vault_memory.store.search_queries import Search
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import View
+from vault_memory.text.layout import STANDARD
 from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.write.comparison import (
     SKIP,
@@ -163,6 +164,8 @@ class CaptureReport:
     run: str = ""
     waiting: int = 0
     """Proposals without an answer, those that are held back too."""
+    page: str = STANDARD.proposals
+    """The page of proposals."""
     lost: int = 0
     """Proposals that are gone from their page though nobody is sure to have refused them."""
 

@@ -151,6 +151,7 @@ class _Run:
             else find_items(self._index, environ, self._asked, self._proposed())
         )
         self.report = found.report
+        self.report.page = self._vault.layout.proposals
         self.report.lost = answers.lost
         self.report.refused = [self._states[name].proposal for name in sorted(answers.refused)]
         if self._asked.dry_run:
@@ -177,9 +178,10 @@ class _Run:
         return [one.proposal for one in self._states.values() if one.state in states]
 
     def _read_answers(self) -> PageAnswers:
-        data = read_current(self._vault, proposal_page.PATH)
+        path = self._vault.layout.proposals
+        data = read_current(self._vault, path)
         shown = self._open("proposed")
-        page = read_page(proposal_page.PATH, data, proposal_page.BLOCK) if data is not None else None
+        page = read_page(path, data, proposal_page.BLOCK) if data is not None else None
         found = proposal_page.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
         unticked = {name for name in found.ticked if self._states[name].is_unticked}
         found = found._replace(ticked={name: text for name, text in found.ticked.items() if name not in unticked})
@@ -200,7 +202,7 @@ class _Run:
         """What was proposed before, wanted or not: what says the same is not proposed again."""
         return [
             KnownStatement(
-                one.proposal.statement, f"{proposal_page.PATH}#^p-{name}",
+                one.proposal.statement, f"{self._vault.layout.proposals}#^p-{name}",
                 is_refused=one.state in ("declined", "folded"), is_batch=one.state in ("proposed", "held"),
             )
             for name, one in self._states.items()
@@ -280,7 +282,7 @@ class _Run:
     def _write_page(self, answers: PageAnswers) -> None:
         shown = sorted(self._open("proposed"), key=lambda one: (one.proposed, -one.score, one.name))
         held = len(self._open("held"))
-        path = proposal_page.PATH
+        path = self._vault.layout.proposals
         old: dict[int, OldStatement] = {}
         if any(one.replaces for one in shown):
             waiting = ((one.statement, f"{path}#^p-{one.name}") for one in shown)

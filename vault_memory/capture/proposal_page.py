@@ -15,9 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import Block, Page, put_block, read_page, sha
-from vault_memory.store.view import PROPOSALS
 
-PATH, BLOCK = PROPOSALS, "captured"
+BLOCK = "captured"
 
 _HEADING = "## From sessions and logs"
 _INTRO = (

@@ -14,9 +14,7 @@ from vault_memory.capture.statements import is_request
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
 from vault_memory.markdown import facts, provenance, scopes
-from vault_memory.markdown.conversation import PAGE_FOLDER
 from vault_memory.markdown.note import TEXT, Note, speaker
-from vault_memory.markdown.parse import parse
 from vault_memory.sessions import ledger, tools, transcript
 from vault_memory.sessions.transcript import Message
 from vault_memory.text import daily_notes
@@ -126,7 +124,7 @@ def logs_beyond(
     """The daily logs that are not as they were when they were captured from, and saved so long ago; oldest first."""
     for path in sorted(vault.walk().files):
         day = daily_notes.name_day(path.rpartition("/")[2].removesuffix(".md"), vault.daily.format.rpartition("/")[2])
-        if day is None or path.startswith(PAGE_FOLDER):
+        if day is None or vault.layout.is_page(path):
             continue
         with suppress(OSError, VaultMemoryError):
             if idle_seconds and 0 <= vault.seconds_since_saved(path) < idle_seconds:
@@ -135,7 +133,7 @@ def logs_beyond(
             digest = hashlib.blake2b(data, digest_size=8).hexdigest()
             if marks.get(path) == digest:
                 continue
-            note = parse(path, data)
+            note = vault.parse(path, data)
             if provenance.note_origin(note.properties, note.path) == provenance.PERSON:
                 scope = scopes.note_scope(note.properties, path, folders)
                 yield CapturedLog(path, day, scope, digest, tuple(_own_lines(note)))

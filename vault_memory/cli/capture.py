@@ -37,7 +37,7 @@ def capture(shared: Shared, since: str | None, idle: int, dry_run: bool, explain
 @click.option("--yes", multiple=True, metavar="ID", help="Accept this one; may be repeated.")
 @click.option("--no", multiple=True, metavar="ID", help="Refuse this one for good; may be repeated.")
 def proposals(shared: Shared, yes: tuple[str, ...], no: tuple[str, ...]) -> None:
-    """List the proposals that wait for an answer, or answer them. Ticking them in bank/proposals.md does the same."""
+    """List the proposals that wait for an answer, or answer them. Ticking them on their page does the same."""
     memory = shared.memory()
     if yes or no:
         done = memory.capture(

@@ -312,7 +312,7 @@ def _choose(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
     with suppress(RefusedError):  # a question may hold dots and slashes
         note = memory.vault.locate(query)
     if note:
-        found: Sequence[Result] = forgettable_facts(note, memory.vault.read(note))
+        found: Sequence[Result] = forgettable_facts(memory.vault.parse(note, memory.vault.read(note)))
     else:  # Asking for facts to be forgotten is no use of them, and leaves no trace.
         answer = memory.recall(query, k=8, kinds=tuple(KINDS), journal=False)
         for said in seen_notes(answer):

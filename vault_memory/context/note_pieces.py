@@ -8,9 +8,8 @@ from typing import NamedTuple
 from vault_memory.context.prompt_sheet import Piece
 from vault_memory.errors import RefusedError
 from vault_memory.markdown import facts, passages, provenance, scopes
-from vault_memory.markdown.note import ASIDE, COMMENT, CORE_PATHS, Note, decoded_lines, note_header
-from vault_memory.markdown.parse import parse
-from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.markdown.entities import link_name
+from vault_memory.markdown.note import ASIDE, COMMENT, Note, decoded_lines, note_header
 from vault_memory.search import decay
 from vault_memory.search.decay import Trace
 from vault_memory.search.names import Names
@@ -19,7 +18,7 @@ from vault_memory.search.successors import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import DatedPassage, note_tokens
-from vault_memory.store.view import ALL, ATTACHMENT, FACTS, PAGE, PROPOSALS, Candidate, Filters, Store, View
+from vault_memory.store.view import ALL, ATTACHMENT, FACTS, PAGE, Candidate, Filters, Store, View
 from vault_memory.text.spans import Span
 from vault_memory.vault.vault import Vault
 
@@ -39,7 +38,7 @@ _OPEN_TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[ \]\s")
 _CAPTURED = re.compile(r" — (sessions/[^\s#]+)#m\d+")
 """How a fact ends that was captured from a session."""
 
-_WEEK, _MONTH = (re.compile(re.escape(SUMMARIES) + name) for name in (r"\d{4}-W\d\d\.md", r"\d{4}-\d\d\.md"))
+_WEEK, _MONTH = re.compile(r"\d{4}-W\d\d"), re.compile(r"\d{4}-\d\d")
 
 
 class CoreNote(NamedTuple):
@@ -69,9 +68,10 @@ def read_notes(
 
 
 def core_names(vault: Vault) -> Iterator[str]:
-    """The notes that make up the core, there or not: the vault's memory.md, then what the settings name."""
-    yield next((path for path in CORE_PATHS if (vault.root / path).is_file()), CORE_PATHS[0])
-    yield from (name for name in vault.config.core_files if name not in CORE_PATHS)
+    """The notes that make up the core, there or not: the vault's own, then what the settings name."""
+    cores = vault.layout.cores
+    yield next((path for path in cores if (vault.root / path).is_file()), cores[0])
+    yield from (name for name in vault.config.core_files if name not in cores)
 
 
 def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> CoreNote:
@@ -79,7 +79,7 @@ def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str,
     name_tokens, known = note_tokens(store.view(ALL), path) if store else (None, {})
     if name_tokens is None:
         name_tokens = len(note_header(path, None).encode("utf-8", "replace")) + 2
-    note = parse(path, vault.read(path))
+    note = vault.parse(path, vault.read(path))
     of_note = scopes.note_scope(note.properties, note.path, vault.config.folder_scopes)
     private, origins = scopes.by_line(note), scopes.origins_by_line(note)
     whole = provenance.note_origin(note.properties, note.path)
@@ -127,7 +127,7 @@ def pieces_about(view: View, project: str, today: date) -> ProjectNotes:
     page = names.pages.get(names.canonical(name))
     called = {*names.slugs(name), *(form.casefold() for form in names.forms(name))}
     found = note_queries.passages_about(view, project, called, today, MAX_PASSAGES, without=(PAGE, ATTACHMENT))
-    return ProjectNotes((page,) if page else (), [row for row in found if row[0] != PROPOSALS])
+    return ProjectNotes((page,) if page else (), [row for row in found if row[0] != view.layout.proposals])
 
 
 def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) -> Iterator[tuple[Piece, int]]:
@@ -191,8 +191,8 @@ def _current_pieces(vault: Vault, view: View, rows: Iterable[DatedPassage], last
 def summary_pages(view: View, today: date) -> list[str]:
     """The pages of the newest week and the newest month that have one, of those that are not long over."""
     days, found = (today - timedelta(days=SUMMARY_DAYS), today), []
-    pages = note_queries.note_paths(view, SUMMARIES.rstrip("/"))
+    pages = note_queries.note_paths(view, view.layout.summaries)
     for called, shape in (("%G-W%V", _WEEK), ("%Y-%m", _MONTH)):
-        start, end = (f"{SUMMARIES}{day.strftime(called)}.md" for day in days)
-        found += [path for path in pages if start < path <= end and shape.fullmatch(path)][-1:]
+        start, end = (view.layout.summary(day.strftime(called)) for day in days)
+        found += [path for path in pages if start < path <= end and shape.fullmatch(link_name(path))][-1:]
     return found

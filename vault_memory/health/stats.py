@@ -1,6 +1,6 @@
 """The figures of a vault as of one day, as the `stats@1` document, from which text and drawings are made.
 
-A day counts as logged when a dated note is of it; pages below `bank/` are none, whatever their properties say. What is
+A day counts as logged when a dated note is of it; pages of the bank are none, whatever their properties say. What is
 dated after that day is counted as ahead, and is in no gap, streak or week.
 """
 
@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.fact_text import readable
-from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect.opinion_query import Opinion, query_opinions
 from vault_memory.reflect.page_jobs import Options, PageJobs
 from vault_memory.reflect.periods import KINDS as PERIODS
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
     from vault_memory.memory import Memory
 
-BANK = "bank/"
 LATELY_DAYS = 30
 MAX_MENTIONED = 10
 MAX_CURVES = 10
@@ -57,14 +55,14 @@ def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> 
 def _figures(jobs: PageJobs) -> Figures:
     store, today, known = jobs.store, jobs.options.today, jobs.fact_set
     notes, dated, words, notes_bytes = note_queries.note_figures(store)
-    logged = note_queries.notes_by_day(store, without=BANK)
+    logged = note_queries.notes_by_day(store)
     tiers = Counter(fact.tier for fact in known.facts)
     notes_of, facts_of = _by_week(logged, today), _by_week(Counter(fact.day for fact in known.facts if fact.day), today)
     rows = listing(store, with_private=False, with_notes=False)
     paged = sum(row.page is not None for row in rows)
     summaries = dict.fromkeys(PERIODS, 0)
-    for path in note_queries.note_paths(store, SUMMARIES.rstrip("/")):
-        name = path.removeprefix(SUMMARIES).removesuffix(".md")
+    for path in note_queries.note_paths(store, store.layout.summaries):
+        name = path.removeprefix(store.layout.summaries).removesuffix(".md")
         if span := parse_t(name):  # a page is named after its period: `2025-W48`, `2025-11`, `2025`
             for kind in PERIODS:
                 summaries[kind] += period_of(span.start, kind).name == name

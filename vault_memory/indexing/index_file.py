@@ -1,5 +1,6 @@
 """One vault's index file: opened, brought up to date, built anew and swapped in, repaired when damaged."""
 
+import json
 import os
 import threading
 import time
@@ -17,6 +18,7 @@ from vault_memory.markdown.note import is_note_path
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
 from vault_memory.store.view import ALL, NoteRow, Store, View
+from vault_memory.text.layout import STANDARD
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
 from vault_memory.vault.vault import Vault
@@ -227,6 +229,7 @@ class IndexFile:
                 for key in ("generation", "built"):
                     store.set_meta(key, generation + 1)
                 store.set_meta("vault", vault_id(self.vault.root))
+                store.set_meta("layout", json.dumps(self.vault.layout))
                 report = self.indexer(store).load(walk, progress)
                 self._tell_growth(store, report)
                 if why == "asked for" and report.failed:
@@ -272,7 +275,9 @@ class IndexFile:
         config, daily = self.config, self.vault.daily
         versions = ";".join(f"{name}={number}" for name, number in schema.VERSIONS.items())
         scopes = f";scopes={sorted(config.folder_scopes)}" if config.folder_scopes else ""
-        return f"{versions};tokens=cl100k_base;embedder={self.embedder.id};daily={daily.folder}|{daily.format}{scopes}"
+        names = "" if self.vault.layout._replace(logs="memory") == STANDARD else f";layout={list(self.vault.layout)}"
+        made = f"{versions};tokens=cl100k_base;embedder={self.embedder.id};daily={daily.folder}|{daily.format}"
+        return f"{made}{scopes}{names}"
 
     def indexer(self, store: Store) -> "Indexer":
         from vault_memory.indexing.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it

@@ -135,7 +135,7 @@ class Indexer:
                 prepared = next(by_workers, None)
                 # Without workers, after one that died, for a large note and for one that could not be read:
                 if prepared is None and (data := self._read(file, report)) is not None:
-                    prepared = prepare(file, data, self._vault.daily, self._vault.config.folder_scopes)
+                    prepared = prepare(file, data, self._vault)
                 if prepared:
                     self._put(prepared, report)
                     stored += 1
@@ -162,7 +162,7 @@ class Indexer:
             for path, text in texts.items():
                 if text is not None:
                     file = File(path, len(text), 0)
-                    ready = prepare(file, text, self._vault.daily, self._vault.config.folder_scopes)
+                    ready = prepare(file, text, self._vault)
                     kept = (row for row in ready.rows if not without or passage_key(row.text) not in without)
                     self._put(ready._replace(rows=kept), Report())
                 elif path in known:
@@ -210,7 +210,7 @@ class Indexer:
             # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
             from vault_memory.indexing.prepare import prepare
 
-            ready = prepare(file, data, self._vault.daily, self._vault.config.folder_scopes)
+            ready = prepare(file, data, self._vault)
         with self._store.writing(TOGETHER_SECONDS):
             self._put(ready, report)
             self._store.grow()  # in the transaction that makes the change: a run cut short has changed the index too

@@ -27,7 +27,6 @@ from vault_memory.markdown.facts import is_decided
 from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import links, tags
 from vault_memory.markdown.note import Note, Problem, is_note_path, note_header
-from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import Passage, passages, with_context
 from vault_memory.store.journal import passage_key
 from vault_memory.store.rows import (
@@ -41,8 +40,8 @@ from vault_memory.store.rows import (
 from vault_memory.store.view import text_hash
 from vault_memory.text import dates, terms, tokens
 from vault_memory.text.daily_notes import name_day
-from vault_memory.text.scope_syntax import Folders, agent_project
-from vault_memory.vault.vault import DailySettings, Vault, content_hash
+from vault_memory.text.scope_syntax import agent_project
+from vault_memory.vault.vault import Vault, content_hash
 from vault_memory.vault.walk import File
 
 
@@ -58,9 +57,9 @@ class PreparedNote(NamedTuple):
     vector: bytes | None = None
 
 
-def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()) -> PreparedNote:
-    """Parse one note; never raises, whatever the bytes. `folders` says which folders have a scope."""
-    note = parse(file.path, data)
+def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
+    """Parse one note as the vault's settings have it read; never raises, whatever the bytes."""
+    note, daily = vault.parse(file.path, data), vault.daily
     is_note = is_note_path(note.path)
     stem = note.path.removesuffix(".md")
     if daily.folder and stem.startswith(f"{daily.folder}/"):
@@ -82,7 +81,7 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()
         hash=content_hash(data),
         day=day.isoformat() if day else None,
         title=note.title,
-        scope=scopes.note_scope(note.properties, note.path, folders),
+        scope=scopes.note_scope(note.properties, note.path, vault.config.folder_scopes),
         origin=origin,
         headings=[(h.line, h.level, h.text) for h in note.headings],
         header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
@@ -276,5 +275,5 @@ def _whole(vault: Vault, file: File) -> PreparedNote | None:
         data = vault.read(file.path)
     except OSError:
         return None
-    ready = prepare(file, data, vault.daily, vault.config.folder_scopes)
+    ready = prepare(file, data, vault)
     return ready._replace(rows=list(ready.rows))

@@ -36,8 +36,6 @@ MAX_CHARS = 8_000
 LEAST_WORDS = 6
 """What somebody says in fewer words tells nothing by itself."""
 
-PAGE_FOLDER = "bank/"
-
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？؟])[\"'»”’)\]*_]*\s+|(?<=[。！？])")
 _QUESTION = re.compile(r"[?？؟][\"'»”’)\]*_]*$")
@@ -58,7 +56,7 @@ class Utterance(NamedTuple):
 
 def utterances(note: Note, day: date | None) -> Iterator[Utterance]:
     """Yield what is told in a conversation, in the order of its lines; nothing without a day or with a Retain fact."""
-    if day is None or note.path.startswith(PAGE_FOLDER) or len(note.lines) > MAX_LINES:
+    if day is None or note.layout.is_page(note.path) or len(note.lines) > MAX_LINES:
         return
     names = speakers(note)
     if not names or next(facts.facts(note, day), None) is not None:

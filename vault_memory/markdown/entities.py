@@ -5,8 +5,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-ENTITY_FOLDER = "bank/entities/"
-
 # Names that Windows refuses as file names, whatever their ending; a page for one gets a trailing underscore.
 _RESERVED = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
 

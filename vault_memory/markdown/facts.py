@@ -25,7 +25,6 @@ KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
 """The letter of a fact and its kind in answers."""
 
 DEFAULT_OPINION_CONFIDENCE = 0.7
-OPINIONS_NOTE = "bank/opinions.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ def _sections(note: Note) -> Iterator[tuple[int, int]]:
     if not is_note_path(note.path) or agent_project(note.path):
         return  # what an agent notes for itself is no evidence: it may be what it was told from here
     last = len(note.lines)
-    if note.path == OPINIONS_NOTE:
+    if note.path == note.layout.opinions:
         yield 1, last
         return
     done = 0

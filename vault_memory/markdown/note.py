@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from vault_memory.text.layout import STANDARD, Layout
+
 TEXT, BLANK, FRONT, CODE, COMMENT, HEADING = range(6)
 """What a line is: values of `Note.states`."""
 
 ASIDE = 1 << 30
 """The section of frontmatter and of comments, which belong to no text around them."""
-
-CORE_PATHS = ("memory.md", "MEMORY.md")
-"""Where the small core of durable facts lies."""
 
 _LINE_ENDS = {ord("\n"): "\\n", ord("\t"): "\\t"}
 """The others are escaped wherever text of a note is printed."""
@@ -62,6 +61,7 @@ class Note:
     """Lines whose comments or inline code are blanked out, by line number; the others are as in `lines`."""
     uncommented: Mapping[int, str] = field(default_factory=dict)
     """Lines that hold a comment beside text, with the comment cut out, by line number; the others are as in `lines`."""
+    layout: Layout = STANDARD
 
     @property
     def stem(self) -> str:

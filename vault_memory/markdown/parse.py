@@ -16,10 +16,11 @@ from vault_memory.markdown.note import (
     Problem,
     decoded_lines,
 )
+from vault_memory.text.layout import STANDARD, Layout
 
 
-def parse(path: str, data: bytes) -> Note:
-    """Parse one note; never raises on any bytes, what is wrong is in `problems`."""
+def parse(path: str, data: bytes, layout: Layout = STANDARD) -> Note:
+    """Parse one note; never raises on any bytes, what is wrong is in `problems`. `layout` is that of its vault."""
     lines, damage = decoded_lines(data)
     problems = [Problem(path, *damage, "warning")] if damage else []
     states = bytearray(len(lines))
@@ -36,6 +37,7 @@ def parse(path: str, data: bytes) -> Note:
         problems=tuple(problems),
         masked=scan.masked,
         uncommented=scan.uncommented,
+        layout=layout,
     )
 
 

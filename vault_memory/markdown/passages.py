@@ -18,8 +18,6 @@ WINDOW_CHARS = 320
 LONG_LINE_CHARS = 480
 """A longer line (some 110 tokens) is cut into runs of sentences."""
 
-SUMMARIES = "bank/summaries/"
-
 
 class Passage(NamedTuple):
     """The unit that is ranked: lines, the characters of the line where it is only part of one, kind and text.
@@ -129,7 +127,7 @@ def _flush(note: Note, window: list[int]) -> Iterator[Passage]:
 
 def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterator[Passage]:
     """The passages of lines `start`..`end`: one, unless a line is too long to hand over whole."""
-    is_page = note.path.startswith(SUMMARIES) or (note.owned and note.is_owned(start))
+    is_page = note.path.startswith(note.layout.summaries) or (note.owned and note.is_owned(start))
     of_note = "page" if is_page else "note" if is_note_path(note.path) else "file"
     kind = KINDS[fact.kind] if fact else of_note
     if not any(_is_long(note.lines[n - 1]) for n in range(start, end + 1)):

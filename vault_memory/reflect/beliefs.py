@@ -18,7 +18,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.markdown.claims import claims
 from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.fact_text import EvidenceSource, Sentence, sentence, sources, without_evidence
-from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
+from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE
 from vault_memory.markdown.supersede import supersedes
 from vault_memory.reflect.blocks import fact_name
 from vault_memory.reflect.confidence import (
@@ -36,6 +36,7 @@ from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.model_writer import Ask, verdict, verdict_key
 from vault_memory.reflect.select import in_order
 from vault_memory.text.daily_notes import name_day
+from vault_memory.text.layout import STANDARD
 
 OPINION = "opinion"
 
@@ -80,6 +81,8 @@ class OpinionInputs:
     verdicts: dict[tuple[int, int], int] = field(default_factory=dict)
     """The same for all that were looked at now."""
     ask: Ask | None = None
+    own_list: str = STANDARD.opinions
+    """The note of the user's own list of opinions."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None
 
 def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"], inputs: OpinionInputs) -> HeldOpinion:
     # Its number is the one in the user's own list, else the oldest; its words are the newest that have a day.
-    first = next((fact for fact in statements if fact.path == OPINIONS_NOTE), statements[0])
+    first = next((fact for fact in statements if fact.path == inputs.own_list), statements[0])
     newest = next((fact for fact in reversed(statements) if fact.day), statements[-1])
     since = stated_on(first)
     about = [subjects[slug] for slug in newest.subjects or newest.about or (NOBODY,)]

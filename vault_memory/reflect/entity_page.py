@@ -4,7 +4,7 @@ A fact stands there once. What is told first is chosen first (select.py): a shor
 told lately, then the rest. Of that, what is alive (core and working) and not over stands under "Now", what lies ahead
 under "Ahead", and the rest in a timeline. Over and ahead are seen from the newest day on which anything was written.
 
-The same is done for bank/world.md (how things are, by whom) and bank/experience.md (what was done, by month).
+The same is done for world.md (how things are, by whom) and experience.md (what was done, by month).
 """
 
 import re
@@ -17,12 +17,11 @@ from itertools import chain
 
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
-from vault_memory.reflect.periods import long_day, page_of, period_of
+from vault_memory.reflect.periods import long_day, period_of
 from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Turn, Weights, choose_in_turns, in_order, lately
 
 BLOCK = "facts"
-BANK_PATHS = WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
 
 PAGE_TOKENS = 1800
 """A page is to be read, and to be handed to a model: what has no room in this is folded away."""
@@ -242,7 +241,8 @@ class _Page:
     def _where(self, fact: Fact) -> str:
         """Where a folded fact is to be looked up: the summary of its month if there is one, else its note."""
         month = period_of(fact.when, "month").name if fact.when else ""
-        return self._context.cite.link(page_of(month) if month in self._context.summaries else fact.path)
+        context = self._context
+        return context.cite.link(context.layout.summary(month) if month in context.summaries else fact.path)
 
 
 def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
@@ -256,12 +256,14 @@ def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
         yield title, sorted(of_month, key=in_order)
 
 
-# --- bank/world.md and bank/experience.md -----------------------------------------------------------------------------
+# --- world.md and experience.md --------------------------------------------------------------------------------------
 
 
-def bank_lines(path: str, known: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS) -> tuple[Line, ...]:
-    """The block of bank/world.md, how things are now, or of bank/experience.md, what was done, within `tokens`."""
-    if path == WORLD:
+def bank_lines(
+    known: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS, *, is_world: bool
+) -> tuple[Line, ...]:
+    """The block of world.md, how things are now, or of experience.md, what was done, within `tokens`."""
+    if is_world:
         newest = max((fact.day for fact in known if fact.day), default=None)
         standing = (fact for fact in known if fact.kind in STANDING and fact.succeeded_by is None)
         facts = [fact for fact in standing if not is_over(fact, newest)]
@@ -270,7 +272,7 @@ def bank_lines(path: str, known: Sequence[Fact], context: PageContext, tokens: i
     if not facts:
         return ()
     last = max((fact.when for fact in facts if fact.when), default=date.min)
-    newer = () if path == WORLD else known
+    newer = () if is_world else known
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
     telling = [fact for fact in facts if body.says_how_it_stands(fact)]
     weigh, late = Weights(context.stems, body.cost), lately(telling)
@@ -279,7 +281,7 @@ def bank_lines(path: str, known: Sequence[Fact], context: PageContext, tokens: i
         turns = [Turn(room // LATELY_SHARE, late), Turn(room)]
         taken = [*chain(*choose_in_turns(telling, room, weigh, turns))]
         found = [Line("## From the logs")]
-        if path == WORLD:
+        if is_world:
             for line in body.lines(taken):
                 found += [line, Line("")] if line.text.startswith("#") else [line]
         else:

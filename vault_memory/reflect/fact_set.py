@@ -12,8 +12,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, fact_text, provenance
-from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.reflect import proposals
 from vault_memory.reflect.fact import Fact
 from vault_memory.search import decay
 from vault_memory.search.names import Names
@@ -73,8 +71,9 @@ def read(store: View, names: Names, today: date, page_days: int = PAGE_DAYS) -> 
     forgotten = journal.forgotten(store)
     rows: list[FactRow] = []
     withheld = set(forgotten)
+    pages = (store.layout.summaries, store.layout.proposals)
     for row in map(FactRow._make, note_queries.fact_rows(store)):
-        if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
+        if row.path.startswith(pages):
             continue
         is_private = row.scope != "global" and not names.with_private
         if is_private or (forgotten and _words(row) in forgotten):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
-from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
+from vault_memory.reflect import model_writer, proposals, user_feedback
 from vault_memory.reflect.blocks import PageLine
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Options
@@ -26,6 +26,7 @@ from vault_memory.search import request
 from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Store
+from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.vault import locations
 from vault_memory.vault.saved_run import digest
 from vault_memory.vault.undo_history import RestoredNote, UndoHistory, UndoReport
@@ -81,6 +82,7 @@ class ReflectReport:
     notices: tuple[Notice, ...] = ()
     untold: Mapping[str, str] = field(default_factory=dict)
     """The pages of periods with too little to tell, each with the reason."""
+    layout: Layout = STANDARD
 
     @property
     def exit_code(self) -> int:
@@ -124,7 +126,7 @@ class Writer:
         """Write edits in turn; a page that changes under our hands is merged anew by `replan`, three times at most."""
         done, is_core_left = WriteResult(), False
         for edit in edits:
-            if edit.path == proposals.PATH and is_core_left:
+            if edit.path == self._vault.layout.proposals and is_core_left:
                 continue  # or a tick would go that nothing came of
             try:
                 written = self._write_page(edit, replan)
@@ -216,8 +218,9 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
             Ledger(index.vault.root).sweep(lambda: _named_blocks(index))
             UndoHistory(index.vault.root).prune()
-    opinions = (edit for edit in done.edits if edit.path == opinion_page.PATH)
-    proposed = (edit for edit in done.edits if edit.path == proposals.PATH)
+    layout = index.vault.layout
+    opinions = (edit for edit in done.edits if edit.path == layout.opinions)
+    proposed = (edit for edit in done.edits if edit.path == layout.proposals)
     return ReflectReport(
         edits=tuple(done.edits),
         skipped=(*plan.skipped, *done.skipped),
@@ -237,6 +240,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
         added=sum(len(proposals.names_of(edit.lines) - proposals.names_of(edit.was)) for edit in proposed),
         is_core_only=asked.apply_core,
         untold=planner.untold,
+        layout=layout,
     )
 
 

@@ -26,7 +26,6 @@ from vault_memory.reflect.sections import FACT_TOKENS, PageContext, counted, unl
 from vault_memory.reflect.select import in_order
 
 BLOCK = "opinions"
-PATH = "bank/opinions.md"
 
 PAGE_TOKENS = 4000
 """What a page of opinions may cost; those that are least sure, and oldest, are folded away first."""
@@ -53,7 +52,7 @@ MAX_WORDINGS = 2
 
 
 def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
-    """The block of bank/opinions.md: by whom they are about, those with most opinions first.
+    """The block of opinions.md: by whom they are about, those with most opinions first.
 
     Of too many the surest have room, and of those as sure the newest.
     """

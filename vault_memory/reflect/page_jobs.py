@@ -14,8 +14,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, fact_text, provenance
-from vault_memory.markdown.entities import ENTITY_FOLDER, link_name
-from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import (
     beliefs,
     entity_page,
@@ -45,7 +44,7 @@ VERSION = 9
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 OPINIONS_ON_A_PAGE = 5
-"""An entity's page tells so many opinions, in short; bank/opinions.md has the rest."""
+"""An entity's page tells so many opinions, in short; that of opinions has the rest."""
 
 
 class Job(NamedTuple):
@@ -89,6 +88,7 @@ class PageJobs:
 
     def __init__(self, store: View, options: Options, template: str, feedback: Feedback) -> None:
         self.store, self.options, self._template, self._feedback = store, options, template, feedback
+        self._layout = store.layout
         self._names, self._lexicon = Names(store, with_private=False), Lexicon(store)
         self._stems = lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
         self._paths = note_queries.note_paths(store)
@@ -105,7 +105,7 @@ class PageJobs:
                 self._by_day[when].append(fact)
             for slug in fact.about:
                 self._about[slug].append(fact)
-        known = {period.path for period in self._periods}  # of others there is nothing to tell, whatever stands there
+        known = self._summary_paths  # of others there is nothing to tell, whatever stands there
         self._made = {link_name(path) for path in self._open_paths if path in known}
 
     def jobs(self) -> Iterator[Job]:
@@ -128,15 +128,15 @@ class PageJobs:
 
     def stale_pages(self) -> Iterator[Draft]:
         """The pages that an earlier run may have made, as they are to be where no fact belongs on them."""
-        wanted = self.options.only or REFLECTED
+        wanted, layout = self.options.only or REFLECTED, self._layout
         # What was summed up once stays so where the clock is set back to before its end.
-        running = {period.path for period in self._periods.keys() - self._closed.keys()}
+        running = {layout.summary(period.name) for period in self._periods.keys() - self._closed.keys()}
         for path in self._paths if self.options.since is None else ():
             if path in running:
                 continue
-            if path.startswith(SUMMARIES) and "summaries" in wanted:
+            if path.startswith(layout.summaries) and "summaries" in wanted:
                 yield Draft(path, summaries.BLOCK, (NOTHING_LEFT,), "")
-            elif (path.startswith(ENTITY_FOLDER) or path in entity_page.BANK_PATHS) and "entities" in wanted:
+            elif path.startswith((layout.entities, layout.world, layout.experience)) and "entities" in wanted:
                 yield Draft(path, entity_page.BLOCK, (NOTHING_LEFT,), "")
 
     def notices(self) -> Iterator[Notice]:
@@ -144,8 +144,9 @@ class PageJobs:
         for slug, paths in self._names.claimed.items():
             why = f"{' and '.join(paths)} have the same alias `{slug}`: facts about @{slug} are on none of their pages."
             yield Notice(paths[0], why, "Leave it to one of them, or write full names.")
-        for path in (path for path in self._pages.values() if not path.startswith(ENTITY_FOLDER)):
-            why = f"{path} is a page of {ENTITY_FOLDER.rstrip('/')} that lies elsewhere: its aliases name nobody there."
+        folder = self._layout.entities
+        for path in (path for path in self._pages.values() if not path.startswith(folder)):
+            why = f"{path} is a page of {folder.rstrip('/')} that lies elsewhere: its aliases name nobody there."
             yield Notice(path, why, "Move it back, or delete its block.")
 
     # --- pages ---------------------------------------------------------------------------------------------------
@@ -207,22 +208,22 @@ class PageJobs:
 
     def _bank(self) -> Iterator[Job]:
         for path, title, kinds in (
-            (entity_page.WORLD, "World", ("world", "observation", "experience")),
-            (entity_page.EXPERIENCE, "Experience", ("experience",)),
+            (self._layout.world, "World", ("world", "observation", "experience")),
+            (self._layout.experience, "Experience", ("experience",)),
         ):
             about = [fact for fact in self.fact_set.facts if fact.kind in kinds and fact.path != path]
             if about and self._is_touched(about):
                 yield self._job(path, about, (), partial(self._bank_page, path, title, about))
 
     def _bank_page(self, path: str, title: str, about: Sequence[Fact]) -> Draft:
-        lines = entity_page.bank_lines(path, about, self._context)
+        lines = entity_page.bank_lines(about, self._context, is_world=path == self._layout.world)
         told = {key for line in lines for key in line.keys}
         return Draft(path, entity_page.BLOCK, lines, f"{counted(len(told), 'fact')} told", f"# {title}\n")
 
     def _opinions(self) -> Iterator[Job]:
         lines = opinion_page.page(self.opinions, self._context)
         why = counted(len(self.opinions), "opinion")
-        draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, why, "# Opinions\n")
+        draft = Draft(self._layout.opinions, opinion_page.BLOCK, lines, why, "# Opinions\n")
         draft = draft._replace(account=lambda was, now: opinion_page.summarize_moves(self.find_moves(was, now)))
         yield self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
@@ -236,7 +237,7 @@ class PageJobs:
             given = [*about, *self._newer(about)]
             links = [name for name in periods.finer(period) if name in self._made]
             draft = partial(self._summary_page, period, given)
-            job = self._job(period.path, given, links, draft)
+            job = self._job(self._layout.summary(period.name), given, links, draft)
             inside = [fact for fact in given if period.holds(fact.when)]
             limit = summaries.limit(period, inside, self._context)
             subject = partial(self._subject, period.title, "happened in", inside, limit, draft)
@@ -292,7 +293,7 @@ class PageJobs:
 
     def note_page(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""
-        if path.startswith(SUMMARIES):
+        if path.startswith(self._layout.summaries):
             self._made.add(link_name(path))
 
     # --- what there is -------------------------------------------------------------------------------------------
@@ -302,7 +303,7 @@ class PageJobs:
         """The page of each entity that has one or is to have one, by slug; a private one is kept up to date, too."""
         paths = sorted({*self._paths}.difference(self._open_paths), reverse=True)
         private = self._find_moved(paths)
-        private |= {entities.slug(link_name(path)): path for path in paths if path.startswith(ENTITY_FOLDER)}
+        private |= {entities.slug(link_name(path)): path for path in paths if path.startswith(self._layout.entities)}
         return self._open_pages | {slug: path for slug, path in private.items() if slug not in self._standing}
 
     @cached_property
@@ -318,7 +319,7 @@ class PageJobs:
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
             if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self.options.entity_days:
-                path = f"{ENTITY_FOLDER}{entities.file_name(self._name(slug))}.md"
+                path = f"{self._layout.entities}{entities.file_name(self._name(slug))}.md"
                 if path in self.options.removed:
                     self.unmade.append(path)
                 else:
@@ -329,7 +330,8 @@ class PageJobs:
         """The pages of entities that somebody moved out of their folder, by slug: they are kept up to date there."""
         elsewhere = {entities.slug(link_name(path)): path for path in sorted(paths, reverse=True)}
         named = ((slug, elsewhere[slug]) for slug in sorted(self._about.keys() & elsewhere.keys() - self._names.pages))
-        return {slug: path for slug, path in named if not path.startswith("bank/") and self.options.holds_block(path)}
+        bank = f"{self._layout.bank}/"
+        return {slug: path for slug, path in named if not path.startswith(bank) and self.options.holds_block(path)}
 
     @cached_property
     def _closed(self) -> dict[periods.Period, list[Fact]]:
@@ -359,6 +361,7 @@ class PageJobs:
             by_hand=self._feedback.given,
             known=self._known_verdicts if self.options.has_model else {},
             ask=self.options.ask,
+            own_list=self._layout.opinions,
         )
 
     @cached_property
@@ -398,8 +401,12 @@ class PageJobs:
     @cached_property
     def _may_come(self) -> set[str]:
         """The pages that a run may add: what is written must be the same before they are there and after."""
-        found = {period.path for period in self._periods}
-        return found | {entity_page.WORLD, entity_page.EXPERIENCE, opinion_page.PATH, proposals.PATH}
+        layout = self._layout
+        return self._summary_paths | {layout.world, layout.experience, layout.opinions, layout.proposals}
+
+    @cached_property
+    def _summary_paths(self) -> set[str]:
+        return {self._layout.summary(period.name) for period in self._periods}
 
     @cached_property
     def _targets(self) -> set[str]:
@@ -424,6 +431,7 @@ class PageJobs:
             stems=self._telling_stems,
             count=lru_cache(1 << 15)(tokens.count),
             summaries=self._made,
+            layout=self._layout,
         )
 
     def _name(self, slug: str) -> str:

@@ -8,7 +8,6 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.text.spans import MONTH_NAMES, Span, plus, unit_of
 
 KINDS = ("week", "month", "year")
@@ -24,10 +23,6 @@ class Period(NamedTuple):
     end: date
 
     @property
-    def path(self) -> str:
-        return page_of(self.name)
-
-    @property
     def title(self) -> str:
         """What a person calls it: `Week 48 of 2025, 24–30 November`, `November 2025`, `2025`."""
         if self.kind != "week":
@@ -41,14 +36,9 @@ class Period(NamedTuple):
         return day is not None and self.start <= day <= self.end
 
 
-def page_of(name: str) -> str:
-    """Where the page of a period lies, by the period's name."""
-    return f"{SUMMARIES}{name}.md"
-
-
 def kind_of(path: str) -> str:
     """The kind of the period whose page lies there."""
-    name = path.removeprefix(SUMMARIES)
+    name = path.rpartition("/")[2]
     return "week" if "-W" in name else "month" if "-" in name else "year"
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
-from vault_memory.markdown.note import CORE_PATHS
 from vault_memory.reflect import blocks, entity_page, opinion_page, proposals, summaries, user_feedback
 from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.page_jobs import Job, Options, PageJobs
@@ -111,7 +110,7 @@ class RunPlanner:
     def __init__(self, vault: Vault, store: View, options: Options, retelling: Retelling | None = None) -> None:
         self._vault, self._store, self._options, self._retelling = vault, store, options, retelling
         self.feedback = user_feedback.read(store, options.today)
-        self._ledger = Ledger(vault.root)
+        self._ledger, self._layout = Ledger(vault.root), vault.layout
         self._drafts: dict[str, Draft] = {}
         self._plan = Plan()
         self.signatures: dict[str, bytes] = {}
@@ -123,8 +122,8 @@ class RunPlanner:
         self._known = {path: WrittenPage(*page) for path, *page in note_queries.written_pages(store)}
         # Confidences are given by hand on the page of opinions, and on those of entities.
         changed = (path for path, page in self._known.items() if page.is_there and not page.is_as_written)
-        pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
-        for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
+        pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != self._layout.opinions]
+        for path, name in [(self._layout.opinions, opinion_page.BLOCK), *pages]:
             user_feedback.read_given_confidences(self.feedback, path, *self._read_written(path, name))
         ask = retelling.ask if retelling else None
         options = replace(options, holds_block=self._holds_block, removed=self._find_removed(), ask=ask)
@@ -254,13 +253,13 @@ class RunPlanner:
         Of a core that cannot be read (None) that is told, and nothing is heard or proposed: no other page hangs on it.
         """
         try:
-            found = ((path, data) for path in CORE_PATHS if (data := self._page(path)) is not None)
-            path, before = next(found, (CORE_PATHS[0], None))
+            found = ((path, data) for path in self._layout.cores if (data := self._page(path)) is not None)
+            path, before = next(found, (self._layout.core, None))
             decode_utf8(path, before or b"")
         except (ConflictError, RefusedError, VaultError) as error:
-            self._plan.skipped.append(skipped_page(CORE_PATHS[0], error))
+            self._plan.skipped.append(skipped_page(self._layout.core, error))
             return None
-        block, last = self._read_written(proposals.PATH, proposals.BLOCK)
+        block, last = self._read_written(self._layout.proposals, proposals.BLOCK)
         self._answers = answers = proposals.read_answers(
             block, last, self.jobs.fact_set.facts, self.feedback, only_ticks=self._options.only_core
         )
@@ -287,12 +286,12 @@ class RunPlanner:
         after = before or proposals.NEW_CORE
         for change in self._answers.ticked.values():
             after = proposals.apply_change(path, after, change)
-        why = f"{counted(len(self._answers.ticked), 'change')} ticked in {proposals.PATH}"
+        why = f"{counted(len(self._answers.ticked), 'change')} ticked in {self._layout.proposals}"
         return Edit(path, before, after, why) if after != before else None
 
     def _plan_proposals(self, after: bytes) -> None:
         """Plan the page of what is proposed for the core as it is to be; only what is left there if asked for."""
-        block, last = self._read_written(proposals.PATH, proposals.BLOCK)
+        block, last = self._read_written(self._layout.proposals, proposals.BLOCK)
         settled, unsure = self._answers.settled, 0
         if self._options.only_core:
             texts = block.lines if block else ()
@@ -303,7 +302,7 @@ class RunPlanner:
             open_ = [(one.what, one.quoted) for one in stated if one.name not in settled]
             is_wanted = bool(settled)
         else:
-            lines, found = self.jobs.proposals(proposals.list_items(CORE_PATHS[0], after), self._answers)
+            lines, found = self.jobs.proposals(proposals.list_items(self._layout.core, after), self._answers)
             open_ = [(one.change.what, one.change.text) for one in found]
             unsure = sum(one.belief.rounded < proposals.SURE for one in self.jobs.opinions)
             is_wanted = block is not None or lines != proposals.NOTHING
@@ -314,7 +313,7 @@ class RunPlanner:
         self.proposed = proposals.ProposalCounts(len(open_), full, unsure)
         why = f"{counted(len(proposals.names_of(lines)), 'proposal')} open"
         page = Draft(
-            proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
+            self._layout.proposals, proposals.BLOCK, lines, why, "# Proposals\n",
             settled=lambda text: proposals.name_of(text) in settled,
             account=lambda was, lines: why,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Proposes what to add to the core, memory.md, change or remove there, as lines that a person ticks or refuses. Pure.
+"""Proposes what to add to the core, change or remove there, as lines that a person ticks or refuses. Pure.
 
 Reflect never changes the core unasked.
 
@@ -32,11 +32,10 @@ from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.user_feedback import Feedback, FeedbackNote
 from vault_memory.store import journal
-from vault_memory.store.view import PROPOSALS
 from vault_memory.text import tokens
 from vault_memory.write.rewrite import decode_utf8
 
-PATH, BLOCK = PROPOSALS, "proposals"
+BLOCK = "proposals"
 
 NOTHING = (Line("Nothing open.", slot="nothing"),)
 

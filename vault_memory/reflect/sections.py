@@ -15,6 +15,7 @@ from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact
 from vault_memory.reflect.periods import Period, short_day, short_span
 from vault_memory.reflect.select import in_order
+from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.text.spans import MONTH_NAMES, Span
 from vault_memory.text.terms import STOP_WORDS
 
@@ -53,6 +54,7 @@ class PageContext:
     stems: Callable[[str], Sequence[str]]
     count: Callable[[str], int]
     summaries: Collection[str] = frozenset()
+    layout: Layout = STANDARD
 
 
 def counted(number: int, noun: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.periods import Period, finer, page_of
+from vault_memory.reflect.periods import Period, finer
 from vault_memory.reflect.plan import EXTRACTIVE, Draft
 from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Weights, choose, in_order
@@ -49,7 +49,7 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
         return None
     body = Body(period, inside, context, limit(period, inside, context))
     opening, notes = Line(_opening(body)), Counter(fact.path for fact in inside)
-    pages = [context.cite.link(page_of(name)) for name in finer(period) if name in context.summaries]
+    pages = [context.cite.link(context.layout.summary(name)) for name in finer(period) if name in context.summaries]
     links = FOLDED_LINKS - bool(pages) if body.with_headings else 0
 
     def lines(taken: Sequence[Fact]) -> list[Line]:
@@ -70,7 +70,7 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
     # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
     properties = f"period: {period.name}\nfrom: {period.start}\nto: {period.end}\nwritten: {EXTRACTIVE}\n"
     start = f"---\n{properties}---\n# {period.title}\n"
-    return Draft(period.path, BLOCK, tuple(found), f"{period.title}: {size(inside)}", start)
+    return Draft(context.layout.summary(period.name), BLOCK, tuple(found), f"{period.title}: {size(inside)}", start)
 
 
 def too_little(period: Period, facts: Sequence[Fact]) -> str:

@@ -16,7 +16,7 @@ from vault_memory.reflect.beliefs import ConfidenceByHand
 from vault_memory.reflect.blocks import Block, Line, PageLine, leading_confidence, text_name
 from vault_memory.reflect.merge import find_edits
 from vault_memory.store import journal
-from vault_memory.store.view import PROPOSALS, View
+from vault_memory.store.view import View
 
 LOST_SHARE, LOST_PAGES = 0.25, 3
 """So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""
@@ -73,9 +73,10 @@ def read(store: View, today: date) -> Feedback:
     facts_behind: dict[str, set[str]] = defaultdict(set)
     for fact, _, line in (about.partition(" ") for about, *_ in ticked if " " in about):
         facts_behind[line].add(fact)
+    proposals = store.layout.proposals
     return Feedback(
         deleted={path: frozenset(names) for path, names in deleted.items()},
-        refused={name for _, name, *_ in journal.verdicts(store, "refused")} | deleted.get(PROPOSALS, set()),
+        refused={name for _, name, *_ in journal.verdicts(store, "refused")} | deleted.get(proposals, set()),
         done={name for _, name, *_ in ticked},
         given={
             name: ConfidenceByHand(value, date.fromordinal(day))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vault_memory.capture.capture import CaptureItem, CaptureReport
-from vault_memory.capture.proposal_page import PATH, OpenProposal
+from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.note import one_line
 from vault_memory.markdown.parse import parse
@@ -60,13 +60,13 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
         yield f"{done.held_back} more wait for another day."
     if done.lost:
         after = "stay open" if done.dry_run else "were put back"
-        yield f"{plural(done.lost, 'proposal')} vanished from {PATH}, and {after}."
+        yield f"{plural(done.lost, 'proposal')} vanished from {done.page}, and {after}."
     if not (done.facts or done.proposals or done.refused or any(item.is_kept for item in done.items)):
         yield f"Nothing new ({plural(done.sessions, 'session')} and {plural(done.logs, 'log')} read)."
     elif done.dry_run:
         yield "Nothing was written (--dry-run); `memory capture` does it."
     if done.proposals:
-        yield f"Tick in {PATH} what should be remembered, or answer here: `memory proposals --yes ID`, `--no ID`."
+        yield f"Tick in {done.page} what should be remembered, or answer here: `memory proposals --yes ID`, `--no ID`."
     if done.run:
         yield f"`memory reflect --undo {done.run}` takes it back."
 
@@ -88,7 +88,7 @@ def _figures(item: CaptureItem) -> Iterator[str]:
 
 def _remembered(done: CaptureReport) -> Iterator[str]:
     for fact in done.facts:
-        yield f"{fact.text}  ({place(fact.source) or f'ticked in {PATH}'})"
+        yield f"{fact.text}  ({place(fact.source) or f'ticked in {done.page}'})"
     if done.dry_run:
         yield from (f"{item.text}  ({item.source})" for item in done.items if item.is_kept and item.is_asked_for)
 

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.periods import KINDS, kind_of
 from vault_memory.reflect.proposals import CORE_TOKENS, MOST_OPEN, SURE, SURE_DAYS
@@ -99,7 +98,7 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
     if model and model.failed:
         failed = f"{clean(model.method)} failed on {plural(model.failed, 'page')}: {clean(model.why)}."
         lines.append(f"  ! {failed} They were written without it; the next run tries again where that may help.")
-    lines += _pages(done.edits, verbose)
+    lines += _pages(done.edits, done.layout.summaries, verbose)
     lines += _opinions(done.moves, verbose)
     if done.edits or verbose:
         for sentence in (*_proposals(done), *_left_out(done, verbose)):
@@ -157,27 +156,27 @@ def _nothing(done: "ReflectReport") -> str:
         return "Nothing was written."
     if not done.facts:
         return 'Nothing to write yet: no note holds a fact. Try `memory retain "…"`, or keep a daily log.'
-    what = "Nothing new to write."
+    what, layout = "Nothing new to write.", done.layout
     if done.is_core_only:
-        what = "Nothing is ticked in bank/proposals.md."
+        what = f"Nothing is ticked in {layout.proposals}."
     elif done.unchanged:
         what = f"Nothing new: {plural(done.unchanged, 'page')} already up to date."
     waiting = done.proposed.open if done.proposed else 0
     wait = "waits" if waiting == 1 else "wait"
-    return f"{what} {plural(waiting, 'proposal')} for memory.md {wait} in bank/proposals.md." if waiting else what
+    return f"{what} {plural(waiting, 'proposal')} for {layout.core} {wait} in {layout.proposals}." if waiting else what
 
 
 # --- pages -----------------------------------------------------------------------------------------------------------
 
 
-def _pages(edits: Sequence["Edit"], verbose: bool) -> Iterator[str]:
-    """Each page with what changed on it; summaries by their kind."""
-    summaries = [edit for edit in edits if edit.path.startswith(SUMMARIES)]
+def _pages(edits: Sequence["Edit"], folder: str, verbose: bool) -> Iterator[str]:
+    """Each page with what changed on it; summaries, which lie in `folder`, by their kind."""
+    summaries = [edit for edit in edits if edit.path.startswith(folder)]
     is_grouped = len(summaries) > 1 and not verbose
     for mark, is_new, what in (("+", True, "summarised"), ("~", False, "updated")) if is_grouped else ():
         if paths := [edit.path for edit in summaries if (edit.before is None) == is_new]:
-            yield f"  {mark} {SUMMARIES.rstrip('/')}: {_kinds(paths)} {what}"
-    named = [edit for edit in edits if not (is_grouped and edit.path.startswith(SUMMARIES))]
+            yield f"  {mark} {folder.rstrip('/')}: {_kinds(paths)} {what}"
+    named = [edit for edit in edits if not (is_grouped and edit.path.startswith(folder))]
     lines = [f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {clean(edit.why)}" for edit in named]
     yield from _first(lines, MAX_PAGES, "pages", verbose)
 
@@ -227,18 +226,18 @@ def _short(text: str) -> str:
 
 
 def _proposals(done: "ReflectReport") -> Iterator[str]:
-    proposed = done.proposed
+    proposed, core = done.proposed, done.layout.core
     if proposed is None or (done.is_core_only and not proposed.open):
         return
     if not proposed.open:
         unsure = f"{plural(proposed.unsure, 'opinion')} below {decimal(SURE)}" if proposed.unsure else ""
-        yield f"Nothing proposed for memory.md: {unsure or 'nothing new is certain or important enough yet'}."
+        yield f"Nothing proposed for {core}: {unsure or 'nothing new is certain or important enough yet'}."
         return
     them = "it" if proposed.open == 1 else "them"
-    yield f"{plural(proposed.open, 'proposal')} for memory.md: tick {them} in bank/proposals.md."
+    yield f"{plural(proposed.open, 'proposal')} for {core}: tick {them} in {done.layout.proposals}."
     if proposed.full:
         what = "it" if proposed.open == 1 else f"{proposed.full:,} of them"
-        yield f"memory.md has no room for {what} (limit {CORE_TOKENS:,} tokens): shorten it first."
+        yield f"{core} has no room for {what} (limit {CORE_TOKENS:,} tokens): shorten it first."
 
 
 # --- what was not done -----------------------------------------------------------------------------------------------

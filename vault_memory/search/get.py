@@ -11,6 +11,7 @@ from vault_memory.markdown.links import find_anchor
 from vault_memory.markdown.note import decoded_lines, is_canvas, is_note_path
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
+from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault.vault import Vault
 
@@ -39,10 +40,11 @@ class Excerpt:
 
 
 class OpenScopes(NamedTuple):
-    """What an asker may see: the scopes that are open, all where there are none, and which folders have one."""
+    """What an asker may see: the scopes that are open (all where there are none), in a vault with these folders."""
 
     scopes: tuple[str, ...] = ()
     folders: Folders = ()
+    layout: Layout = STANDARD
 
 
 EVERYTHING = OpenScopes()
@@ -79,7 +81,7 @@ def read(
         raise VaultError(f"{path} cannot be read: {error.strerror or error}.", "Check its permissions.") from error
     everything = decoded_lines(data)[0]
     origins: list[str] = []
-    note = parse(found, data) if section or opened.scopes else None
+    note = vault.parse(found, data) if section or opened.scopes else None
     if note and opened.scopes:
         standing = line_access(note, opened.folders)
         shown = _seen(everything, standing, opened.scopes)
@@ -141,7 +143,7 @@ def seen_lines(path: str, data: bytes, opened: OpenScopes) -> list[str]:
     lines = decoded_lines(data)[0]
     if not opened.scopes:
         return lines
-    return _seen(lines, line_access(parse(path, data), opened.folders), opened.scopes)
+    return _seen(lines, line_access(parse(path, data, opened.layout), opened.folders), opened.scopes)
 
 
 def _seen(lines: Sequence[str], standing: Sequence[LineAccess], scopes: tuple[str, ...]) -> list[str]:

@@ -164,11 +164,12 @@ class Recall:
         """What fits of the ranking, which loses what is not to be shown; how much was left out and why; and of an
         earlier day what is not known to be of it."""
         query, notes, past = ranking.candidates.query, ranking.notes, self._past
+        proposals = self._store.layout.proposals
         found = [ranking.passages[i] for i in ranking.scores]
         if past:
             found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
         if request.self_contained:
-            found = [each for each in found if relevance_gate.tells(each, notes[each.note_id].path)]
+            found = [e for e in found if notes[e.note_id].path != proposals and relevance_gate.tells(e)]
         asks_for_all = request.all or query.window or not (request.k or request.self_contained)
         telling = [each for each in found if asks_for_all or each.id not in weak]
         least = request.floor * max(ranking.scores.values(), default=0.0)

@@ -21,7 +21,7 @@ from vault_memory.search.answer import Request
 from vault_memory.search.candidates import FILE, Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.everyday import PROMPTS
 from vault_memory.search.query import phrases_of, understand
-from vault_memory.store.view import ALL, ATTACHMENT, PAGE, PROPOSALS, Candidate, Store
+from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Store
 from vault_memory.text import terms
 
 SAYS_NOTHING, SAYS_ALL = 0.8, 2.2
@@ -202,9 +202,9 @@ def parsed_bounds(value: str | int | None) -> tuple[int, Bounds] | None:
     return None
 
 
-def tells(passage: Candidate, path: str) -> bool:
-    """Whether a passage of that note tells something by itself: no comment, query, chart or mere proposal does."""
-    if passage.kind == ATTACHMENT or path == PROPOSALS or _QUERY.match(passage.text):
+def tells(passage: Candidate) -> bool:
+    """Whether a passage tells something by itself: no comment, query or chart does."""
+    if passage.kind == ATTACHMENT or _QUERY.match(passage.text):
         return False
     if passage.section == ASIDE:  # an author or an address often stands in properties only
         return _says_a_property(passage.text)

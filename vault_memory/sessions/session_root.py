@@ -20,6 +20,7 @@ from vault_memory.search.get import Excerpt
 from vault_memory.sessions import ledger, tools, transcript
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.startup import TOOLS
+from vault_memory.text.layout import STANDARD
 from vault_memory.vault import locations
 
 NAME = "sessions"
@@ -35,7 +36,8 @@ def derive_config(config: Config, environ: Mapping[str, str]) -> Config:
     off = tuple(f"{tool}/**" for tool in TOOLS if tool not in config.sessions_tools)
     return replace(
         config, vault=ledger.folder(environ), index_path=None, daily_folder="memory", daily_format="YYYY-MM-DD",
-        ignore=off, folder_scopes=(), core_files=(), ignored=(), unknown=(), sources=(),
+        bank_folder=STANDARD.bank, core_file=STANDARD.core, core_files=(), ignore=off, folder_scopes=(),
+        ignored=(), unknown=(), sources=(),
     )  # fmt: skip
 
 

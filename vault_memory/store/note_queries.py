@@ -1,13 +1,13 @@
 """What is asked of the index beside the lanes: facts, names, claims, notes as wholes, figures, what reflect needs."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
 
 from vault_memory.markdown import provenance
-from vault_memory.markdown.entities import ENTITY_FOLDER
 from vault_memory.markdown.note import ASIDE
 from vault_memory.store.view import IS_NOTE, KINDS, PASSAGES, Candidate, Store, View
 from vault_memory.text.spans import Span
@@ -56,8 +56,7 @@ SELECT p.id, coalesce(p.origin, n.origin) AS by FROM json_each(?) j JOIN passage
 _USED_BY = """
 SELECT DISTINCT j.value ->> 0 FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 1 WHERE u.day <= ?
 """
-_PAGE = f"n.path > '{ENTITY_FOLDER}' AND n.path < '{ENTITY_FOLDER[:-1]}0'"
-"""`0` is the character behind `/`."""
+_PAGE = "n.path > ? AND n.path < ?"  # as `_below` has it
 _PAGE_NAMES = f"""
 SELECT n.path, a.slug, a.name, a.own FROM note n JOIN alias a ON a.note_id = n.id
 WHERE {_PAGE} AND (? OR n.scope = 'global') ORDER BY n.path, a.own DESC, a.name
@@ -178,7 +177,7 @@ def used_by(store: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]
 
 def page_names(store: View, with_private: bool) -> list[tuple[str, str, str, int]]:
     """(path, slug, name, whether it is the page's own) of each name of an entity's page."""
-    return list(store.rows(_PAGE_NAMES, with_private))
+    return list(store.rows(_PAGE_NAMES, *_below(store.layout.entities), with_private))
 
 
 def notes_named(store: View, slug: str, with_private: bool) -> list[tuple[str, int]]:
@@ -215,7 +214,7 @@ def spellings(store: View) -> dict[str, str]:
 
 def known_slugs(store: View, slugs: Iterable[str]) -> list[str]:
     """Those of these slugs that a page has or that are mentioned, in the same order."""
-    return [row[0] for row in store.rows(_KNOWN_SLUGS, json.dumps(list(slugs)))]
+    return [row[0] for row in store.rows(_KNOWN_SLUGS, json.dumps(list(slugs)), *_below(store.layout.entities))]
 
 
 def mentions(store: View, with_private: bool) -> Iterator[tuple[str, int, str | None, str | None]]:
@@ -343,8 +342,13 @@ _RECENT = (
 
 def note_paths(view: View, folder: str = "", with_private: bool = True) -> list[str]:
     """The paths of all notes, or of those below a folder or that everybody may read, in order."""
-    first, last = (f"{folder}/", f"{folder}0") if folder else ("", None)
-    return [row[0] for row in view.rows(_PATHS, first, last, with_private)]
+    return [row[0] for row in view.rows(_PATHS, *_below(folder), with_private)]
+
+
+def _below(folder: str) -> tuple[str, str | None]:
+    """Between which paths all those below a folder lie: `0` is the character behind `/`."""
+    folder = folder.rstrip("/")
+    return (f"{folder}/", f"{folder}0") if folder else ("", None)
 
 
 def note_days(view: View) -> dict[str, str | None]:
@@ -354,8 +358,7 @@ def note_days(view: View) -> dict[str, str | None]:
 
 def newest_notes(view: View, folder: str) -> list[tuple[str, str | None, str, str, int]]:
     """(path, day, title, scope, last line) of the notes below a folder, newest first."""
-    first, last = (f"{folder}/", f"{folder}0") if folder else ("", None)
-    return list(view.rows(_NEWEST_NOTES, first, last))
+    return list(view.rows(_NEWEST_NOTES, *_below(folder)))
 
 
 def attachment_names(view: View) -> set[str]:
@@ -426,7 +429,7 @@ def names_mentioned_once(view: View) -> Iterator[tuple[str, str, str, int]]:
 def page_slugs(view: View) -> list[str]:
     """The slugs of all names that some page has."""
     sql = f"SELECT DISTINCT a.slug FROM note n JOIN alias a ON a.note_id = n.id WHERE {_PAGE}"
-    return [row[0] for row in view.rows(sql)]
+    return [row[0] for row in view.rows(sql, *_below(view.layout.entities))]
 
 
 def fact_texts(view: View) -> Iterator[tuple[str, int, str]]:
@@ -435,7 +438,6 @@ def fact_texts(view: View) -> Iterator[tuple[str, int, str]]:
 
 
 _COUNT_NOTES = "SELECT count(*), count(day), coalesce(sum(words), 0), coalesce(sum(size), 0) FROM note WHERE " + IS_NOTE
-_COUNT_DAYS = "SELECT day, count(*) FROM note WHERE day IS NOT NULL AND substr(path, 1, ?) <> ? GROUP BY day"
 _COUNT_QUESTIONS = "SELECT count(DISTINCT question) FROM used WHERE day > ? AND day <= ?"
 
 
@@ -449,9 +451,11 @@ def count_facts(view: View) -> int:
     return int(view.one("SELECT count(*) FROM fact WHERE part = 0"))
 
 
-def notes_by_day(view: View, without: str) -> Mapping[date, int]:
-    """How many notes each day has, not counting those whose path begins with `without`."""
-    return {date.fromisoformat(day): count for day, count in view.rows(_COUNT_DAYS, len(without), without)}
+def notes_by_day(view: View) -> Mapping[date, int]:
+    """How many notes each day has, not counting pages."""
+    return Counter(
+        date.fromisoformat(day) for path, day in note_days(view).items() if day and not view.layout.is_page(path)
+    )
 
 
 def count_questions(view: View, after: date, until: date) -> int:

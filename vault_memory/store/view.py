@@ -16,13 +16,14 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import apsw
 
 from vault_memory.store import schema
+from vault_memory.text.layout import STANDARD, Layout
 
 ALL: Final[tuple[str, ...]] = ("every scope",)
 """The scopes of who sees everything: this very object, which no text can name. No scopes at all open nothing."""
@@ -128,6 +129,12 @@ class IndexConnection:
     def meta(self, key: str) -> str | int | None:
         value = self.one("SELECT value FROM meta WHERE key = ?", key)
         return value if isinstance(value, str | int) else None
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where the indexed vault keeps what: an index of another layout is built anew."""
+        said = self.meta("layout")
+        return Layout(*json.loads(str(said))) if said else STANDARD
 
     @property
     def is_frozen(self) -> bool:
@@ -324,9 +331,6 @@ PAGE = "page"
 """What reflect wrote."""
 ATTACHMENT = "file"
 """The name of an attachment, or a card of a canvas: cited by its path alone, and evidence for nothing."""
-
-PROPOSALS = "bank/proposals.md"
-"""What reflect would put into the core: it waits there for somebody to tick it."""
 
 
 class Candidate(NamedTuple):

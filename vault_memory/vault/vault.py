@@ -19,8 +19,10 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
-from vault_memory.markdown.note import Problem, attachment_text, is_canvas, is_note_path
+from vault_memory.markdown.note import Note, Problem, attachment_text, is_canvas, is_note_path
+from vault_memory.markdown.parse import parse
 from vault_memory.startup import open_regular, read_bounded, read_regular
+from vault_memory.text.layout import Layout
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.walk import MAX_NOTE_BYTES, IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
 
@@ -93,6 +95,11 @@ class Vault:
         )
 
     @cached_property
+    def layout(self) -> Layout:
+        """Where this vault keeps its pages, its core and its logs."""
+        return Layout(self.config.bank_folder, self.config.core_file, self.daily.folder)
+
+    @cached_property
     def filters(self) -> IgnoreRules:
         """What is left out: by the settings, by Obsidian's, and its templates."""
         found, wrong = self._read_settings("app.json")
@@ -125,6 +132,10 @@ class Vault:
         return Walker(self.root, self.filters.leave_out).walk_paths(paths)
 
     # --- reading -------------------------------------------------------------------------------------------------
+
+    def parse(self, path: str, data: bytes) -> Note:
+        """Parse what a note of this vault holds; never raises on any bytes."""
+        return parse(path, data, self.layout)
 
     def read(self, path: str) -> bytes:
         """The bytes of one note, or what is known of an attachment (note.py): only canvases are opened.
@@ -367,7 +378,7 @@ def inside(path: str) -> str:
     """
     if len(path) > MAX_PATH_CHARS or not path.strip():
         what = "too long" if path.strip() else "empty"
-        raise UsageError(f"The path is {what}.", "Name a note by its path inside the vault, for example memory.md.")
+        raise UsageError(f"The path is {what}.", "Name a note by its path inside the vault, as answers cite it.")
     if any("\ud800" <= char <= "\udfff" for char in path):
         raise UsageError("The path is not text that UTF-8 can hold.", "Name it as an answer cites it.")
     if _LEADS_OUT.search(path):

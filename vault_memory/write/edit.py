@@ -72,7 +72,7 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
     person's.
     """
     path, data = wanted.path, before or b""
-    text, note = decode_utf8(path, data), parse(path, data)
+    text, note = decode_utf8(path, data), parse(path, data, opened.layout)
     if opened.scopes and note_scope(note.properties, path, opened.folders) not in opened.scopes:
         raise UsageError(f"There is no note `{path}`.", "")  # as where there is none in a folder of theirs
     ending = "\r\n" if "\r\n" in text else "\n"
@@ -107,7 +107,7 @@ def _readings(note: Note, opened: OpenScopes) -> list[_LineReading]:
 def _refuse_side_effects(wanted: EditRequest, before: bytes, after: bytes, opened: OpenScopes) -> None:
     """Raise ConflictError where lines that stay would be read otherwise, or what is put in is not for the asker."""
     below = b"\n\nx"  # as a line that somebody writes below all others
-    note, edited = (parse(wanted.path, data + below) for data in (before, after))
+    note, edited = (parse(wanted.path, data + below, opened.layout) for data in (before, after))
     old, new = (_readings(each, opened) for each in (note, edited))
     most = min(len(old), len(new))
     first = next((n for n in range(most) if old[n].text != new[n].text), most)

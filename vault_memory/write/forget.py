@@ -17,6 +17,7 @@ from vault_memory.markdown.passages import passages
 from vault_memory.search.answer import Result
 from vault_memory.store import journal
 from vault_memory.store.rows import wording_hash
+from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.write.rewrite import decode_utf8, difference
 
 BY_HAND = "Nothing was written. Take it out of the note by hand."
@@ -66,13 +67,13 @@ class ForgetResult:
     warnings: tuple[str, ...] = ()
 
 
-def removal(path: str, data: bytes, first: int, last: int) -> Removal:
+def removal(path: str, data: bytes, first: int, last: int, layout: Layout = STANDARD) -> Removal:
     """What forgetting lines `first`..`last` of a note would take out: the whole fact they belong to, or one list item.
 
     Raises UsageError when they belong to neither, ConflictError when taking it out would change what is left.
     """
     decode_utf8(path, data)  # or it is refused
-    note = parse(path, data)
+    note = parse(path, data, layout)
     fact = next((fact for fact in retain.facts(note, None) if fact.start_line <= first <= fact.end_line), None)
     if fact and last <= fact.end_line:
         return _cut(note, data, fact.start_line, fact.end_line)
@@ -95,10 +96,9 @@ def removal(path: str, data: bytes, first: int, last: int) -> Removal:
     return _cut(note, data, first, first)
 
 
-def forgettable_facts(path: str, data: bytes) -> tuple[Result, ...]:
+def forgettable_facts(note: Note) -> tuple[Result, ...]:
     """The facts of a note, in its order, as answers to choose from."""
-    note = parse(path, data)
-    lines = note.lines
+    path, lines = note.path, note.lines
     return tuple(
         Result(
             rank, 0.0, retain.KINDS[fact.kind], None, None, fact.entities, fact.confidence, None,
@@ -126,7 +126,7 @@ def check_text(planned: Removal, said: str | None, as_indexed: bool = False) -> 
         )
 
 
-def planned_anew(planned: Removal, data: bytes | None) -> Removal:
+def planned_anew(planned: Removal, data: bytes | None, layout: Layout = STANDARD) -> Removal:
     """The same removal from the note as it is now, which may have been edited since the plan was shown.
 
     Raises ConflictError unless the very text that was shown still stands there, once.
@@ -139,7 +139,7 @@ def planned_anew(planned: Removal, data: bytes | None) -> Removal:
     starts = [n + 1 for n in range(len(note.lines) - len(lines) + 1) if note.lines[n : n + len(lines)] == lines]
     if len(starts) == 1:
         try:
-            found = removal(planned.path, data or b"", starts[0], starts[0] + len(lines) - 1)
+            found = removal(planned.path, data or b"", starts[0], starts[0] + len(lines) - 1, layout)
         except UsageError:
             pass  # the same words in a code fence, or as part of another fact
         else:
@@ -151,13 +151,13 @@ def planned_anew(planned: Removal, data: bytes | None) -> Removal:
     )
 
 
-def taken_out(path: str, before: bytes, after: bytes) -> Removal | None:
+def taken_out(path: str, before: bytes, after: bytes, layout: Layout) -> Removal | None:
     """What was taken out of a note that was `before` and is `after`; None where that is not all that was done to it."""
     held, left = (_ENDS.split(data.decode("utf-8", "replace")) for data in (before, after))  # lines and ends in turn
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(held, left, strict=False)))
     for line in range((same + 1) // 2 + 1, 0, -1):  # further up where what follows begins with the same lines
         try:
-            found = removal(path, before, line, line)
+            found = removal(path, before, line, line, layout)
         except (UsageError, ConflictError):
             continue
         if found.after == after:
@@ -181,7 +181,7 @@ def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
     head, tail = parts[: 2 * (first - 1)], parts[2 * last :]
     # A text that ends without a line end still does.
     after = (mark + "".join(head if tail else head[:-1]) + "".join(tail)).encode("utf-8")
-    left = parse(note.path, after)
+    left = parse(note.path, after, note.layout)
     if left.states != note.states[: first - 1] + note.states[last:]:
         raise ConflictError(f"{note.path}#L{first}: without it, lines of the note would mean something else.", BY_HAND)
     facts = {fact.start_line: fact for fact in retain.facts(note, None)}

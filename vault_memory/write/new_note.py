@@ -115,7 +115,7 @@ def find_same(view: View, vault: Vault, filing: NewNote, scopes: Sequence[str]) 
         with suppress(OSError):
             if abs((vault.root / path).stat().st_size - size) > _HEAD_BYTES + size // 2:
                 continue
-            found = parse(path, vault.read(path))
+            found = vault.parse(path, vault.read(path))
             lines = line_access(found, vault.config.folder_scopes) if scopes else ()
             is_outside = trusted and not provenance.is_trusted(provenance.note_origin(found.properties, path))
             if is_outside or any(line.scope not in scopes for line in lines):

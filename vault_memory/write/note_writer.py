@@ -100,7 +100,7 @@ class NoteWriter:
 
         Raises UsageError or ConflictError where the edit cannot be made as it was asked for; nothing is written then.
         """
-        opened = OpenScopes(scopes, self._index.config.folder_scopes)
+        opened = OpenScopes(scopes, self._index.config.folder_scopes, self.vault.layout)
 
         def compose(before: bytes | None) -> tuple[bytes, str]:
             after = edit.apply_edit(wanted, before, opened)
@@ -131,7 +131,7 @@ class NoteWriter:
         data = read_current(self.vault, found) if found else None
         if found is None or data is None:
             raise UsageError(f"There is no note `{path}`.", "A note is named by its path in the vault.")
-        planned = forget.removal(found, data, first, last)
+        planned = forget.removal(found, data, first, last, self.vault.layout)
         if as_indexed := said == "":
             self._refuse_outdated(planned, first)
             said = self._asked(lambda store: note_queries.text_at(store.view(ALL), found, first), None)
@@ -155,7 +155,7 @@ class NoteWriter:
             with suppress(VaultMemoryError):  # nothing that could be forgotten, or the history is damaged
                 for change in [] if run.is_undone else run.changes():
                     if change.path == path:
-                        yield forget.removal(path, run.text(change) or b"", line, line).text
+                        yield forget.removal(path, run.text(change) or b"", line, line, self.vault.layout).text
 
     def forget(self, planned: Removal) -> ForgetResult:
         """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
@@ -164,7 +164,7 @@ class NoteWriter:
         """
 
         def compose(before: bytes | None) -> tuple[bytes, Removal]:
-            made = forget.planned_anew(planned, before)
+            made = forget.planned_anew(planned, before, self.vault.layout)
             return made.after, made
 
         run = UndoHistory(self.vault.root).begin("forget")
@@ -193,7 +193,8 @@ class NoteWriter:
 
         Raises RefusedError or VaultError when the journal cannot be written.
         """
-        found = forget.taken_out(back.path, back.text, back.now) if back.text is not None else None
+        layout, was = self.vault.layout, back.text
+        found = forget.taken_out(back.path, was, back.now, layout) if was is not None else None
         return self._noting(found, is_forgotten=False) if found else nullcontext()
 
     @contextmanager

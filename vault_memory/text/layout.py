@@ -1,0 +1,54 @@
+"""Where a vault keeps its pages, its core and its logs: vault-relative paths, as the settings name them. Pure."""
+
+from typing import NamedTuple
+
+
+class Layout(NamedTuple):
+    """The names that a vault gives its folders and its core; `logs` is the folder of daily notes, "" for the root."""
+
+    bank: str = "bank"
+    """The folder of the pages that are made from facts."""
+    core: str = "memory.md"
+    logs: str = "memory"
+
+    @property
+    def cores(self) -> tuple[str, ...]:
+        """The paths of which the first that is there is the core."""
+        return (self.core, "MEMORY.md") if self.core == "memory.md" else (self.core,)
+
+    @property
+    def entities(self) -> str:
+        return f"{self.bank}/entities/"
+
+    @property
+    def summaries(self) -> str:
+        return f"{self.bank}/summaries/"
+
+    @property
+    def world(self) -> str:
+        return f"{self.bank}/world.md"
+
+    @property
+    def experience(self) -> str:
+        return f"{self.bank}/experience.md"
+
+    @property
+    def opinions(self) -> str:
+        return f"{self.bank}/opinions.md"
+
+    @property
+    def proposals(self) -> str:
+        """The page where what would be put into the core, or was captured, waits for somebody to tick it."""
+        return f"{self.bank}/proposals.md"
+
+    def summary(self, name: str) -> str:
+        """The path of a period's page, by the period's name."""
+        return f"{self.summaries}{name}.md"
+
+    def is_page(self, path: str) -> bool:
+        """Whether a path lies in the bank, and is no daily note there."""
+        bank, logs = f"{self.bank}/", f"{self.logs}/"
+        return path.startswith(bank) and not (logs.startswith(bank) and path.startswith(logs))
+
+
+STANDARD = Layout()
