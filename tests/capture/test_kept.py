@@ -1,11 +1,16 @@
 """What is kept and by whom, and what the journal tells."""
 
+import re
 from pathlib import Path
 
 import pytest
+from hooks import hooked, recorded
 from vaults import fill, memory
 
+from vault_memory.capture.admission import Gating
 from vault_memory.errors import UsageError
+from vault_memory.rendering.capture import journal_text
+from vault_memory.vault import locations
 
 NOTES = {
     "memory/2026-03-01.md": "## Retain\n- W @Bob: Lives in Leipzig.\n- O(c=0.9, by=agent:moss) @Ann: Prefers tea.\n",
@@ -46,3 +51,33 @@ def test_the_journal_tells_of_recalls_captures_and_forgetting_without_forgotten_
     assert "The gate code changes every week." in found["proposed"].text
     assert found["tombstone"].about == ("memory/2026-03-01.md#L2",)
     assert not found["tombstone"].text
+
+
+def test_the_journal_of_all_devices_is_readable_and_tells_why_something_was_left_out(
+    tmp_path: Path, tmp_data: Path
+) -> None:
+    notes = NOTES | {"memory/2026-03-02.md": "Bob owns the billing module.\nBob lives in Leipzig.\n"}
+    of = memory(fill(tmp_path / "Notes", notes))
+    of.recall("where does Bob live?")
+    of.capture()
+    of.capture(no=[of.proposals()[0].name])
+    hooked(of.vault.root, "SessionEnd", recorded("SessionEnd", "s1"))
+    assert of.capture().proposed == 0
+    journal = of.vault.root / ".memory" / "journal"
+    recalls, captures = sorted(journal.iterdir(), key=lambda file: len(file.name))
+    captures.rename(journal / "other.captures.jsonl")
+    recalls.rename(journal / "other.jsonl")
+    of.recall("who is Ann?")
+    found = of.journal()
+    assert {entry.device for entry in found} == {"other", locations.device_id()}
+    text = re.sub(r"gate 0\.\d\d", "gate .", journal_text(found, 1))
+    asked, *told, asked_first = [line[18:] for line in text.splitlines()]
+    assert asked.startswith("asked              memory/") and asked_first.startswith("asked              memory/")
+    assert told == [
+        "session ended      sessions/claude-code/s1",
+        "refused            W @Bob: Bob owns the billing module. — memory/2026-03-02.md#L1",
+        "proposed           W @Bob: Bob owns the billing module. — memory/2026-03-02.md#L1  (gate .)",
+        "left out           memory/2026-03-02.md#L2  (known; gate .)",
+    ]
+    (proposed,) = [entry for entry in found if entry.event == "proposed"]
+    assert set(proposed.signals) == set(Gating._fields)

@@ -207,6 +207,17 @@ def test_fifty_megabytes_of_output_are_bounded(config: Config, tmp_path: Path, t
     assert found.outputs == 1 and texts(tmp_data)["claude-code/one.md"].endswith("- User: behind the output\n")
 
 
+def test_a_long_output_is_told_from_a_long_message_that_speaks_of_one(
+    config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    pasted = 'see "type":"tool_result" here ' + "a line of a log\n" * 5000
+    file = make.claude(tmp_path / "claude", "one", [("user", pasted)])
+    file.write_text(file.read_text() + make.claude_tool("x" * 100_000) + "\n")
+    found = sync.sync_transcripts(config, os.environ)
+    assert (found.messages, found.outputs) == (1, 1)
+    assert "a line of a log" in texts(tmp_data)["claude-code/one.md"]
+
+
 def test_what_was_said_stays_when_its_transcript_is_gone(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     files = [make.claude(tmp_path / "claude", f"s{n}", make.talk(n)) for n in range(30)]
     swept(config)

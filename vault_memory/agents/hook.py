@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -63,6 +64,12 @@ MAX_SESSION_BYTES = 1 << 19
 
 KEPT_SESSION_DAYS = 7
 MAX_SESSIONS = 500
+
+_NOTED = {
+    hook_events.ENDED: "session ended", hook_events.GONE: "session ended",
+    hook_events.COMPACTING: "session compacted", hook_events.SUMMED_UP: "session compacted",
+}  # fmt: skip
+"""What of a session the journal tells."""
 
 _MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP, hook_events.PAUSED, hook_events.ENDED)
 
@@ -236,6 +243,8 @@ class HookRun:
             mark(self.environ)
         if event.what == hook_events.ENDED and event.session:
             mark_ended(self.environ, self.call.agent, event.session)
+        if event.what in _NOTED and event.session:
+            self._note_session(_NOTED[event.what], event)
         if event.what in (hook_events.STARTED, hook_events.COMPACTING, hook_events.COMPACTED):
             session.note(CLEARED)
         if event.what == hook_events.SUMMED_UP:
@@ -248,6 +257,18 @@ class HookRun:
             session.sweep()
         if event.what == hook_events.GONE:
             session.delete()
+
+    def _note_session(self, what: str, event: HookEvent) -> None:
+        """Have the vault's journal tell what became of a session."""
+        from vault_memory.config import load
+        from vault_memory.errors import VaultMemoryError
+        from vault_memory.store import journal
+
+        with contextlib.suppress(VaultMemoryError):  # no vault that could be written to
+            config = load(self.call.vault or None, self.environ, _folder(event))
+            if config.journal:
+                session = f"sessions/{self.call.agent}/{event.session}"
+                journal.note_session(config.vault, what, session, datetime.now(UTC))
 
     def _is_worth_storing(self, event: HookEvent, session: ShownSession) -> bool:
         """Whether a session's user said something that memory should know, and nothing was stored; asked but once."""

@@ -35,6 +35,7 @@ from vault_memory.sessions import ledger
 from vault_memory.store import journal
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.vault import locations
+from vault_memory.vault.saved_run import digest
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.write import retain
 from vault_memory.write.comparison import KnownStatement, bare_text, newest_facts, statement_key
@@ -134,8 +135,16 @@ class _Run:
     def __init__(self, index: IndexFile, asked: CaptureRequest, answers: Mapping[str, bool]) -> None:
         self._index, self._asked, self._given = index, asked, answers
         self._vault, self._config = index.vault, index.config
-        self._saved = UndoHistory(index.vault.root).begin("capture")
+        history = UndoHistory(index.vault.root)
+        newest = next(iter(history.runs("capture")), None)
+        self._ours: dict[str, str] = {}
+        """The hashes of notes as the last run left them: those need no waiting."""
+        with suppress(VaultError):
+            self._ours |= {change.path: change.after for change in newest.changes()} if newest else {}
+        self._saved = history.begin("capture")
         self._states, self._began = read_states(index), time.time()
+        self._signals: dict[str, Mapping[str, float]] = {}
+        """Those of the gate, of statements that are new to the journal."""
         self.paths: set[str] = set()
         self.report = CaptureReport()
 
@@ -157,9 +166,11 @@ class _Run:
         if self._asked.dry_run:
             self.report.facts = [WrittenFact("", proposal_page.statement(text)) for text in answers.ticked.values()]
             return self
+        journal.blank_captured(self._vault.root)
         self._accept(answers)
         self._note("declined", self.report.refused)
         self._take(self.report.items)
+        self._note_left_out()
         self._fold()
         self._write_page(answers)
         if self._config.sessions_log:
@@ -223,6 +234,7 @@ class _Run:
             {
                 "name": one.name, "text": one.text, "said": one.day, "score": one.score, "personal": one.is_personal,
                 **({"replaces": one.replaces} if one.replaces else {}),
+                **({"signals": signals} if (signals := self._signals.pop(one.name, None)) else {}),
             }
             for one in proposals
         ]  # fmt: skip
@@ -262,6 +274,7 @@ class _Run:
     def _take(self, items: Sequence[CaptureItem]) -> None:
         """Write what an agent was asked to remember, or everything where the settings want that; propose the rest."""
         wanted = [item for item in items if item.is_kept and item.name not in self._states]
+        self._signals |= {item.name: item.signals for item in wanted}
         at_once = [item for item in wanted if item.is_asked_for or self._config.capture_mode == "write"]
         for item in at_once:
             self._retain(item.bullet, str(item.day or ""), item.replaces)
@@ -273,6 +286,15 @@ class _Run:
         self._note("proposed", new[:room])
         self._note("held", [one for one in new[room:] if one in rest])
         self.report.proposals, self.report.held_back = new[:room], len(new[room:])
+
+    def _note_left_out(self) -> None:
+        """Have the journal tell what was found and not kept, and why; a second look at it tells nothing new."""
+        rows = [
+            {"name": item.name, "source": item.source, "why": item.why, "score": item.score, "signals": item.signals}
+            for item in self.report.items
+            if not item.is_kept and self._asked.since is None
+        ]
+        journal.note_capture(self._vault.root, journal.LEFT_OUT, self._asked.now, self._saved.name, rows)
 
     def _fold(self) -> None:
         oldest = (self._today - timedelta(days=FOLDED_DAYS)).isoformat()
@@ -335,7 +357,10 @@ class _Run:
                 self._saved.note({"folder": folder}, folder)
             self._saved.keep(path, before, after, "captured from sessions")
 
-        return Rewriter(self._vault, lambda path, data: path in self.paths, keep=keep)
+        def is_own(path: str, data: bytes) -> bool:
+            return path in self.paths or self._ours.get(path) == digest(data)
+
+        return Rewriter(self._vault, is_own, keep=keep)
 
 
 def _proposal(item: CaptureItem) -> OpenProposal:

@@ -26,7 +26,7 @@ from vault_memory.memory import Memory
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.opinion_query import Opinion
 from vault_memory.search.answer import Answer
-from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine
+from vault_memory.search.entity_profile import EntityProfile, EntityRow, KeptFact
 from vault_memory.search.get import Excerpt
 from vault_memory.store.journal import JournalEntry
 from vault_memory.vault.undo_history import UndoReport
@@ -119,7 +119,7 @@ class DaemonMemory:
     forget = _remote(Memory.forget, ForgetResult)
     reflect = _remote(Memory.reflect, ReflectReport)
     undo = _remote(Memory.undo, UndoReport)
-    facts = _remote(Memory.facts, list[FactLine])
+    facts = _remote(Memory.facts, list[KeptFact])
     journal = _remote(Memory.journal, list[JournalEntry])
     capture = _remote(Memory.capture, CaptureReport)
     proposals = _remote(Memory.proposals, list[OpenProposal])

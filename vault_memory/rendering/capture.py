@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from vault_memory.capture.capture import CaptureItem, CaptureReport
@@ -159,11 +160,25 @@ def journal_document(found: Sequence[JournalEntry]) -> dict[str, Any]:
     return schema("journal") | {"entries": [entry._asdict() for entry in found]}
 
 
+_EVENTS = {
+    "recall": "asked", "shown": "handed over", "tombstone": "forgotten", "restored": "taken back", "held": "held back",
+    "accepted": "remembered", "declined": "refused", "folded": "folded away", "given": "number set",
+    "deleted": "line deleted", "removed": "page removed", "renamed": "page renamed",
+}  # fmt: skip
+"""What a person calls what the journal notes."""
+
+_HASH = re.compile(r"[0-9a-f]{8,}(?: [0-9a-f]{8,})*")
+
+
 def journal_text(found: Sequence[JournalEntry], days: int) -> str:
-    """The entries, one a line, newest first."""
+    """The entries, one a line in local time, newest first; names that are hashes are left out."""
     lines = []
     for entry in found:
-        about = entry.text or ", ".join(entry.about[:MAX_NAMED])
-        more = f", {len(entry.about) - MAX_NAMED} more" if len(entry.about) > MAX_NAMED and not entry.text else ""
-        lines.append(f"{entry.at[:16].replace('T', ' ')}  {entry.event:10} {clean(about)}{more}".rstrip())
+        at = datetime.fromisoformat(entry.at).astimezone()
+        about = [one.replace("\n", " to ") for one in entry.about if not _HASH.fullmatch(one)]
+        more = f", {len(about) - MAX_NAMED} more" if len(about) > MAX_NAMED else ""
+        text = entry.text or ", ".join(about[:MAX_NAMED]) + more
+        figures = [f"gate {entry.signals['G']:.2f}"] if "G" in entry.signals else []
+        why = f"  ({'; '.join(filter(None, [entry.why, *figures]))})" if figures else ""
+        lines.append(f"{at:%Y-%m-%d %H:%M}  {_EVENTS.get(entry.event, entry.event):17}  {clean(text + why)}".rstrip())
     return "\n".join(lines) or f"Nothing in {plural(days, 'day')}."

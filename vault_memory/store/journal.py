@@ -1,7 +1,8 @@
-"""The journal: append-only text under `.memory/journal/`, one file per device, one JSON object a line.
+"""The journal: append-only text under `.memory/journal/`, two files per device, one JSON object a line.
 
 It notes what no note can hold: recalls that someone asked for, what was only injected (`shown`), and what was forgotten
-or taken back, by its hash alone: forgotten words must not live on here. Two devices never write the same file, so a
+or taken back, by its hash alone: forgotten words must not live on here, so those of a captured statement are written
+over with blanks when its fact is forgotten. Two devices never write the same file, so a
 synced vault has no conflicts. A damaged line is passed over and counted.
 
 The journal is the truth and the index only caches it (law 1): each file is read on from where it was left. Neither the
@@ -9,11 +10,12 @@ order of lines and files matters, nor reading a line twice.
 """
 
 import hashlib
+import heapq
 import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -79,7 +81,7 @@ def note_recall(root: Path, query: str, now: datetime, passages: Sequence[CitedP
     """
     line = {
         "event": event,
-        **_when(now, "seconds"),
+        **_when(now),
         "query": hashlib.sha256(" ".join(query.casefold().split()).encode("utf-8", "replace")).hexdigest()[:16],
         "passages": [passage.source for passage in passages],
         "texts": [digits(passage.key) for passage in passages],
@@ -112,35 +114,85 @@ def note_verdicts(
         _note_aloud(root, line)
 
 
+def note_session(root: Path, what: str, session: str, now: datetime) -> None:
+    """Append what became of an agent's session (`sessions/claude-code/<id>`), where the journal can be written.
+
+    `what` begins with "session".
+    """
+    if (root / locations.MEMORY_FOLDER).is_dir():  # no vault is made of what is only the place of one
+        with suppress(OSError, RefusedError):
+            _append(root, {"event": what, **_when(now), "source": session[:MAX_NAME]})
+
+
 CAPTURE_EVENTS = ("proposed", "held", "accepted", "declined", "folded")
 """What became of a statement that capture found: put on the page of proposals, held back for another day, ticked or
 written at once, refused, or folded away after a month."""
 
+LEFT_OUT, BLANKED = "left out", "blanked"
+"""What capture found and did not keep, without its words; and whose words are gone, for the fact was forgotten."""
 
-def note_capture(root: Path, what: str, now: datetime, run: str, rows: Sequence[Mapping[str, Any]]) -> None:
+_CAPTURES = ".captures.jsonl"
+"""How the file of a device ends that has these, apart from recalls: each capture reads all of them."""
+
+_TEXT = re.compile(rb'"text":"((?:[^"\\]|\\.)*)"')
+
+
+def note_capture(root: Path, what: str, now: datetime, run: str, rows: Iterable[Mapping[str, Any]]) -> None:
     """Append what became of statements (see `CAPTURE_EVENTS`) in a run; raises like `note_tombstone`."""
     for row in rows:
-        _note_aloud(root, {"event": what, **_when(now), "run": run, **row})
+        _note_aloud(root, {"event": what, **_when(now), "run": run, **row}, _CAPTURES)
 
 
-def capture_events(root: Path) -> Iterator[dict[str, Any]]:
-    """All that `note_capture` appended, of all devices, in the order of time; what is damaged is passed over."""
-    found: list[dict[str, Any]] = []
-    for file in files(root).values():
-        with suppress(OSError), open(file, "rb") as handle:
-            for line in handle:
-                if b'"run":' in line and len(line) < MAX_LINE:
-                    with suppress(ValueError, RecursionError):
-                        event = json.loads(line)
-                        if event.get("event") in CAPTURE_EVENTS:
-                            found.append(event)
-    return iter(sorted(found, key=lambda event: str(event.get("at"))))
+def capture_events(root: Path) -> list[dict[str, Any]]:
+    """All that became of statements, of all devices, in the order of time; what is damaged is passed over."""
+    found = list(_all_captures(root))
+    blanked = {str(event.get("name")) for event in found if event["event"] == BLANKED}
+    kept = [event for event in found if event["event"] in CAPTURE_EVENTS]
+    for event in kept:
+        event["text"] = "" if str(event.get("name")) in blanked else event.get("text")
+    return sorted(kept, key=lambda event: str(event.get("at")))
+
+
+def blank_captured(root: Path, names: Iterable[str] = (), now: datetime = _EPOCH) -> None:
+    """Have the words of these statements gone from the journal, and those that another device had gone.
+
+    Other devices' files are theirs to write: each does this to its own whenever it captures. Raises like
+    `note_tombstone`.
+    """
+    note_capture(root, BLANKED, now, "", [{"name": name} for name in sorted(names)])
+    blanked = {str(event.get("name")) for event in _all_captures(root) if event["event"] == BLANKED}
+    own = files(root).get(f"{locations.device_id()}{_CAPTURES}")
+    if not (own and blanked):
+        return
+    with suppress(OSError), open(own, "r+b") as handle:
+        at = 0
+        for line in handle.readlines():
+            words = _TEXT.search(line)
+            if words and words[1].strip() and any(f'"name":"{name}"'.encode() in line for name in blanked):
+                handle.seek(at + words.start(1))
+                handle.write(b" " * len(words[1]))  # in place: another process may be appending
+            at += len(line)
+
+
+def _all_captures(root: Path) -> Iterator[dict[str, Any]]:
+    return (event for name, file in files(root).items() if name.endswith(_CAPTURES) for event in _events(file))
+
+
+def _events(file: Path) -> Iterator[dict[str, Any]]:
+    """The events of a file; what is damaged is passed over."""
+    with suppress(OSError), open(file, "rb") as handle:
+        for line in handle:
+            with suppress(ValueError, RecursionError):
+                event = json.loads(line) if len(line) < MAX_LINE else None
+                if isinstance(event, dict) and isinstance(event.get("event"), str):
+                    yield event
 
 
 class JournalEntry(NamedTuple):
     """One line of a journal: when (ISO, UTC), the device, the event, what it cites or names, and a text if it has one.
 
-    The text is that of a captured statement; no other event keeps words.
+    The text is that of a captured statement, `signals` are its gate's, and `why` says why it was left out; no other
+    event keeps words.
     """
 
     at: str
@@ -148,6 +200,8 @@ class JournalEntry(NamedTuple):
     event: str
     about: tuple[str, ...] = ()
     text: str = ""
+    signals: Mapping[str, float] = {}
+    why: str = ""
 
 
 MAX_ENTRIES = 500
@@ -156,34 +210,39 @@ MAX_ENTRIES = 500
 def entries(root: Path, days: int) -> list[JournalEntry]:
     """What the journals of all devices tell of the last so many days, newest first; at most MAX_ENTRIES."""
     first = (date.today() - timedelta(days=max(days, 1) - 1)).isoformat()
-    found: list[JournalEntry] = []
+    blanked = {str(event.get("name")) for event in _all_captures(root) if event["event"] == BLANKED}
+    return heapq.nlargest(MAX_ENTRIES, _entries(root, first, blanked), key=lambda entry: entry[:3])
+
+
+def _entries(root: Path, first: str, blanked: Container[str]) -> Iterator[JournalEntry]:
     for name, file in files(root).items():
-        with suppress(OSError), open(file, "rb") as handle:
-            for line in handle:
-                with suppress(ValueError, RecursionError, TypeError, AttributeError):
-                    event = json.loads(line) if len(line) < MAX_LINE else {}
-                    if str(event["day"]) >= first:
-                        found.append(_entry(name.removesuffix(".jsonl"), event))
-    return sorted(found, reverse=True)[:MAX_ENTRIES]
+        for event in _events(file):
+            with suppress(KeyError, TypeError, ValueError, AttributeError):
+                if str(event["day"]) >= first and event["event"] != BLANKED:
+                    entry = _entry(name.partition(".")[0], event)
+                    yield entry._replace(text="") if str(event.get("name")) in blanked else entry
 
 
 def _entry(device: str, event: Mapping[str, Any]) -> JournalEntry:
     cited = [event["source"]] if "source" in event else event.get("passages", [])
     named = [str(one) for one in [*cited, *event.get("names", []), *filter(None, [event.get("about")])]]
     text = str(event["text"]) if event["event"] in CAPTURE_EVENTS else ""
-    return JournalEntry(str(event["at"]), device, str(event["event"]), tuple(named), text)
+    signals = {str(name): float(value) for name, value in event.get("signals", {}).items()}
+    return JournalEntry(
+        str(event["at"]), device, str(event["event"]), tuple(named), text, signals, str(event.get("why", ""))
+    )
 
 
-def _note_aloud(root: Path, line: dict[str, Any]) -> None:
+def _note_aloud(root: Path, line: dict[str, Any], ending: str = ".jsonl") -> None:
     try:
-        _append(root, line)
+        _append(root, line, ending)
     except OSError as error:
         why = f"The journal in .memory/journal cannot be written: {error.strerror or error}."
         raise VaultError(why, "Check permissions and free space.") from error
 
 
-def _when(now: datetime, to: str = "microseconds") -> dict[str, str]:
-    return {"day": now.astimezone().date().isoformat(), "at": now.isoformat(timespec=to)}
+def _when(now: datetime) -> dict[str, str]:
+    return {"day": now.astimezone().date().isoformat(), "at": now.isoformat(timespec="microseconds")}
 
 
 def digits(key: int) -> str:
@@ -191,9 +250,9 @@ def digits(key: int) -> str:
     return f"{key & (1 << 64) - 1:016x}"
 
 
-def _append(root: Path, line: dict[str, Any]) -> None:
-    """Append a line to this device's file; raises RefusedError behind a link, OSError."""
-    file = locations.derived(root, f"journal/{locations.device_id()}.jsonl")
+def _append(root: Path, line: dict[str, Any], ending: str = ".jsonl") -> None:
+    """Append a line to this device's file with that ending; raises RefusedError behind a link, OSError."""
+    file = locations.derived(root, f"journal/{locations.device_id()}{ending}")
     if file is None:
         raise RefusedError(
             ".memory/journal is behind a link: nothing was written.", "Make `.memory` and `journal` plain folders."
