@@ -214,6 +214,10 @@ class Config:
     capture_preset: str = _own(_one_of("balanced", "conservative", "high-recall"), "balanced")
     capture_languages: tuple[str, ...] = _own(_some_of(*LANGUAGES), LANGUAGES)
     capture_remind: bool = _own(_FLAG, False)
+    capture_vault: Path | None = _own(_PATH)
+    """The vault into which sessions are captured; where none is named the user's `vault`, else whichever captures."""
+    capture_skip: tuple[str, ...] = _own(_must_be("a list of texts", _are_texts, tuple), ())
+    """Projects whose sessions are not captured: names as in scopes, or folders."""
     capture_max_per_day: int = _own(_number(1, 100), 10)
     sessions_claude_code: Path | None = _own(_PATH)
     sessions_opencode: Path | None = _own(_PATH)
@@ -290,6 +294,8 @@ def load(
         values |= reader.checked(vaults, vault_file, in_vault=True)
     if users:
         values |= reader.checked(users, user_file)
+        if isinstance(configured, str) and configured.strip():
+            values.setdefault("capture_vault", _absolute(configured))
         values["projects"] = reader.folders(_PROJECTS_TABLE, users, user_file)
     if users or vaults:
         own, of_vault = (reader.folders(_SCOPES_TABLE, *each) for each in ((users, user_file), (vaults, vault_file)))

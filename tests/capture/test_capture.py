@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -404,3 +405,29 @@ def test_the_undo_of_a_replacing_tick_restores_both_notes(memory: Federation, tm
     assert "supersedes=" in (memory.vault.root / "memory/2026-03-01.md").read_text()
     memory.undo()
     assert (memory.vault.root / "memory/2026-02-01.md").read_text().endswith("Tuesdays.\n")
+
+
+def test_sessions_are_captured_into_the_named_vault_alone(memory: Federation, tmp_path: Path) -> None:
+    family = fill(tmp_path / "Family", {"memory/2026-03-05.md": "Alice prefers short calls.\n"})
+    config = replace(memory.config, capture_vault=memory.vault.root)
+    there = Federation(replace(config, vault=family)).capture()
+    assert [item.source for item in there.items] == ["memory/2026-03-05.md#L1"]
+    assert "not here" in there.problems[0]
+    assert len(Federation(config).capture().items) == 3
+
+
+@pytest.mark.parametrize("switch", ["file", "name", "folder"])
+def test_a_projects_sessions_are_left_out_where_it_is_switched_off(
+    memory: Federation, tmp_path: Path, switch: str
+) -> None:
+    project = tmp_path / "work" / "secret"
+    (project / ".git").mkdir(parents=True)
+    make.claude(tmp_path / "claude", "s8", [("user", "Noor owns the search module.")], folder=str(project))
+    skip: tuple[str, ...] = {"file": (), "name": ("secret",), "folder": (str(project),)}[switch]
+    if switch == "file":
+        (project / ".nomemory").touch()
+    off = Federation(replace(memory.config, capture_skip=skip))
+    assert {item.session for item in off.capture().items} == {"s1"}
+    (project / ".nomemory").unlink(missing_ok=True)
+    assert memory.capture().items == []  # not what was said meanwhile
+    assert {item.session for item in memory.capture(since="2026-01-01").items} == {"s1", "s8"}

@@ -193,7 +193,8 @@ def test_an_install_asks_whether_sessions_are_kept(tmp_path: Path, typed: str, s
     with at_home(tmp_path), working_in(tmp_path):
         shown = screen("install", "claude-code", "--vault", "Notes", typed=typed, columns=400)
         assert "deletes the transcripts of its sessions after 30 days" in shown
-        assert (file.read_text() if file.exists() else None) == settings
+        captured = f'\n[capture]\nvault = "{tmp_path}/Notes"\n'
+        assert (file.read_text() if file.exists() else None) == (settings and settings + captured)
         if settings:
             assert "searchable" not in screen("install", "claude-code", "--vault", "Notes")
 

@@ -172,7 +172,8 @@ def test_off_a_terminal_the_option_alone_decides(home: Home) -> None:
     assert '+tools = ["claude-code"]' in shown and config.read_bytes() == b"# mine\n[recall]\nk = 3\n"
     ended = home.run("install", "claude-code", "--sessions")
     assert ended.returncode == 0 and "deletes the transcripts of its sessions after 30 days" in ended.stderr
-    wanted = b'# mine\n[recall]\nk = 3\n\n[sessions]\ntools = ["claude-code"]\n'
+    vault = json.dumps(str(home.vault), ensure_ascii=False).encode()  # into which they are captured, and no other
+    wanted = b'# mine\n[recall]\nk = 3\n\n[sessions]\ntools = ["claude-code"]\n\n[capture]\nvault = ' + vault + b"\n"
     assert config.read_bytes() == wanted
     home.done("install", "opencode", "--sessions")
     assert config.read_bytes() == wanted.replace(b'["claude', b'["opencode", "claude')

@@ -191,7 +191,7 @@ def find_items(
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
     marks = sources.load_marks(index.vault.root, environ) if asked.since is None else Marks({}, {})
     idle = timedelta(minutes=asked.idle_minutes)
-    sessions = list(sources.sessions_beyond(marks.sessions, config, environ, asked.now - idle if idle else None))
+    sessions = _wanted_sessions(index, environ, marks, asked.now - idle if idle else None, report)
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
     days: list[SessionDay] = []
     if sessions or logs:
@@ -213,6 +213,20 @@ def find_items(
             report.problems += judge.problems
     report.sessions, report.logs, report.seconds = len(sessions), len(logs), time.monotonic() - started
     return Findings(report, marks, days)
+
+
+def _wanted_sessions(
+    index: IndexFile, environ: Mapping[str, str], marks: Marks, until: datetime | None, report: CaptureReport
+) -> list[CapturedSession]:
+    """The sessions to be captured from here; those of projects that are switched off count as read."""
+    config = index.config
+    if config.sessions_tools and not sources.is_own_vault(index.vault.root, config):
+        report.problems.append(f"sessions are captured into {config.capture_vault}, not here (`capture.vault`)")
+        return []
+    skipped = sources.SkippedProjects(config, environ)
+    found = list(sources.sessions_beyond(marks.sessions, config, environ, until))
+    marks.sessions.update({one.path: one.length for one in found if one.scope in skipped})
+    return [one for one in found if one.scope not in skipped]
 
 
 def _days_of(

@@ -15,7 +15,7 @@ from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
 from vault_memory.markdown import facts, provenance, scopes
 from vault_memory.markdown.note import TEXT, Note, speaker
-from vault_memory.sessions import ledger, tools, transcript
+from vault_memory.sessions import ledger, projects, tools, transcript
 from vault_memory.sessions.transcript import Message
 from vault_memory.text import daily_notes
 from vault_memory.text.scope_syntax import Folders
@@ -54,6 +54,36 @@ class CapturedSession(NamedTuple):
         return transcript.public_name(self.path)
 
 
+OFF_FILE = ".nomemory"
+"""A file of this name in a project's folder keeps its sessions from being captured."""
+
+
+def is_own_vault(vault: Path, config: Config) -> bool:
+    """Whether sessions are captured into this vault: one that the settings name keeps those of all tools to itself."""
+    return config.capture_vault is None or os.path.realpath(config.capture_vault) == os.path.realpath(vault)
+
+
+class SkippedProjects:
+    """Tells which projects' sessions are not to be captured, by their scopes: the settings' and the folders' own."""
+
+    def __init__(self, config: Config, environ: Mapping[str, str]) -> None:
+        self._config, self._environ = config, environ
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, scope: object) -> bool:
+        name = str(scope)
+        if name not in self._known:
+            self._known[name] = name.startswith("project:") and self._is_skipped(name)
+        return self._known[name]
+
+    def _is_skipped(self, scope: str) -> bool:
+        if scope.removeprefix("project:") in {one.removeprefix("project:") for one in self._config.capture_skip}:
+            return True
+        folders = projects.project_folders(scope, self._config, self._environ)
+        named = {os.path.realpath(os.path.expanduser(one)) for one in self._config.capture_skip if os.sep in one}
+        return any(os.path.realpath(folder) in named or (folder / OFF_FILE).exists() for folder in folders)
+
+
 def sessions_beyond(
     marks: Mapping[str, int], config: Config, environ: Mapping[str, str], until: datetime | None = None
 ) -> Iterator[CapturedSession]:
@@ -68,7 +98,8 @@ def sessions_beyond(
 
 def has_sessions_due(vault: Path, config: Config, environ: Mapping[str, str], until: datetime) -> bool:
     """Whether a session that has ended, or did not go on after `until`, has messages that capture has not read."""
-    return next(_grown(load_marks(vault, environ).sessions, config, environ, until), None) is not None
+    marks = load_marks(vault, environ).sessions
+    return is_own_vault(vault, config) and next(_grown(marks, config, environ, until), None) is not None
 
 
 def _grown(

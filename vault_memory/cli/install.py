@@ -83,6 +83,8 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     is_changed = any(change.before != change.after for change in changes)
     if "sessions.tools" in keeping:
         shared.note(f"{TRANSCRIPTS_STAY[agent]} `memory index` keeps their text.")
+        if config.capture_vault and config.capture_vault != config.vault:
+            shared.note(f"They are captured into {config.capture_vault}: `[capture] vault` in your settings names it.")
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _vaults(changes) - {about["vault"]}:
@@ -155,7 +157,8 @@ def _sessions_settings(
         return {}
     log = "Also list each day's sessions in its daily note, under `## Sessions`?"
     is_logged = can_ask and not config.sessions_log and click.confirm(log, err=True)
-    return {"sessions.tools": [agent], **({"sessions.log": True} if is_logged else {})}
+    named = {} if config.capture_vault else {"capture.vault": str(config.vault)}
+    return {"sessions.tools": [agent], **named, **({"sessions.log": True} if is_logged else {})}
 
 
 def _installer(agent: str, place: InstallPlace, config: "Config | None" = None, notes: Path | None = None) -> Installer:

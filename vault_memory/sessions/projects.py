@@ -73,6 +73,14 @@ def explain_other_scope(folder: Path, config: Config, environ: Mapping[str, str]
     return f"{short} is another folder of this name; this one is {found} unless `[projects]` of your settings names it"
 
 
+def project_folders(scope: str, config: Config, environ: Mapping[str, str]) -> list[Path]:
+    """The folders that have a project's scope: those that settings name, and those that were met."""
+    mapped = [Path(folder) for folder, of_folder in config.projects if of_folder == scope]
+    name = scope.removeprefix("project:")
+    found = (Path(each.folder) for each in _read_folders(config, environ) if name.startswith(each.name))
+    return mapped + [folder for folder in found if folder.is_dir() and name_project(folder, config, environ) == scope]
+
+
 def list_shared_names(config: Config, environ: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     """The names that several folders have which are there, and those folders, the one that was first first."""
     names: dict[str, list[str]] = {}
