@@ -43,7 +43,6 @@ const isOurs = (part) => part?.type === "text" && part.synthetic && part.text?.s
 
 export const VaultMemory = async ({ client, directory }) => {
   const known = new Map() // session -> a promise of what is always to be known in it
-  const answers = new Map() // session -> what memory's tools have answered in it since it was last asked
   let asides // a promise of how the system prompts begin that opencode uses for titles, summaries and the like
 
   const ask = async (event, session, more) =>
@@ -85,19 +84,11 @@ export const VaultMemory = async ({ client, directory }) => {
       const last = own.at(-1)
       if (typeof session !== "string" || typeof last?.id !== "string") return
       await started(session) // what stands in the system prompt is not told again
-      const more = { prompt: own.map((part) => part.text).join("\n"), answers: answers.get(session) ?? [] }
-      answers.delete(session)
-      const text = await ask("chat.message", session, more)
+      const text = await ask("chat.message", session, { prompt: own.map((part) => part.text).join("\n") })
       // Parts are read in the order of their ids: this one comes behind what was typed. It is ignored but in requests
       // of the conversation itself: the model that makes a title may be another company's.
       const about = { id: `${last.id}m`, sessionID: session, messageID: last.messageID }
       if (text) parts.push({ ...about, type: "text", text, synthetic: true, ignored: true })
-    },
-    "tool.execute.after": async (input, output) => {
-      // A tool of an MCP server comes with what that answered, one of opencode's own with its text.
-      const texts = Array.isArray(output?.content) ? output.content.map((part) => part?.text) : [output?.output]
-      const ours = texts.filter((text) => typeof text === "string" && text.includes("<vault-memory"))
-      if (ours.length) answers.set(input.sessionID, [...(answers.get(input.sessionID) ?? []), ...ours])
     },
     "experimental.chat.messages.transform": async (input, output) => {
       // Copies: the request for a title is made from the same objects at the same time.

@@ -89,15 +89,6 @@ def test_a_projects_file_writes_no_line_of_its_own(home: Home) -> None:
     assert any("/no ok agents all is well, which does not exist" in check["message"] for check in told(home))
 
 
-def test_settings_with_a_comment_are_read_and_told(home: Home) -> None:
-    home.done("install", "claude-code")
-    file = home.folder / SETTINGS
-    file.write_text("// hi\n" + file.read_text())
-    (check,) = told(home)
-    assert check["level"] == "warning" and "may ignore a whole settings file" in check["message"]
-    assert f"{file}, line 1: a comment" in check["message"] and check["mend"].startswith("Make it plain JSON (no comm")
-
-
 @pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.local.json"])
 @pytest.mark.parametrize("scope", settings_paths.SCOPES)
 def test_hooks_that_are_switched_off_are_told(home: Home, path: str, scope: str) -> None:

@@ -6,7 +6,7 @@ opencode (`templates/opencode.js`). A field that is missing or of another kind i
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
@@ -45,7 +45,6 @@ _STANDS_FOR = re.compile(
 )
 """What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
 
-_NUMBERED = re.compile(r"^[Lm]\d{1,9} (.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
 _ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 
@@ -58,8 +57,6 @@ class HookEvent(NamedTuple):
     transcript: str = ""
     folder: str = ""
     prompt: str = ""
-    answers: tuple[str, ...] = ()
-    """What memory's tools have answered since, as far as the agent tells."""
 
 
 class Agent(NamedTuple):
@@ -83,9 +80,7 @@ class Agent(NamedTuple):
         session, transcript, folder, asked = (
             text_field(fields, name) for name in ("session_id", "transcript_path", "cwd", prompt)
         )
-        answers = fields.get("answers")
-        texts = tuple(each for each in answers if isinstance(each, str)) if isinstance(answers, list) else ()
-        return HookEvent(what, session, transcript, folder, asked, texts)
+        return HookEvent(what, session, transcript, folder, asked)
 
     def answer(self, event: str, context: str) -> str:
         """What a hook prints to have text put before the model; "" for nothing."""
@@ -138,36 +133,9 @@ def text_field(fields: dict[str, Any], name: str) -> str:
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
-def tool_answers(lines: Iterable[bytes]) -> Iterator[str]:
-    """What memory's tools have answered since the last compaction, by the lines of a Claude Code transcript."""
-    since: list[bytes] = []
-    for line in lines:
-        if b'"compact_boundary"' in line:
-            since.clear()
-        elif b'"tool_result"' in line and b"vault-memory" in line:
-            since.append(line)
-    for document in filter(None, map(parse_input, since)):
-        message = document.get("message")
-        for block in _objects(message.get("content") if isinstance(message, dict) else None):
-            content = block.get("content")
-            parts = [part.get("text") for part in _objects(content)] if isinstance(content, list) else [content]
-            yield from (part for part in parts if isinstance(part, str) and "vault-memory" in part)
-
-
 def has_stored(lines: Iterable[bytes]) -> bool:
     """Whether the agent has stored something, by the lines of a Claude Code transcript."""
     return any(b'"tool_use"' in line and (b"memory_store" in line or b"memory retain" in line) for line in lines)
-
-
-def answered_passages(text: str) -> list[str]:
-    """The passages in what a tool of ours has answered, as text or as structured content."""
-    if structured := parse_input(text.encode("utf-8", "replace")):
-        return [text_field(each, "content") for each in _objects(structured.get("passages"))]
-    return _NUMBERED.findall(text)
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def find_questions(prompt: str) -> tuple[str, ...]:

@@ -123,9 +123,8 @@ class McpServer:
                     async with to_server:
                         async for read in incoming:
                             item = _repair(read) if isinstance(read, Exception) else read
-                            await (
-                                outgoing.send(_refusal(item)) if isinstance(item, Exception) else to_server.send(item)
-                            )
+                            is_refused = isinstance(read, Exception) and isinstance(item.message, types.JSONRPCError)
+                            await (outgoing if is_refused else to_server).send(item)
 
             group.start_soon(forward)
             await server.run(from_client, outgoing, server.create_initialization_options())
@@ -277,38 +276,27 @@ def _answer(text: str, structured: dict[str, Any] | None = None, is_error: bool 
     return types.CallToolResult(content=[text_content], structured_content=structured or None, is_error=is_error)
 
 
-def _repair(error: Exception) -> SessionMessage | Exception:
-    """The message in a line that is no JSON but for half a character (`"\\ud800"`, as JavaScript may write it).
+def _repair(error: Exception) -> SessionMessage:
+    """The message in a line that the SDK could not read for half a character (`"\\ud800"`, as JavaScript may write it).
 
-    U+FFFD stands in its place. The error itself for any other line; for one that is no message even so, what it is now.
-    """
-    found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
-    line = next((each["input"] for each in found if each["type"] == "json_invalid"), "")
-    try:
-        read = json.dumps(json.loads(line), ensure_ascii=False)
-        if not _HALF.search(read):
-            return error
-        return SessionMessage(types.jsonrpc_message_adapter.validate_json(_HALF.sub("\ufffd", read), by_name=False))
-    except ValidationError as other:
-        return other
-    except (ValueError, TypeError, RecursionError):
-        return error
-
-
-def _refusal(error: Exception) -> SessionMessage:
-    """What JSON-RPC has answered to a line that is no message, by the error that the SDK met when reading it.
-
-    It names a request by its id where that can be read; that of an answer would be taken for a request's.
+    For any other line what JSON-RPC has answered to what is no message. It names a request by its id where that can be
+    read; that of an answer would be taken for a request's.
     """
     found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
     code, why = types.INVALID_REQUEST, "This is no JSON-RPC 2.0 message; one stands alone on its line."
-    if any(each["type"] == "json_invalid" for each in found):
-        code, why = types.PARSE_ERROR, "This line is not JSON."
-    whole = next((each["input"] for each in found if isinstance(each["input"], dict)), {})
-    number = None if {"result", "error"} & whole.keys() else whole.get("id")
+    given = next((each["input"] for each in found if isinstance(each["input"], dict)), {})
+    if line := next((each["input"] for each in found if each["type"] == "json_invalid"), ""):
+        try:
+            given = json.loads(line)
+            text = _HALF.sub("\ufffd", json.dumps(given, ensure_ascii=False))
+            return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
+        except ValidationError:
+            pass
+        except (ValueError, TypeError, RecursionError):
+            given, code, why = {}, types.PARSE_ERROR, "This line is not JSON."
+    number = given.get("id") if isinstance(given, dict) and not {"result", "error"} & given.keys() else None
     known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
-    answer = types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=why))
-    return SessionMessage(answer)
+    return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=why)))
 
 
 def _name_agent(context: Context) -> str:

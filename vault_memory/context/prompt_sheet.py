@@ -109,14 +109,6 @@ class SheetNote(NamedTuple):
     more: LeftOut | None = None
 
 
-class Remarks(NamedTuple):
-    """What is said beside the notes: that the index is behind, what the letters mean, and which words no note has."""
-
-    behind: str = ""
-    legend: str = ""
-    unknown: tuple[str, ...] = ()
-
-
 Sections = Mapping[str, Sequence[SheetNote]]
 _FACT_KINDS = frozenset(KINDS.values())
 _INDEXED = {"passages", "recent"}
@@ -131,7 +123,7 @@ class Sheet:
         self.tokens = FRAME_TOKENS
         """What the sheet costs at the most as it is now."""
         self.sections: dict[str, dict[str, SheetNote]] = {}
-        self._remarks = Remarks()
+        self.behind, self.legend, self.unknown = "", "", tuple[str, ...]()
 
     @property
     def left(self) -> int:
@@ -156,9 +148,9 @@ class Sheet:
 
     def say_behind(self) -> None:
         """Say once that newer notes may be missing, if it fits and something comes out of the index."""
-        if not self._remarks.behind and self.left >= BEHIND_TOKENS:
+        if not self.behind and self.left >= BEHIND_TOKENS:
             self.tokens += BEHIND_TOKENS
-            self._remarks = self._remarks._replace(behind=BEHIND)
+            self.behind = BEHIND
 
     def say_unknown(self, words: Sequence[str]) -> None:
         """Say which words of the question no note has, above what the notes say, in a quarter of what is left."""
@@ -166,31 +158,30 @@ class Sheet:
         cost = UNKNOWN_TOKENS + sum(len(_VALUES[self._form](word).encode()) + WORD_TOKENS for word in words)
         if words and cost <= self.left // 4:
             self.tokens += cost
-            self._remarks = self._remarks._replace(unknown=words)
+            self.unknown = words
 
     def say_legend(self) -> None:
         """Say what the letters of facts mean where there are any, if it still fits: no passage gives way to it."""
         pieces = (piece for notes in self.sections.values() for noted in notes.values() for piece in noted.pieces)
         if self._form == "markdown" and self.left >= LEGEND_TOKENS and any(p.kind in _FACT_KINDS for p in pieces):
             self.tokens += LEGEND_TOKENS
-            self._remarks = self._remarks._replace(legend=LEGEND)
+            self.legend = LEGEND
 
     def text(self) -> str:
         """The sheet in its frame; "" with nothing on it."""
 
-        def by_line(piece: Piece) -> tuple[int, int]:
-            return piece.start_line, piece.end_line
-
-        sorted_pieces = {
-            name: [noted._replace(pieces=sorted(noted.pieces, key=by_line)) for noted in notes.values()]
+        sections = {
+            name: [
+                noted._replace(pieces=sorted(noted.pieces, key=lambda piece: (piece.start_line, piece.end_line)))
+                for noted in notes.values()
+            ]
             for name, notes in self.sections.items()
         }
-        remarks = self._remarks
-        if not self.sections.keys() & _INDEXED:
-            remarks = remarks._replace(behind="")
-        if "passages" not in self.sections:
-            remarks = remarks._replace(unknown=())
-        return FORMS[self._form](sorted_pieces, remarks) if self.sections else ""
+        if not sections:
+            return ""
+        behind = self.behind if sections.keys() & _INDEXED else ""
+        unknown = self.unknown if "passages" in sections else ()
+        return FORMS[self._form](sections, unknown, tuple(filter(None, (self.legend, behind))))
 
 
 # --- what it costs ---------------------------------------------------------------------------------------------------
@@ -264,11 +255,11 @@ _VALUES: Mapping[str, Callable[[str], str]] = {"markdown": _name, "json": _json,
 """How a path stands beside a text: within a line, or as a value."""
 
 
-def _markdown(sections: Sections, remarks: Remarks) -> str:
+def _markdown(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]) -> str:
     blocks = []
     for name, notes in sections.items():
         blocks.append(f"# {TITLES[name]}")
-        blocks += [_name(no_mention(remarks.unknown))] if name == "passages" and remarks.unknown else []
+        blocks += [_name(no_mention(unknown))] if name == "passages" and unknown else []
         for noted in notes:
             lines = [_safe(note_header(noted.path, noted.day))]
             for piece in noted.pieces:
@@ -280,11 +271,11 @@ def _markdown(sections: Sections, remarks: Remarks) -> str:
                 span = _span(more).replace("-", "-L")
                 lines.append(f"({more.height:,} more line{'s' * (more.height > 1)} of this note left out: L{span})")
             blocks.append("\n".join(lines))
-    blocks += [f"({remark})" for remark in (remarks.legend, remarks.behind) if remark]
+    blocks += [f"({remark})" for remark in remarks]
     return frame.framed("\n\n".join(blocks))
 
 
-def _as_json(sections: Sections, remarks: Remarks) -> str:
+def _as_json(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]) -> str:
     def note(noted: SheetNote) -> dict[str, object]:
         lines = [
             {"at": piece.lines, "kind": piece.kind, "content": piece.text}
@@ -296,11 +287,11 @@ def _as_json(sections: Sections, remarks: Remarks) -> str:
         return {"path": noted.path, "date": noted.day, "lines": lines, **more}
 
     found: dict[str, object] = {name: [note(noted) for noted in notes] for name, notes in sections.items()}
-    found |= {"unknown": remarks.unknown} if remarks.unknown else {}
-    return frame.framed_json(found | ({"behind": remarks.behind} if remarks.behind else {}))
+    found |= {"unknown": unknown} if unknown else {}
+    return frame.framed_json(found | ({"behind": remarks[0]} if remarks else {}))
 
 
-def _as_xml(sections: Sections, remarks: Remarks) -> str:
+def _as_xml(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]) -> str:
     lines = []
     for name, notes in sections.items():
         lines.append(f"<{name}>")
@@ -315,9 +306,13 @@ def _as_xml(sections: Sections, remarks: Remarks) -> str:
                 lines.append(f'<left-out lines="{noted.more.height}" at="{_span(noted.more)}"/>')
             lines.append("</note>")
         lines.append(f"</{name}>")
-    lines += [f"<unknown>{_xml(word)}</unknown>" for word in remarks.unknown]
-    lines += [f"<behind>{remarks.behind}</behind>"] if remarks.behind else []
+    lines += [f"<unknown>{_xml(word)}</unknown>" for word in unknown]
+    lines += [f"<behind>{remark}</behind>" for remark in remarks]
     return frame.framed("\n".join(lines))
 
 
-FORMS: Mapping[str, Callable[[Sections, Remarks], str]] = {"markdown": _markdown, "json": _as_json, "xml": _as_xml}
+FORMS: Mapping[str, Callable[[Sections, Sequence[str], Sequence[str]], str]] = {
+    "markdown": _markdown,
+    "json": _as_json,
+    "xml": _as_xml,
+}

@@ -84,18 +84,6 @@ class Server:
         start = asyncio.start_server if listening.family == socket.AF_INET else asyncio.start_unix_server
         self._server = await start(self._accept, sock=listening, limit=LONGEST_REQUEST_BYTES)
 
-    async def listen_again(self, path: Path) -> bool:
-        """Listen anew where the file it made is gone, or its address is `path` by now; whether it was so.
-
-        Connections stay as they are. Raises as `start` does; to be ended before `close`.
-        """
-        if self._made and self._made[0] == path and os.path.lexists(path):
-            return False
-        # The old one first: Python 3.13 removes its file by name and number, and the new file may have both.
-        await self._stop_listening()
-        await self.start(path)
-        return True
-
     async def close(self) -> None:
         """Stop listening, let the requests in hand be answered for a bounded time, and remove the file it made."""
         self.is_closing = True

@@ -1,14 +1,13 @@
 """doctor: what is wrong with vault, index and agents, and how to fix it; lint: findings about the notes' format."""
 
 import difflib
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.errors import (
     BusyError,
@@ -21,8 +20,6 @@ from vault_memory.errors import (
 from vault_memory.health import status as state_of
 from vault_memory.health.status import index_status, last_reflect
 from vault_memory.integrations import hook_log, install, settings_edit, settings_paths
-from vault_memory.integrations.install import FileState
-from vault_memory.integrations.settings_edit import PLAIN
 from vault_memory.markdown.note import Problem
 from vault_memory.reflect.model_writer import configured_writer
 from vault_memory.reflect.sections import counted
@@ -204,22 +201,10 @@ def _reflect(memory: "Federation", walk: Walk) -> Iterator[Check]:
         yield Check("reflect", "ok", f"{when} wrote {counted(last.pages, 'page')}{undone}")
 
 
-def _vector_functions(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    yield Check("sqlite-vec", "ok", embedding_rows.vector_version())
-
-
 def _embedder(memory: "Federation", walk: Walk) -> Iterator[Check]:
     embedder = memory.index_file.embedder
     yield Check("embedder", "ok", f"{embedder.id}, {embedder.dimensions} dimensions")
-
-
-def _tokens(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    from vault_memory.text.tokens import VOCABULARY, VOCABULARY_SHA256
-
-    whole = hashlib.sha256(VOCABULARY.read_bytes()).hexdigest() == VOCABULARY_SHA256
-    yield Check("tokens", "ok" if whole else "error", VOCABULARY.name, "" if whole else "Reinstall vault-memory.")
-    with suppress(OSError):
-        yield Check("device", "ok", locations.device_id())
+    yield Check("sqlite-vec", "ok", embedding_rows.vector_version())
 
 
 def _models(memory: "Federation", walk: Walk) -> Iterator[Check]:
@@ -393,8 +378,7 @@ Part = Callable[["Federation", Walk], Iterable[Check]]
 
 _PARTS: Mapping[str, Part] = {
     "files": _notes, "settings": _settings, "place": _places, "index": _index, "journal": _journal, "reflect": _reflect,
-    "sqlite-vec": _vector_functions, "embedder": _embedder, "tokens": _tokens, "models": _models, "vectors": _vectors,
-    "sessions": _sessions, "roots": _further_vaults,
+    "embedder": _embedder, "models": _models, "vectors": _vectors, "sessions": _sessions, "roots": _further_vaults,
 }  # fmt: skip
 """What doctor looks at, each by itself."""
 
@@ -423,34 +407,28 @@ FAILURE_DAYS = 7
 """Failures longer ago are not mentioned."""
 
 
-class Installation(NamedTuple):
-    """What one agent's files have of ours in one scope, and the files that switch its hooks off."""
-
-    agent: str
-    scope: str
-    files: Sequence[FileState]
-    switched_off: Sequence[Path] = ()
-
-    @property
-    def name(self) -> str:
-        return settings_paths.NAMES[self.agent] + (" in this project" if self.scope == "project" else "")
-
-    @property
-    def commands(self) -> list[Sequence[str]]:
-        return [words for file in self.files for words in file.commands.values()]
-
-    def command(self, name: str) -> str:
-        return f"`memory {name} {self.agent}{' --scope project' if self.scope == 'project' else ''}`"
-
-
 def agent_checks(config: "Config", folder: Path, environ: Mapping[str, str]) -> Iterator[Check]:
     """What there is to say of each agent that has a vault, seen from a folder."""
-    looked_at = list(_installations(projects.checkout(folder) or folder, config.hooks_seconds, environ))
-    for found in looked_at:
-        if found.commands:
-            same = [other for other in looked_at if other.agent == found.agent]
-            amiss = [*_target_checks(found, config.vault), *_settings_checks(found, same)]
-            yield from amiss or [Check("agents", "ok", f"{found.name} uses this vault")]
+    project = projects.checkout(folder) or folder
+    program = settings_paths.Program((settings_edit.NAME,), config.hooks_seconds)
+    for agent in settings_paths.AGENTS:
+        targets: dict[str, settings_paths.InstallTarget] = {}
+        for scope in settings_paths.SCOPES:
+            with suppress(UsageError):  # it has no such scope
+                place = settings_paths.InstallPlace(scope, project, environ)
+                targets[scope] = settings_paths.target(agent, place, program)
+        off = sorted({file for target in targets.values() for file in install.switched_off(target)})
+        seen: set[str] = set()
+        for scope, target in targets.items():
+            files = {os.path.realpath(settings.file) for settings in target.settings}
+            commands = [] if files & seen else install.find_commands(target)  # at home both scopes have the same files
+            seen |= files
+            if commands:
+                in_project = scope == "project"
+                name = settings_paths.NAMES[agent] + (" in this project" if in_project else "")
+                again = f"`memory install {agent}{' --scope project' if in_project else ''}`"
+                amiss = list(_installation_checks(name, again, commands, off, config.vault))
+                yield from amiss or [Check("agents", "ok", f"{name} uses this vault")]
     since = datetime.now(UTC) - timedelta(days=FAILURE_DAYS)
     failed = [line for line in hook_log.last_failures(str(config.vault), environ) if line.at >= since]
     if failed:
@@ -462,56 +440,28 @@ def agent_checks(config: "Config", folder: Path, environ: Mapping[str, str]) -> 
         yield Check("hooks", "warning", what, f"{faster}See {log} for more.")
 
 
-def _installations(project: Path, seconds: float, environ: Mapping[str, str]) -> Iterator[Installation]:
-    program = settings_paths.Program((settings_edit.NAME,), seconds)
-    for agent in settings_paths.AGENTS:
-        seen: set[str] = set()
-        for scope in settings_paths.SCOPES:
-            with suppress(UsageError):  # it has no such scope
-                target = settings_paths.target(agent, settings_paths.InstallPlace(scope, project, environ), program)
-                files = {os.path.realpath(settings.file) for settings in target.settings}
-                if not files & seen:  # in the user's home the two scopes have files in common
-                    yield Installation(agent, scope, install.inspect(target), install.switched_off(target))
-                seen |= files
+def _installation_checks(
+    name: str, again: str, commands: Sequence[Sequence[str]], off: Sequence[Path], mine: Path
+) -> Iterator[Check]:
+    """Which program and vault an agent's settings name, and whether its hooks run; `again` is what installs it."""
 
+    def in_a_line(path: object) -> str:  # a project's file may hold what looks like a line of doctor's
+        return " ".join(str(path).split())
 
-def _target_checks(found: Installation, mine: Path) -> Iterator[Check]:
-    """Which program and which vault an agent's settings name."""
-    install = found.command("install")
-    for program in sorted({words[0] for words in found.commands}):
+    for program in sorted({words[0] for words in commands}):
         if os.path.isabs(program) and not os.access(program, os.X_OK):
-            what = f"{found.name} starts {_in_a_line(program)}, which does not exist"
-            yield Check("agents", "warning", what, f"{install} sets the program you are running now.")
-    for vault in sorted({settings_edit.find_vault(words) for words in found.commands} - {""}):
+            what = f"{name} starts {in_a_line(program)}, which does not exist"
+            yield Check("agents", "warning", what, f"{again} sets the program you are running now.")
+    for vault in sorted({settings_edit.find_vault(words) for words in commands} - {""}):
         if not os.path.isdir(vault):
-            what = f"{found.name} uses the vault {_in_a_line(vault)}, which does not exist"
-            yield Check("agents", "warning", what, f"Mount its drive, or switch to this vault with {install}.")
+            what = f"{name} uses the vault {in_a_line(vault)}, which does not exist"
+            yield Check("agents", "warning", what, f"Mount its drive, or switch to this vault with {again}.")
         elif os.path.realpath(vault) != os.path.realpath(mine):
-            what = f"{found.name} uses the vault {_in_a_line(vault)}, not this one"
-            yield Check("agents", "notice", what, f"{install} switches it to this one.")
-
-
-def _settings_checks(found: Installation, same: Sequence[Installation]) -> Iterator[Check]:
-    """Why an agent may run nothing of what stands in its settings; `same` are all installations of that agent."""
-    for file in sorted({file for other in same for file in other.switched_off}):
-        what = f"{found.name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {_in_a_line(str(file))} switches them off"
+            what = f"{name} uses the vault {in_a_line(vault)}, not this one"
+            yield Check("agents", "notice", what, f"{again} switches it to this one.")
+    for file in off:
+        what = f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {in_a_line(file)} switches them off"
         yield Check("agents", "warning", what, "Remove that setting to let it see your notes.")
-    for state in found.files:
-        if state.commands and state.problem:
-            where = _in_a_line(f"{state.file}, {state.problem}")
-            yield Check("agents", "warning", f"{found.name} may ignore a whole settings file: {where}", f"{PLAIN}.")
-    present = {label for other in same for file in other.files for label in file.commands}
-    missing = [label for file in found.files for label in file.missing if label not in present]
-    if missing:
-        verb = "is" if len(missing) == 1 else "are"
-        what = f"{found.name} is only partly installed: {', '.join(missing)} {verb} missing"
-        fix = f"{found.command('install')} adds what is missing, {found.command('uninstall')} removes the rest."
-        yield Check("agents", "warning", what, fix)
-
-
-def _in_a_line(path: str) -> str:
-    """A path as a project's file may have it, which is no line of doctor's."""
-    return " ".join(path.split())
 
 
 # --- lint ------------------------------------------------------------------------------------------------------------

@@ -203,38 +203,19 @@ def add_user_settings(environ: Mapping[str, str], added: Mapping[str, bool | str
     return change
 
 
-class FileState(NamedTuple):
-    """What of ours one file of an agent has: command lines by what they are for, what is missing, and why its program
-    may skip the file or it cannot be edited."""
-
-    file: Path
-    commands: Mapping[str, Sequence[str]]
-    missing: Sequence[str] = ()
-    problem: str = ""
-
-
-def inspect(target: InstallTarget) -> list[FileState]:
-    """What an agent's files have of ours; one that cannot be read has nothing."""
-    states = []
+def find_commands(target: InstallTarget) -> list[Sequence[str]]:
+    """The command lines of ours in an agent's files; a file that cannot be read has none."""
+    found: list[Sequence[str]] = []
     for settings in target.settings:
-        labels = [entry.label for entry in settings.entries]
-        try:
+        with contextlib.suppress(NotEditableError):
             document = _parse(_read_text(settings.file, target.within))
-        except NotEditableError as error:
-            states.append(FileState(settings.file, {}, labels, str(error)))
-            continue
-        commands = {spot.entry.label: spot.words for spot in settings_edit.find(document, settings.entries)}
-        missing = [label for label in labels if label not in commands]
-        states.append(FileState(settings.file, commands, missing, "" if settings.comments else document.extension))
+            found += [spot.words for spot in settings_edit.find(document, settings.entries)]
     for script in target.scripts:
-        if "command" in script.values:
-            name, words = script.file.name, list[str]()
-            with contextlib.suppress(ValueError, RecursionError):
-                match = _SCRIPT_COMMAND.search(_read_text(script.file, target.within))
-                words = json.loads(match[1]) if match else []
-            is_ours = settings_edit.is_program(words)
-            states.append(FileState(script.file, {name: words} if is_ours else {}, () if is_ours else (name,)))
-    return states
+        with contextlib.suppress(ValueError, RecursionError):
+            match = _SCRIPT_COMMAND.search(_read_text(script.file, target.within))
+            words = json.loads(match[1]) if match else []
+            found += [words] if settings_edit.is_program(words) else []
+    return found
 
 
 def switched_off(target: InstallTarget) -> list[Path]:

@@ -17,9 +17,6 @@ _HOOKS = "hooks"
 
 BOM = "\ufeff"
 
-PLAIN = "Make it plain JSON (no comment, no comma after the last entry)"
-"""What makes a text one that every program reads."""
-
 _SPACES = re.compile(r"[ \t\r\n]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.S)
 _LINE_END = re.compile(r"\r\n|\n|\r")

@@ -43,7 +43,16 @@ def reflect_document(done: "ReflectReport") -> Document:
             for edit in done.edits
         ],
         "unchanged": done.unchanged,
-        "opinions": [_opinion(move) for move in done.moves],
+        "opinions": [
+            {
+                "statement": move.statement, "before": move.before, "after": move.after, "why": move.why,
+                "evidence": [
+                    {"path": at.path, "line": at.line, "date": str(at.day) if at.day else None, "text": at.text}
+                    for at in move.evidence
+                ],
+            }
+            for move in done.moves
+        ],
         "proposals": proposed and {
             "open": proposed.open, "added": done.added,
             "reasons": {"unsure": proposed.unsure, "full": proposed.full},
@@ -62,15 +71,6 @@ def reflect_document(done: "ReflectReport") -> Document:
         },
         "seconds": round(done.seconds, 3),
     }  # fmt: skip
-
-
-def _opinion(move: "Move") -> Document:
-    evidence = [
-        {"path": fact.path, "line": fact.line, "date": fact.day.isoformat() if fact.day else None, "text": fact.text}
-        for fact in move.evidence
-    ]
-    moved = {"statement": move.statement, "before": move.before, "after": move.after}
-    return moved | {"why": move.why, "evidence": evidence}
 
 
 def undone_document(undone: "UndoReport", dry_run: bool) -> Document:
@@ -139,19 +139,15 @@ def _wrapped(sentence: str) -> list[str]:
 
 def _headline(done: "ReflectReport") -> str:
     """`2 pages made, 3 updated, 2 opinions moved, 1 proposal made.`"""
-    if not done.edits:
-        return _nothing(done)
     made = sum(edit.before is None for edit in done.edits)
     updated = len(done.edits) - made
     moved = sum(None not in (move.before, move.after) for move in done.moves)
-    parts = [f"{plural(made, 'page')} made"] if made else []
-    parts += [f"{f'{updated:,}' if made else plural(updated, 'page')} updated"] if updated else []
-    parts += [f"{plural(moved, 'opinion')} moved"] if moved else []
-    parts += [f"{plural(done.added, 'proposal')} made"] if done.added else []
-    return f"{', '.join(parts)}{' (dry run: nothing was written)' if done.dry_run else ''}."
-
-
-def _nothing(done: "ReflectReport") -> str:
+    if done.edits:
+        parts = [f"{plural(made, 'page')} made"] if made else []
+        parts += [f"{f'{updated:,}' if made else plural(updated, 'page')} updated"] if updated else []
+        parts += [f"{plural(moved, 'opinion')} moved"] if moved else []
+        parts += [f"{plural(done.added, 'proposal')} made"] if done.added else []
+        return f"{', '.join(parts)}{' (dry run: nothing was written)' if done.dry_run else ''}."
     if done.skipped:
         return "Nothing was written."
     if not done.facts:
