@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from vault_memory.errors import RefusedError
-from vault_memory.integrations.user_settings import add_setting
+from vault_memory.integrations.install import add_setting
 
 TEXTS = {
     "": '[sessions]\ntools = ["opencode"]\n',

@@ -13,8 +13,15 @@ import click
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
 from vault_memory.integrations import settings_paths
-from vault_memory.integrations.auto_memory import copies, notes_folder, usual_folder
-from vault_memory.integrations.install import FileChange, Installer, add_user_settings, switched_off
+from vault_memory.integrations.install import (
+    FileChange,
+    Installer,
+    add_user_settings,
+    copies,
+    notes_folder,
+    switched_off,
+    usual_folder,
+)
 from vault_memory.integrations.settings_paths import InstallPlace
 from vault_memory.rendering.common import plural
 from vault_memory.sessions import projects

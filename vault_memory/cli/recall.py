@@ -88,7 +88,7 @@ def _on_screen(found: dict[str, Any]) -> tuple[str, list[str]]:
     """An answer wrapped to the terminal at hand; and the notes below it, what was left out in the last."""
     import shutil
 
-    from vault_memory.rendering.screen import Screen, recall_screen, wrapped
+    from vault_memory.rendering.recall import Screen, recall_screen, wrapped
 
     is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"  # https://no-color.org
     screen = Screen(shutil.get_terminal_size().columns, not is_plain, found["links"])

@@ -11,19 +11,21 @@ import os
 import re
 import stat
 import time
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vault_memory import startup
-from vault_memory.config import template
-from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
+from vault_memory.config import Config, template
+from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultMemoryError
 from vault_memory.integrations import settings_edit
 from vault_memory.integrations.settings_edit import Document, NotEditableError, Spot
-from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallTarget, Script, SettingsFile
-from vault_memory.integrations.user_settings import add_setting
+from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallPlace, InstallTarget, Script, SettingsFile
+from vault_memory.sessions import projects
+from vault_memory.text.scope_syntax import AGENT_NOTES
 from vault_memory.vault import safe_files
 
 LEFT_BEHIND_SECONDS = 3600.0
@@ -203,6 +205,53 @@ def add_user_settings(environ: Mapping[str, str], added: Mapping[str, bool | str
     return change
 
 
+def add_setting(text: str, table: str, key: str, value: bool | str | Sequence[str]) -> str:
+    """A TOML text with `table.key` set, or with the items that its list lacks; another value there stays.
+
+    Raises RefusedError where the file's form leaves no place for it.
+    """
+    tree = tomllib.loads(text)
+    keys = tree.get(table, {})
+    there = keys.get(key) if isinstance(keys, dict) else None
+    missing = [] if isinstance(value, str | bool) else [item for item in value if item not in (there or ())]
+    wanted = value if isinstance(value, str | bool) else [*missing, *(there or ())]
+    if there is not None and not missing:
+        return text
+    for candidate in _candidates(text, table, key, wanted if there is None else missing, is_new=there is None):
+        try:
+            read = tomllib.loads(candidate)
+        except tomllib.TOMLDecodeError:
+            continue
+        if isinstance(keys, dict) and read == tree | {table: keys | {key: wanted}}:
+            return candidate
+    line = f"{key} = {_written(wanted)}"
+    raise RefusedError(f"`{table}.{key}` cannot be added to your settings.", f"Write `{line}` into [{table}] yourself.")
+
+
+def _candidates(text: str, table: str, key: str, value: Any, is_new: bool) -> Iterator[str]:  # noqa: ANN401
+    """The text with the value in each place where it may belong: what it then means decides."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    if not is_new:
+        for list_start in re.finditer(rf"^[ \t]*(?:{table}\.)?{key}[ \t]*=[ \t]*\[", text, re.MULTILINE):
+            at = list_start.end()
+            items = _written(value)[1:-1]
+            yield f"{text[:at]}{items}{text[at:]}"
+            yield f"{text[:at]}{items}, {text[at:]}"
+        return
+    line = f"{key} = {_written(value)}{end}"
+    for header in re.finditer(rf"^[ \t]*\[[ \t]*{table}[ \t]*\][^\r\n]*(?:\r?\n|\Z)", text, re.MULTILINE):
+        head = header[0] if header[0].endswith("\n") else f"{header[0]}{end}"
+        yield f"{text[: header.start()]}{head}{line}{text[header.end() :]}"
+    gap = end if text.strip() else ""
+    yield f"{text}{'' if text.endswith(end) or not text else end}{gap}[{table}]{end}{line}"
+    yield f"{table}.{line}{text}"
+
+
+def _written(value: Any) -> str:  # noqa: ANN401
+    """A text, a flag or a list of texts as TOML, which writes them as JSON does."""
+    return json.dumps(value, ensure_ascii=False)
+
+
 def find_commands(target: InstallTarget) -> list[Sequence[str]]:
     """The command lines of ours in an agent's files; a file that cannot be read has none."""
     found: list[Sequence[str]] = []
@@ -293,6 +342,51 @@ def is_unchanged(data: bytes) -> bool:
 
 def _hash(data: bytes | None) -> str:
     return hashlib.sha256(data or b"").hexdigest()
+
+
+# --- Claude Code's own notes of a project: its folder in the vault, and copies of what it wrote before ---------------
+
+LARGEST_NOTE_BYTES = 1 << 20
+"""Claude Code reads 25 kB of an index and a topic at a time: what is larger than this is no note of its."""
+
+
+def notes_folder(place: InstallPlace, config: Config) -> Path:
+    """Where the notes of a place's project go; raises UsageError where it is none, RefusedError for a link."""
+    if place.is_user:
+        raise UsageError("--auto-memory is for one project.", "Add --scope project, in the project's folder.")
+    name = projects.find_project(place.project, config, place.environ).removeprefix("project:")
+    if not name or projects.identifier(name) != name:
+        what = f"{place.project} is no project with a name that a folder can have."
+        raise UsageError(what, "Run this in a git repository, or name the folder in `[projects]` of your settings.")
+    folder = config.vault / AGENT_NOTES / name
+    if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(config.vault)):
+        raise RefusedError(f"{folder} leads out of the vault by a link.", "Delete the link, and run again.")
+    return folder
+
+
+def usual_folder(place: InstallPlace) -> Path:
+    """Where Claude Code keeps the notes of a place's project unless a setting says otherwise."""
+    root = os.path.realpath(projects.git_root(place.project) or place.project)
+    return place.claude_folder / "projects" / re.sub(r"[^A-Za-z0-9]", "-", root) / "memory"
+
+
+def copies(source: Path, target: Path) -> list[FileChange]:
+    """What copies the notes below a folder to another, and overwrites none that is there; links are not followed."""
+    found = []
+    for file in sorted(_notes(source)):
+        copy = target / file.relative_to(source)
+        if not os.path.lexists(copy):
+            found.append(FileChange(copy, None, startup.read_regular(file, LARGEST_NOTE_BYTES)))
+    return found
+
+
+def _notes(source: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(source):
+        for name in names:
+            file = Path(folder, name)
+            status = file.lstat()
+            if name.endswith(".md") and stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_NOTE_BYTES:
+                yield file
 
 
 # --- one file, through links and whole -------------------------------------------------------------------------------
