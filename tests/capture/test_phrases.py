@@ -61,40 +61,17 @@ The nightly export starts at 02:30 and takes an hour.
 Our biggest customer is Halvorsen in Bergen.
 every endpoint has to return problem+json
 No, the deposit is 30 percent, not 20.
-use pnpm, not npm
-we use feet for altitude and metres for everything else
-We're going with the oak flooring.
-Decision: the API stays on REST.
 The team meets every Wednesday at 10.
 Don't ever touch the generated files by hand.
-Stop adding docstrings to tests.
 Joris is our accountant and Petra does payroll.
-My wife is called Sanne.
-I'm a pastry chef and work nights.
-I'm allergic to bees.
-I'd rather have short answers.
 I like my coffee plans simple, so keep itineraries to one page
 Backups live on the NAS in the attic.
-Weights are stored in grams.
-Prices are always shown with VAT.
 The culprit was the antivirus locking the file.
-Fixed by pinning numpy below 2.
 we moved the choir rehearsal to Thursdays
 as of March the shop opens on Sundays
-The contract with Veolia ends on 31 December.
-tests must not hit the network
 each reading has to carry its unit
-only Hanna may approve refunds
-The landlord does not allow pets.
 Rechnungen gehen bei uns immer an Frau Lehmann.
-Nachtschichten dürfen höchstens vier hintereinander sein.
-Meine Kollegin Britta macht die Dienstpläne.
-Les devis sont valables trois mois.
-On travaille toujours en millimètres.
 Los pedidos se hacen los martes antes de las doce.
-Usamos euros con dos decimales.
-Os convites têm que sair com seis semanas de antecedência.
-Minha irmã Clara cuida das flores.
 """
 
 NOTHING = r"""
@@ -156,7 +133,9 @@ def _phrases(table: str) -> list[str]:
 
 
 def _found(text: str) -> list[Statement]:
-    return find_statements([SessionTurn(1, True, text)], LANGUAGES)
+    """What a message states in the middle of a session."""
+    before = [SessionTurn(1, True, "have a look at the parser"), SessionTurn(2, False, "Done.")]
+    return find_statements([*before, SessionTurn(3, True, f"ok good. {text}")], LANGUAGES)
 
 
 @pytest.mark.parametrize("text", _phrases(REQUESTS))

@@ -17,10 +17,10 @@ def kept(*said: tuple[str, str], languages: tuple[str, ...] = LANGUAGES) -> list
     ("text", "category", "statement"),
     [
         ("Remember that I'm allergic to penicillin.", "profile", "I'm allergic to penicillin."),
-        ("ok push it. note for later: the lab closes on Fridays at noon", "entities", None),
+        ("ok push it. note for later: the lab closes on Fridays at noon", "patterns", None),
         ("merk dir: Tickets immer mit Nummer im Titel", "patterns", "Tickets immer mit Nummer im Titel"),
-        ("retiens que les sauvegardes tournent à 3 h", "patterns", "Les sauvegardes tournent à 3 h"),
-        ("recuerda que el servidor de pruebas es lento", "patterns", "El servidor de pruebas es lento"),
+        ("retiens que les sauvegardes tournent à 3 h", "entities", "Les sauvegardes tournent à 3 h"),
+        ("recuerda que el servidor de pruebas es lento", "entities", "El servidor de pruebas es lento"),
         ("lembra disso: o gerente abre a loja às 8h", "entities", "O gerente abre a loja às 8h"),
         ("We never deploy without a second pair of eyes", "patterns", None),
         ("i prefer tabs over spaces in this project", "preferences", None),
@@ -76,7 +76,7 @@ def test_what_is_taken_back_later_is_none() -> None:
 def test_a_language_that_is_off_has_requests_alone() -> None:
     said = (("U", "Wir schreiben hier immer auf Deutsch."), ("U", "Merk dir: Berichte zwei Jahre aufheben"))
     assert len(kept(*said)) == 2
-    assert kept(*said, languages=("en",)) == [("patterns", "Berichte zwei Jahre aufheben")]
+    assert kept(*said, languages=("en",)) == [("entities", "Berichte zwei Jahre aufheben")]
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,28 @@
-"""Finds the statements in what somebody said that are worth keeping, by explicit cues. Pure.
+"""Finds the statements in what somebody said that are worth keeping, by how they are built. Pure.
 
-Precision before completeness: a statement is one sentence that stands by itself. What is a question, a hypothesis, a
-joke, a quotation, a task, matter of this day, or was taken back later in the same session, is none.
+Precision before completeness. A sentence is cut into clauses; those that ask for something, suppose, joke, or speak of
+this day are dropped from both ends; what is left is scored by what marks a statement that lasts (WEIGHTS): that it
+gives a reason, answers or corrects the agent, speaks of every time. What was taken back later is none.
 """
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from vault_memory.capture import cues
-from vault_memory.capture.cues import Cue
+from vault_memory.capture.cues import Cue, Grammar
 from vault_memory.embedding.builtin_embedder import builtin
 
-ANSWER_WORDS = 7
-"""An answer has so many words, or it says too little without its question."""
+MIN_WORDS, MAX_WORDS, MAX_CHARS = 4, 45, 600
+"""A statement has so many words, and a sentence that is read so many characters."""
 
-MIN_WORDS, SHORT_WORDS, MAX_WORDS = 4, 7, 45
-"""A statement has so many words; a short one that points back says nothing by itself."""
+REPLY_SENTENCES = 2
+"""So many sentences of a message answer the question before it."""
+
+LEAD_WORDS, NESTED_REQUESTS = 10, 6
+"""So many words of a clause may stand before what asks to remember; so many such words of a sentence are tried."""
 
 TYPED_CHARS, TYPED_LINES = 1500, 12
 """A longer message was pasted, but for what its sender wrote before and after."""
@@ -41,7 +46,7 @@ _MAIL = re.compile(
 )
 _END = re.compile(
     r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rt]\.)\s+(?=\S)"
-    rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{cues.MONTHS}))|(?<=[!?])(?=\w)|\n+"
+    rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{cues.MONTHS}))|(?<=[!?])(?=\w)|(?<=\s[:;][)DP])\s+|\n+"
 )
 """Where a sentence ends: not after an initial, a title, or an ordinal before a month."""
 _MARK = re.compile(r"```|~~~|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", re.IGNORECASE)
@@ -49,19 +54,24 @@ _MARK = re.compile(r"```|~~~|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", 
 _QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„‟«»]{25,}[\"“”»]")
 _QUOTED = re.compile(r"^\s*>|^\s*[\"“„«].{20,}|^\s*\|")
 _OPENING = re.compile(
-    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|so(?! (?:that )?you\b)|and|but|also|well|btw|fyi|nah|nope|yes|yep|yeah|omg|argh|ta"
-    r"|ja|gut|und|oui|et|bom|e|olha|sim|y|sí|bueno|bitte|please|pls|exactly|genau|actually|(?:no|nein|nee|non|não)(?=[,.:!]))\b[,.:!]*\s+)+",
+    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|also|well|btw|fyi|omg|argh|ta|nah|nope|yes|yep|yeah|exactly|exact|right|ja"
+    r"|genau|gut|und|oui|et|bom|e|o|olha|sim|y|sí|bueno|en|top|cool|nice|first|second|third"
+    r"|(?:no|nein|nee|non|não|so|ah non)(?=[,.:!]))\b[,.:!]*\s+)+",
     re.IGNORECASE,
 )
 _ONE_OFF = re.compile(
-    r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
+    r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
-_CLAUSE = re.compile(r"[,;] | (?:so|because|but|und|aber|donc|mais|pero|mas) ")
+_BREAK = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|cause|because|aber|denn|donc|mais|pero|mas)\s)")
+"""Where one clause of a sentence ends."""
+_MARKS = " ,;:-–—("
 _CLAUSE_END = re.compile(r"[,.;!?\n]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Nobody types these: the line was pasted from a terminal."""
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"\w+")
+_SUBJECT = re.compile(r"(?P<name>[^\W\d_a-z][\w'’-]*(?: [^\W\d_a-z][\w'’-]*)?)(?: \([^()]*\))? ")
+_NAME = re.compile(r"(?<!^)(?<![.!?:] )\b[A-ZÄÖÜÉ][\w-]+")
 
 
 class Statement(NamedTuple):
@@ -85,20 +95,56 @@ class SessionTurn(NamedTuple):
     text: str
 
 
+class Setting(NamedTuple):
+    """Where in a session a sentence stands."""
+
+    is_first: bool = False
+    """In the first message, which says what is the matter and what to do."""
+    is_reply: bool = False
+    """In an answer to the agent's question."""
+    is_opening: bool = False
+    """The first sentence of its message."""
+    is_acknowledged: bool = False
+    """The agent's next words take it up."""
+
+
+WEIGHTS: Mapping[str, float] = {
+    "first": -1.4, "opening": -1.0, "reply": 0.5, "acknowledged": 0.3, "always": 0.7, "ours": 0.4, "duty": 0.4,
+    "pointing": -0.3, "reason": 0.5, "verb": 0.6, "past": 0.5, "number": 0.4, "name": 0.8, "bare": 0.5, "status": -1.5,
+    "short": -1.4, "long": 1.0, "clauses": 0.9, "report": -1.5, "wish": 2.0, "custom": 1.0, "named": 2.2, "cause": 1.5,
+}  # fmt: skip
+"""How much each mark tells of a sentence that lasts."""
+
+BIAS, LEAST_SCORE = -0.8, 0.6
+
+
 def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
     """What a session's user stated that is worth keeping, in the order in which it was said."""
     found: list[Statement] = []
-    question = ""
-    for said in messages:
-        if said.by_user:
-            found += _of_message(said, question, languages)
-            question = ""
-        else:
+    question, is_first = "", True
+    usual = _usual_language(messages, languages)
+    for place, said in enumerate(messages):
+        if not said.by_user:
             question = _last_question(said.text)
+            continue
+        after = next((one.text for one in messages[place + 1 : place + 2] if not one.by_user), "")
+        setting = Setting(
+            is_first, bool(question), True,
+            cues.ACKNOWLEDGED.match(after) is not None,
+        )  # fmt: skip
+        found += _of_message(said, question, setting, (languages, usual))
+        question, is_first = "", False
     return [one for one in found if not is_taken_back(one, messages)]
 
 
-def _of_message(said: SessionTurn, question: str, languages: tuple[str, ...]) -> Iterator[Statement]:
+def _usual_language(messages: Sequence[SessionTurn], languages: Sequence[str]) -> str:
+    words = [word for said in messages if said.by_user for word in words_of(said.text[:TYPED_CHARS])]
+    return cues.language_of(words, languages)
+
+
+def _of_message(
+    said: SessionTurn, question: str, setting: Setting, spoken: tuple[Sequence[str], str]
+) -> Iterator[Statement]:
     """What one message of the user's states; `question` is the agent's that it answers, or ""."""
     before, is_announced = "", False
     for place, sentence in enumerate(split_sentences(said.text)):
@@ -106,18 +152,347 @@ def _of_message(said: SessionTurn, question: str, languages: tuple[str, ...]) ->
         sentence = _BULLET.sub("", sentence)
         text, points_back = _requested(sentence)
         if is_announced or text:
-            statement = _request(text or sentence, said.number, sentence, languages)
+            statement = _request(text or sentence, said.number, sentence, spoken)
             is_announced = is_announced and is_bullet
         elif points_back and sentence.endswith(":"):
             statement, is_announced = None, True
         elif points_back:
-            statement = _request(before, said.number, before, languages)
+            statement = _request(before, said.number, before, spoken)
         else:
-            statement = _assent(sentence, asked, said.number) or read_statement(sentence, said.number, languages)
-            statement = statement or _answer(sentence, asked, said.number)
+            here = setting._replace(is_opening=place == 0, is_reply=setting.is_reply and place < REPLY_SENTENCES)
+            statement = _assent(sentence, asked, said.number) or _read(sentence, said.number, here, spoken)
         before = sentence
         if statement:
             yield statement
+
+
+def is_statable(sentence: str) -> bool:
+    """Whether a sentence may state something that lasts: no question, guess, joke, task, nor matter of this day."""
+    name = cues.language_of(words_of(sentence), [*cues.LANGUAGES])
+    return bool(name and _lasting(sentence, cues.grammar(name)))
+
+
+def is_request(text: str) -> bool:
+    """Whether a text begins by asking to remember something."""
+    return _requested(text) != ("", False)
+
+
+def _read(sentence: str, message: int, setting: Setting, spoken: tuple[Sequence[str], str]) -> Statement | None:
+    """The statement that a sentence makes by how it is built; None where there is none."""
+    if len(sentence) > MAX_CHARS:
+        return None
+    languages, usual = spoken
+    name = cues.language_of(words_of(sentence), languages, usual)
+    text = _lasting(sentence, cues.grammar(name)) if name else ""
+    if not text:
+        return None
+    if setting.is_opening:
+        setting = setting._replace(is_opening=_OPENING.sub("", sentence).startswith(text))
+    score = _score(marks(text, cues.grammar(name), setting))
+    if score < LEAST_SCORE:
+        return None
+    return Statement(_capitalised(text), _cue_of(text, cues.grammar(name))._replace(certainty=score), message, sentence)
+
+
+def _score(found: Mapping[str, bool]) -> float:
+    total = BIAS + sum(WEIGHTS.get(name, 0.0) for name, holds in found.items() if holds)
+    return 1 / (1 + math.exp(-total))
+
+
+def marks(text: str, grammar: Grammar, setting: Setting) -> Mapping[str, bool]:
+    """Which of the marks of WEIGHTS a text has."""
+    words, lower = words_of(text), _lower(text)
+    is_named, is_wish = _is_named(words, grammar), grammar.has("wishes", words[:3])
+    is_cause = grammar.has("causes", words)
+    is_custom = grammar.has("ours", words) and (grammar.has("always", words) or grammar.has("changes", words))
+    is_general = is_named or is_wish or is_cause or is_custom or any(grammar.has(name, words) for name in _GENERAL)
+    return {
+        "first": setting.is_first and not is_general,
+        "reply": setting.is_reply,
+        "opening": setting.is_opening and not is_general,
+        "acknowledged": setting.is_acknowledged,
+        "always": grammar.has("always", words),
+        "ours": grammar.has("ours", words),
+        "duty": grammar.has("duty", words),
+        "wish": is_wish,
+        "cause": is_cause,
+        "pointing": grammar.has("pointing", words[:1]),
+        "reason": grammar.has("reasons", words),
+        "verb": grammar.has("verbs", words),
+        "past": grammar.past.search(lower) is not None,
+        "number": re.search(r"\d", text) is not None,
+        "name": _NAME.search(text) is not None,
+        "bare": bool(words) and words[0] not in grammar.common,
+        "report": words[:1] == ["i"] and grammar.past.search(lower) is not None and not grammar.has("changes", words),
+        "status": cues.STATUS.search(lower) is not None,
+        "short": len(words) < 7,
+        "named": is_named,
+        "custom": is_custom,
+        "long": len(words) > 14,
+        "clauses": _BREAK.search(text) is not None,
+    }
+
+
+def _is_named(words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a sentence says of a name, which nothing stands before, that it does something with a thing."""
+    if len(words) < 4 or words[0] in grammar.common or words[1] in grammar.openers | cues.COPULAS:
+        return False
+    return grammar.third.search(words[1]) is not None and (
+        words[2] in grammar.classes["determiners"] or words[2][0].isdigit()
+    )
+
+
+_GENERAL = ("always", "duty")
+"""Classes whose words make a sentence general, wherever it stands."""
+
+
+def _lasting(sentence: str, grammar: Grammar) -> str:
+    """What of a sentence may last: without clauses at its ends that ask, suppose, joke, or speak of this day."""
+    lower, text = _lower(sentence), _OPENING.sub("", sentence)
+    if not MIN_WORDS <= _count(sentence) <= MAX_WORDS or lower.rstrip(" .").endswith(":"):
+        return ""
+    if _is_question(text, grammar) or _is_foreign(sentence):
+        return ""
+    spans = _clauses(text)
+    first, is_supposed = 0, False
+    while first < len(spans):
+        clause = text[slice(*spans[first])]
+        is_supposed = is_supposed or _supposes(clause, grammar)
+        if is_supposed:
+            return ""
+        if not _drops(clause, grammar, is_start=True):
+            break
+        first += 1
+    last = first
+    while last < len(spans) and not _drops(text[slice(*spans[last])], grammar, is_start=False):
+        last += 1
+    if first == last:
+        return ""
+    kept = text[spans[first][0] : spans[last - 1][1]]
+    if first and cues.HABIT.match(_lower(kept)):
+        kept = text[: spans[last - 1][1]]
+    return kept.strip() if _count(kept) >= MIN_WORDS else ""
+
+
+def _is_foreign(sentence: str) -> bool:
+    """Whether a sentence hands on what others said, or a secret."""
+    return bool(cues.SECRET.search(sentence) or cues.REPORTED.search(_lower(sentence)))
+
+
+def _clauses(text: str) -> list[tuple[int, int]]:
+    """Where each clause of a text begins and ends."""
+    ends = list(_BREAK.finditer(text))
+    starts = [0, *(one.end() for one in ends)]
+    return list(zip(starts, [*(one.start() for one in ends), len(text)], strict=True))
+
+
+def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
+    """Whether a clause is none that a statement may begin with, or go on with."""
+    lower, words = _lower(clause), words_of(clause)
+    if not words:
+        return is_start
+    if _is_passing(lower) or cues.IRONY.search(lower) or cues.SUPPOSED.search(lower) or cues.RETRACTION.search(lower):
+        return True
+    if not is_start and grammar.unreal.search(lower):
+        return True
+    return _is_order(clause, words, grammar, is_start)
+
+
+def _supposes(clause: str, grammar: Grammar) -> bool:
+    """Whether a sentence that goes on from this clause is a supposition."""
+    lower = _lower(clause)
+    return cues.IF.match(lower) is not None or bool(grammar.unreal.search(lower) or cues.SUPPOSED.search(lower))
+
+
+def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: bool) -> bool:
+    """Whether a clause tells the agent to do something, once: no subject stands before what it begins with."""
+    lower = _lower(clause)
+    if words[0] in grammar.classes["yours"]:
+        return True
+    if grammar.has("always", [*words[:3], *words[-2:]]) or cues.CONTRAST.search(lower) or words[0] in cues.NO:
+        return False
+    if words[0] in cues.DONT or words[0] in grammar.classes["orders"] or cues.PLEASE.search(lower):
+        return True
+    if words[0] in grammar.openers or not words[0][0].isalpha() or (clause[0].isupper() and not is_start):
+        return False
+    if len(words) < 3:
+        return is_start
+    second = words[1]
+    if second in grammar.classes["verbs"] | grammar.classes["duty"] | grammar.classes["denying"] | cues.CONJUNCTIONS:
+        return False
+    if second in grammar.classes["prepositions"] and any(grammar.has(name, words[2:6]) for name in ("always", "duty")):
+        return False
+    return (second in grammar.openers or second in grammar.classes["pointing"]) and not words[0].endswith("s")
+
+
+def _is_question(sentence: str, grammar: Grammar) -> bool:
+    """Whether a sentence asks, with or without its mark."""
+    first = words_of(sentence[:40])[:1]
+    return (
+        sentence.rstrip().endswith("?")
+        or grammar.has("questions", first)
+        or (first != [] and first[0] in grammar.classes["asking"])
+    )
+
+
+def _request(text: str, message: int, sentence: str, spoken: tuple[Sequence[str], str]) -> Statement | None:
+    """What somebody asked to remember, as a statement, without clauses at its end that are matter of this day."""
+    if len(text) > MAX_CHARS or cues.IRONY.search(sentence) or _is_foreign(sentence):
+        return None
+    name = cues.language_of(words_of(text), [*cues.LANGUAGES], spoken[1])
+    spans = _clauses(text)
+    last = next((place for place, span in enumerate(spans) if _is_passing(_lower(text[slice(*span)]))), len(spans))
+    lasting = text[: spans[last - 1][1]].strip() if last else ""
+    lower = _lower(lasting)
+    if not 2 <= _count(lasting) <= MAX_WORDS or cues.SUPPOSED.search(lower) or cues.RETRACTION.search(lower):
+        return None
+    if name and _supposes(lasting, cues.grammar(name)):
+        return None
+    cue = _cue_of(lasting, cues.grammar(name)) if name else cues.REQUEST
+    return Statement(_capitalised(lasting), cue._replace(certainty=1.0), message, sentence, is_request=True)
+
+
+def _requested(sentence: str) -> tuple[str, bool]:
+    """What a sentence asks to remember, and whether it asks for something that it does not say itself."""
+    text = _OPENING.sub("", sentence[:MAX_CHARS])
+    lower = _lower(text)
+    for request in islice(cues.REMEMBER.finditer(lower), NESTED_REQUESTS):
+        clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
+        lead = words_of(lower[clause : request.start()])
+        if not (cues.NO_REQUEST.match(lower, request.end()) or len(lead) > LEAD_WORDS or _is_told(lead)):
+            return _content(text, lower, request, clause)
+    return "", False
+
+
+def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:
+    """What is to be remembered: what a colon or "that" announces, else what follows the request, or goes before it."""
+    for pattern in (cues.COLON, cues.THAT):
+        link = pattern.match(lower, request.end())
+        if link and _count(text[link.end() :]) >= MIN_WORDS - 2:
+            return _inner(text[link.end() :].lstrip(_MARKS)), False
+    filler = cues.FILLER.match(lower, request.end())
+    rest = text[filler.end() if filler else request.end() :].lstrip(_MARKS)
+    if _count(rest) >= MIN_WORDS - 1 and not cues.CONSEQUENCE.match(_lower(rest)):
+        return _inner(rest), False
+    before = text[: request.start() if request["time"] or not clause else clause].strip(_MARKS)
+    return (before, False) if _count(before) >= MIN_WORDS else ("", True)
+
+
+def _inner(text: str) -> str:
+    """What is asked for within what was asked for: `for later: remember that …`."""
+    inner, _ = _requested(text) if len(text) < MAX_CHARS else ("", False)
+    return inner or text
+
+
+def _is_told(lead: Sequence[str]) -> bool:
+    """Whether a word for remembering stands in what somebody tells of themselves, or asks."""
+    return lead[-1:] != [] and (lead[-1] in cues.TELLERS or lead[:2] in (["do", "you"], ["did", "you"]))
+
+
+def _assent(sentence: str, question: str, message: int) -> Statement | None:
+    """What the agent asked and a person affirmed, where their own words do not say it."""
+    lower, asked = _lower(sentence), _lower(question)
+    if not (question and cues.ASSENT.match(lower) and cues.STATE_QUESTION.match(asked)):
+        return None
+    if not 2 <= _count(sentence) <= MAX_WORDS or any(
+        pattern.search(lower) for pattern in (cues.IRONY, cues.SUPPOSED, cues.PASSING)
+    ):
+        return None
+    if cues.PASSING.search(asked) or not MIN_WORDS <= _count(question) <= MAX_WORDS:
+        return None
+    return Statement(f"{question} – {_capitalised(sentence)}", cues.ANSWER, message, f"{question} {sentence}")
+
+
+def _cue_of(text: str, grammar: Grammar) -> Cue:
+    """What kind of statement a text is."""
+    words, lower = words_of(text), _lower(text)
+    for cue, holds in (
+        (cues.CAUSE, grammar.has("causes", words)),
+        (cues.CHANGE, grammar.has("changes", words)),
+        (cues.PREFERENCE, grammar.has("wishes", words[:3])),
+        (cues.PROFILE, bool(words) and words[0] in grammar.classes["mine"] and not grammar.has("ours", words)),
+        (cues.RULE, grammar.has("always", words) or grammar.has("duty", words)),
+        (cues.CHANGE, cues.DATE.search(lower) is not None),
+        (cues.PROFILE, grammar.has("mine", words)),
+    ):
+        if holds:
+            return cue
+    return cues.FACT
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in small letters."""
+    return [word.replace("’", "'").lower() for word in cues.WORD.findall(text)]
+
+
+def find_log_statements(line: str, number: int, languages: tuple[str, ...]) -> Iterator[Statement]:
+    """The statements that a line of a log makes: of somebody by name, what was agreed, what it says to remember."""
+    name = ""
+    for sentence in split_sentences(line):
+        if name and (pronoun := cues.PRONOUN.match(sentence)):
+            sentence = f"{name}{sentence[pronoun.end() :]}"
+        language = cues.language_of(words_of(sentence), languages)
+        subject = _subject(sentence, cues.grammar(language)) if language else ""
+        name = subject or (name if cues.PRONOUN.match(sentence) else "")
+        text, _ = _requested(sentence)
+        if text:
+            if statement := _request(text, number, sentence, (languages, "")):
+                yield statement
+        elif language and _lasts_in_log(sentence, subject, cues.grammar(language)):
+            cue = _cue_of(sentence, cues.grammar(language))
+            yield Statement(sentence, cues.FACT if cue is cues.PROFILE else cue, number, sentence, subject=subject)
+
+
+def _subject(sentence: str, grammar: Grammar) -> str:
+    """The name with which a sentence of a log begins; "" for none."""
+    found = _SUBJECT.match(sentence)
+    return found["name"] if found and words_of(found["name"])[0] not in grammar.common else ""
+
+
+def _lasts_in_log(sentence: str, subject: str, grammar: Grammar) -> bool:
+    """Whether a sentence of a log tells of what was agreed or has changed, or of a name what is so as a rule."""
+    lower, words = _lower(sentence), words_of(sentence)
+    if _lasting(sentence, grammar) != sentence.strip() or cues.STATUS.search(lower):
+        return False
+    if cues.AGREED.match(lower):
+        return True
+    if not subject or grammar.has("changes", words) or grammar.has("wishes", words):
+        return bool(subject)
+    is_told = grammar.past.search(lower) is not None
+    verb = words_of(_SUBJECT.sub("", sentence))[:1]
+    return not is_told and (cues.COPULAS.isdisjoint(verb) or _score(marks(sentence, grammar, Setting())) >= LEAST_SCORE)
+
+
+def _is_passing(lower: str) -> bool:
+    """Whether a sentence speaks of this day, or of one number among many."""
+    return bool(cues.PASSING.search(lower) or _ONE_OFF.search(lower))
+
+
+def _last_question(text: str) -> str:
+    """The question with which a message ends; "" for none."""
+    *_, last = ("", *split_sentences(text))
+    return last if last.endswith("?") else ""
+
+
+def _lower(text: str) -> str:
+    return text.lower().replace("’", "'")
+
+
+def _count(text: str) -> int:
+    return len(_WORD.findall(text))
+
+
+def _capitalised(text: str) -> str:
+    text = text.strip()
+    return text[:1].upper() + text[1:]
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """The sentences of a message, without what is quoted or pasted."""
+    for part in _END.split(_typed(_own_words(text))):
+        sentence = part.strip()
+        if sentence and not _QUOTED.search(sentence) and not _CONTROL.search(sentence):
+            yield sentence
 
 
 def _typed(text: str) -> str:
@@ -158,161 +533,10 @@ def _own_words(text: str) -> str:
     """A message without code, blocks, long quotations, and without the text that a line of it announces."""
     text = _QUOTATION.sub("\0", _ends(_without_blocks(text)))
     for lead in cues.LEAD_IN.finditer(text):
-        if not cues.request_pattern().search(_lower(lead[0][:TYPED_CHARS])):
+        if not is_request(lead[0]):
             text = text[: lead.start()]
             break
     return text.replace("\0", "")
-
-
-def is_statable(sentence: str) -> bool:
-    """Whether a sentence may state something that lasts: no question, guess, joke, task, nor matter of this day."""
-    lower = _lower(sentence)
-    return _may_state(lower) and not _is_passing(lower) and bool(_without_lead(sentence))
-
-
-def is_request(text: str) -> bool:
-    """Whether a text begins by asking to remember something."""
-    return cues.request_pattern().match(_lower(text)) is not None
-
-
-def split_sentences(text: str) -> Iterator[str]:
-    """The sentences of a message, without what is quoted or pasted."""
-    for part in _END.split(_typed(_own_words(text))):
-        sentence = part.strip()
-        if sentence and not _QUOTED.search(sentence) and not _CONTROL.search(sentence):
-            yield sentence
-
-
-def read_statement(sentence: str, message: int, languages: tuple[str, ...]) -> Statement | None:
-    """The statement that a sentence makes by its words, without a request; None where it is not to be kept."""
-    text = _without_lead(sentence)
-    body = _lower(text)
-    if not _may_state(_lower(sentence)) or _count(text) < MIN_WORDS or _is_passing(body) or _is_open(body):
-        return None
-    cue = _cue_of(body, languages)
-    return Statement(_capitalised(text), cue, message, sentence) if cue else None
-
-
-def _request(text: str, message: int, sentence: str, languages: tuple[str, ...]) -> Statement | None:
-    """What somebody asked to remember, as a statement, without clauses at its end that are matter of this day."""
-    clauses = [text, *(text[: comma.start()] for comma in reversed(list(_CLAUSE.finditer(text))))]
-    lasting = next((clause for clause in clauses if not _is_passing(_lower(clause))), "")
-    lower = _lower(lasting)
-    if not _may_state(lower.rstrip("?"), least=2):
-        return None
-    cue = _cue_of(lower, languages) or cues.REQUEST
-    return Statement(_capitalised(lasting), cue, message, sentence, is_request=True)
-
-
-def find_log_statements(line: str, number: int, languages: tuple[str, ...]) -> Iterator[Statement]:
-    """The statements that a line of a log makes: of somebody by name, what was agreed, what it says to remember."""
-    name = ""
-    for sentence in split_sentences(line):
-        if name and (pronoun := cues.PRONOUN.match(sentence)):
-            sentence = f"{name}{sentence[pronoun.end() :]}"
-        subject = cues.subject(languages, sentence)
-        name = subject or (name if cues.PRONOUN.match(sentence) else "")
-        lower = _lower(sentence)
-        if not _may_state(lower) or _is_open(lower):
-            continue
-        if is_request(sentence):
-            text, _ = _requested(sentence)
-            if statement := text and _request(text, number, sentence, languages):
-                yield statement
-        elif (subject or cues.AGREED.match(lower)) and not _is_passing(lower):
-            cue = _cue_of(lower, languages) or cues.ABOUT
-            yield Statement(sentence, cues.ABOUT if cue is cues.PROFILE else cue, number, sentence, subject=subject)
-
-
-def _requested(sentence: str) -> tuple[str, bool]:
-    """What a sentence asks to remember, and whether it asks for something that it does not say itself."""
-    text, asks = _OPENING.sub("", sentence), False
-    while request := cues.request_pattern().search(_lower(text)):
-        before, rest = text[: request.start()].strip(" ,;:-–—("), text[request.end() :].lstrip(" ,;:-–—")
-        asks = True
-        if _count(rest) >= MIN_WORDS - 1:
-            text = rest
-        elif _count(before) >= MIN_WORDS and not cues.BACKWARD.match(_lower(before)):
-            return before, False
-        else:
-            return "", True
-    return (text if asks else ""), False
-
-
-def _assent(sentence: str, question: str, message: int) -> Statement | None:
-    """What the agent asked and a person affirmed, where their own words do not say it."""
-    lower, asked = _lower(sentence), _lower(question)
-    if not (question and cues.ASSENT.match(lower) and cues.STATE_QUESTION.match(asked) and _may_state(lower, least=1)):
-        return None
-    if cues.STATES.search(_lower(_without_lead(sentence))) or not _may_state(asked.rstrip("?")) or _is_passing(asked):
-        return None
-    return Statement(f"{question} – {_capitalised(sentence)}", cues.ANSWER, message, f"{question} {sentence}")
-
-
-def _answer(sentence: str, question: str, message: int) -> Statement | None:
-    """What a person answered to the agent's question in a whole sentence."""
-    text = _without_lead(sentence)
-    if not question or not _may_state(_lower(sentence)) or _is_passing(_lower(sentence)) or _is_open(_lower(text)):
-        return None
-    if _count(text) >= ANSWER_WORDS and cues.STATES.search(_lower(text)) and not cues.POINTING.search(_lower(text)):
-        return Statement(_capitalised(text), cues.ANSWER, message, sentence)
-    return None
-
-
-def _is_passing(lower: str) -> bool:
-    """Whether a sentence speaks of this day, or of one number among many."""
-    return bool(cues.PASSING.search(lower) or _ONE_OFF.search(lower))
-
-
-def _is_open(lower: str) -> bool:
-    """Whether a short sentence speaks of something that only the talk before it names."""
-    return _count(lower) <= SHORT_WORDS and cues.POINTING.search(lower) is not None
-
-
-def _may_state(lower: str, least: int = MIN_WORDS) -> bool:
-    if not least <= _count(lower) <= MAX_WORDS or lower.rstrip().endswith("?") or "[redacted" in lower:
-        return False
-    if cues.RETRACTION.match(_OPENING.sub("", lower)):
-        return False
-    return not any(pattern.search(lower) for pattern in (cues.HYPOTHESIS, cues.IRONY, cues.SECRET, cues.REPORTED))
-
-
-def _without_lead(sentence: str) -> str:
-    """A sentence without clauses at its beginning that ask for something or speak of what came before."""
-    text = _OPENING.sub("", sentence)
-    while (cues.TASK.match(_lower(text)) and not cues.STANDING.search(_lower(text))) or cues.BACKWARD.match(
-        _lower(text)
-    ):
-        _, comma, rest = text.partition(", ")
-        if not comma:
-            return ""
-        text = _OPENING.sub("", rest)
-    return text
-
-
-def _cue_of(lower: str, languages: tuple[str, ...]) -> Cue | None:
-    """The first cue that marks a sentence, in small letters; what only describes a moment has none."""
-    found = next((cue for cue in cues.ORDER if cues.pattern(cue, languages).search(lower)), None)
-    return None if found in cues.WEAK and cues.MOMENT.search(lower) else found
-
-
-def _last_question(text: str) -> str:
-    """The question with which a message ends; "" for none."""
-    *_, last = ("", *split_sentences(text))
-    return last if last.endswith("?") else ""
-
-
-def _lower(text: str) -> str:
-    return text.lower().replace("’", "'")
-
-
-def _count(text: str) -> int:
-    return len(_WORD.findall(text))
-
-
-def _capitalised(text: str) -> str:
-    text = text.strip()
-    return text[:1].upper() + text[1:]
 
 
 def is_taken_back(statement: Statement, messages: Sequence[SessionTurn]) -> bool:
@@ -323,19 +547,29 @@ def is_taken_back(statement: Statement, messages: Sequence[SessionTurn]) -> bool
     return any(
         _takes_back(text, retraction, own, is_next=place < 2)
         for place, text in enumerate(map(_ends, [same.rpartition(statement.sentence)[2], *later]))
-        for retraction in islice(cues.RETRACTION.finditer(_lower(text)), RETRACTIONS)
+        for retraction in _retractions(_lower(text), is_next=place == 1)
     )
 
 
+def _retractions(lower: str, *, is_next: bool) -> Iterator[re.Match[str]]:
+    yield from islice(cues.RETRACTION.finditer(lower), RETRACTIONS)
+    if is_next and (interruption := cues.INTERRUPTION.search(lower, 0, AT_ONCE_CHARS)):
+        yield interruption
+
+
 def _takes_back(text: str, retraction: re.Match[str], own: set[str], *, is_next: bool) -> bool:
-    """Whether a retraction names one of these words in its clause, or in the first one after it that names anything;
-    one that opens the very next thing somebody says and names nothing ("scrap that") is about what was said last."""
+    """Whether a retraction names one of these words in its clause, or in the first one after it that names anything.
+
+    In the very next thing somebody says it may also name them anywhere around, or nothing at all ("scrap that").
+    """
     start, end = retraction.span()
-    before = _telling(_CLAUSE_END.split(text[max(0, start - RETRACTION_CHARS) : start])[-1])
+    near = text[max(0, start - RETRACTION_CHARS) : start]
+    before = _telling(near if is_next else _CLAUSE_END.split(near)[-1])
     clause, *further = map(_telling, _CLAUSE_END.split(text[end : end + RETRACTION_CHARS]))
     if is_next and start < AT_ONCE_CHARS and not clause:
         return True
-    return bool(own & (before | next(filter(None, [clause, *further]), set())))
+    after = set().union(clause, *further) if is_next else next(filter(None, [clause, *further]), set())
+    return bool(own & (before | after))
 
 
 def _telling(text: str) -> set[str]:
