@@ -125,6 +125,10 @@ _FOLDER = _must_be(
     lambda name: name.strip() and ".." not in name.replace("\\", "/").split("/"),
     lambda name: folder_key(name.replace("\\", "/")),
 )
+_DAILY = _must_be(
+    'a folder inside the vault, such as "memory"',
+    lambda value: _is_text(value) and ".." not in re.split(r"[/\\]", value),
+)
 _BANK = _must_be(
     'a folder inside the vault, such as "bank"',
     lambda value: _is_text(value) and _is_plain_path(value.rstrip("/")), lambda value: value.rstrip("/"),
@@ -171,7 +175,7 @@ class Config:
 
     vault: Path = _own(_PATH, MISSING)
     index_path: Path | None = _own(_PATH)
-    daily_folder: str | None = _setting(_TEXT, key="vault.daily_folder")
+    daily_folder: str | None = _setting(_DAILY, key="vault.daily_folder")
     daily_format: str | None = _setting(_TEXT, key="vault.daily_format")
     bank_folder: str = _setting(_BANK, STANDARD.bank, key="vault.bank")
     core_file: str = _setting(_CORE, STANDARD.core, key="vault.core")

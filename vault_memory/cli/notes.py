@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,38 +31,57 @@ from vault_memory.rendering.notes import (
 )
 from vault_memory.search import request
 from vault_memory.search.get import open_named, parse_span
+from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from vault_memory.memory import Memory
     from vault_memory.search.answer import Result
 
 
 SETTINGS = ".memory/config.toml"
-CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md", "bank/proposals.md")
+
+QUESTIONS = {
+    "daily_folder": "Folder of the daily notes",
+    "bank": "Folder of the pages made from them",
+    "core": "Note of what agents should always know",
+}
+"""The names that a person may choose, by their keys below [vault]."""
 
 
 @command("memory init ~/Notes", short_help="Create the missing parts of a vault; overwrites nothing.")
 @click.argument("path", required=False)
 @click.option("--daily-folder", metavar="NAME", help="Where daily notes are (memory, or as Obsidian has it).")
+@click.option("--bank", metavar="NAME", help="Where the pages made from them are (bank).")
+@click.option("--core", metavar="NAME", help="The note of what agents should always know (memory.md).")
 @click.option("--dry-run", is_flag=True, help="Only say what would be created.")
-def init(shared: Shared, path: str | None, daily_folder: str | None, dry_run: bool) -> None:
-    """Create the missing parts of a vault (PATH, else --vault, else here) from the templates; overwrites nothing."""
-    from vault_memory.config import template
+def init(shared: Shared, path: str | None, dry_run: bool, **options: str | None) -> None:
+    """Create the missing parts of a vault (PATH, else --vault, else here) from the templates; overwrites nothing.
 
+    On a terminal it asks for the names that no option gives.
+    """
     root = Path(path or shared.vault or ".").expanduser().absolute()
-    logs = _daily_folder(root)
-    wanted = {name: name for name in CREATED} | {SETTINGS: "config.toml", ".memory/.gitignore": "gitignore"}
-    daily = f"daily_folder = {json.dumps(daily_folder, ensure_ascii=False)}"
-    if daily_folder and os.path.exists(root / SETTINGS):
-        raise UsageError(f"{root / SETTINGS} already exists.", f"Write {daily} below [vault] in it.")
+    layout, has_settings = _layout_of(root), os.path.exists(root / SETTINGS)
+    named = {key: _checked_name(key, name) for key, name in options.items() if name is not None}
+    if named and has_settings:
+        lines = " and ".join(_setting_lines(named))
+        raise UsageError(f"{root / SETTINGS} already exists.", f"Write {lines} below [vault] in it.")
+    if shared.can_ask() and not has_settings:
+        named |= _ask_names({key: name for key, name in layout._asdict().items() if key not in named})
+    layout = layout._replace(**named)
+    wanted = {
+        layout.core: "memory.md", layout.world: "bank/world.md", layout.experience: "bank/experience.md",
+        layout.opinions: "bank/opinions.md", layout.proposals: "bank/proposals.md", SETTINGS: "config.toml",
+        ".memory/.gitignore": "gitignore",
+    }  # fmt: skip
     missing = {target: source for target, source in wanted.items() if not os.path.exists(root / target)}
-    if os.path.exists(root / "MEMORY.md"):
-        missing.pop("memory.md", None)
-    folders = [name for name in (daily_folder or logs, "bank/entities") if name and not os.path.isdir(root / name)]
+    if any(os.path.exists(root / core) for core in layout.cores):
+        missing.pop(layout.core, None)
+    folders = [layout.daily_folder, layout.entities.rstrip("/")]
+    folders = [name for name in folders if name and not os.path.isdir(root / name)]
     for name in (*folders, *missing):
         if not locations.is_inside(root, root / name):
             raise RefusedError(
@@ -73,15 +93,7 @@ def init(shared: Shared, path: str | None, daily_folder: str | None, dry_run: bo
                 (root / folder).mkdir(parents=True)
             shared.note_outer_vault(str(root))
             for target, source in missing.items():
-                is_ours = target.startswith(".memory/")
-                if is_ours:
-                    make_private((root / target).parent)
-                opener = private if is_ours else None
-                text = template(source).read_text("utf-8")
-                if target == SETTINGS and daily_folder:
-                    text = text.replace('# daily_folder = "memory"', daily)
-                with open(root / target, "xb", opener=opener) as handle:
-                    handle.write(text.encode())
+                _create(root / target, _filled(source, layout, named))
         except OSError as error:
             raise VaultError(
                 f"{root} cannot be written: {error.strerror}.", "Choose a folder you may write to."
@@ -96,18 +108,66 @@ def init(shared: Shared, path: str | None, daily_folder: str | None, dry_run: bo
         shared.note(f'Next: memory --vault "{root}" retain "a first fact"')
 
 
-def _daily_folder(root: Path) -> str:
-    """Where the daily notes of what is to be a vault lie; raises RefusedError where a known vault's notes are gone."""
-    from vault_memory.memory import Memory
+def _layout_of(root: Path) -> Layout:
+    """How what is to be a vault is laid out so far; raises RefusedError where a known vault's notes are gone."""
+    from vault_memory.config import load
+    from vault_memory.vault.vault import Vault
 
-    vault = Memory(str(root)).vault if os.path.isdir(root) else None
+    config = load(str(root))
+    vault = Vault(config) if os.path.isdir(root) else None
     known = locations.remembered(root)
     if known and not (vault and vault.walk().notes):
         raise RefusedError(
             f"{root} held {plural(known, 'note')} and holds none now: nothing was created.",
             f"Check that its drive is mounted. If the notes are really gone, delete {locations.memory_of(root)}.",
         )
-    return vault.daily.folder if vault else "memory"
+    new = Layout(config.bank_folder, config.core_file, (config.daily_folder or STANDARD.daily_folder).strip("/"))
+    return vault.layout if vault else new
+
+
+def _ask_names(names: "Mapping[str, str]") -> dict[str, str]:
+    """Ask for each of these names; those that were changed."""
+    click.echo("Enter keeps the name in brackets.", err=True)
+    found: dict[str, str] = {}
+    for key in (key for key in QUESTIONS if key in names):
+        usual = names[key] or "/"
+        told = click.prompt(QUESTIONS[key], default=usual, value_proc=partial(_checked_name, key), err=True)
+        found |= {key: told} if told != usual.strip("/") else {}
+    return found
+
+
+def _checked_name(key: str, name: str) -> str:
+    from vault_memory.config import SETTINGS as KEYS
+
+    try:
+        checked: str = KEYS[f"vault.{key}"].metadata["check"](name)
+    except ValueError as error:
+        raise click.UsageError(f"`{clean(name)}` {error}.") from error
+    return checked.strip("/")
+
+
+def _setting_lines(named: "Mapping[str, str]") -> list[str]:
+    return [f"{key} = {json.dumps(name or '/', ensure_ascii=False)}" for key, name in named.items()]
+
+
+def _filled(source: str, layout: Layout, named: "Mapping[str, str]") -> str:
+    """A template with the names that were chosen."""
+    from vault_memory.config import template
+
+    text = template(source).read_text("utf-8")
+    if source == "config.toml":
+        for line in _setting_lines(named):
+            usual = next(each for each in text.split("\n") if each.startswith(f"# {line.partition('=')[0]}="))
+            text = text.replace(usual, line)
+    return text.replace("memory.md", layout.core) if source == "bank/proposals.md" else text
+
+
+def _create(file: Path, text: str) -> None:
+    """Make a new file; one of ours in `.memory` is private."""
+    is_ours = file.parent.name == ".memory"
+    (make_private if is_ours else partial(Path.mkdir, parents=True, exist_ok=True))(file.parent)
+    with open(file, "xb", opener=private if is_ours else None) as handle:
+        handle.write(text.encode())
 
 
 @command('memory get "memory/2025-11-27.md#L12-L18"', short_help="Read lines of a note.")

@@ -275,7 +275,8 @@ class IndexFile:
         config, daily = self.config, self.vault.daily
         versions = ";".join(f"{name}={number}" for name, number in schema.VERSIONS.items())
         scopes = f";scopes={sorted(config.folder_scopes)}" if config.folder_scopes else ""
-        names = "" if self.vault.layout._replace(logs="memory") == STANDARD else f";layout={list(self.vault.layout)}"
+        own = (config.bank_folder, config.core_file)
+        names = f";names={own}" if own != (STANDARD.bank, STANDARD.core) else ""
         made = f"{versions};tokens=cl100k_base;embedder={self.embedder.id};daily={daily.folder}|{daily.format}"
         return f"{made}{scopes}{names}"
 

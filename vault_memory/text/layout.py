@@ -1,15 +1,15 @@
-"""Where a vault keeps its pages, its core and its logs: vault-relative paths, as the settings name them. Pure."""
+"""Where a vault keeps its pages, its core and its daily notes, as its settings name them. Pure."""
 
 from typing import NamedTuple
 
 
 class Layout(NamedTuple):
-    """The names that a vault gives its folders and its core; `logs` is the folder of daily notes, "" for the root."""
+    """The names that a vault gives its folders and its core; the folder of daily notes is "" where that is the root."""
 
     bank: str = "bank"
     """The folder of the pages that are made from facts."""
     core: str = "memory.md"
-    logs: str = "memory"
+    daily_folder: str = "memory"
 
     @property
     def cores(self) -> tuple[str, ...]:
@@ -47,8 +47,8 @@ class Layout(NamedTuple):
 
     def is_page(self, path: str) -> bool:
         """Whether a path lies in the bank, and is no daily note there."""
-        bank, logs = f"{self.bank}/", f"{self.logs}/"
-        return path.startswith(bank) and not (logs.startswith(bank) and path.startswith(logs))
+        bank, daily = f"{self.bank}/", f"{self.daily_folder}/"
+        return path.startswith(bank) and not (daily.startswith(bank) and path.startswith(daily))
 
 
 STANDARD = Layout()

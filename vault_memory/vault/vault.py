@@ -96,7 +96,7 @@ class Vault:
 
     @cached_property
     def layout(self) -> Layout:
-        """Where this vault keeps its pages, its core and its logs."""
+        """Where this vault keeps its pages, its core and its daily notes."""
         return Layout(self.config.bank_folder, self.config.core_file, self.daily.folder)
 
     @cached_property
