@@ -1,0 +1,172 @@
+"""A vault whose owner chose other names: nothing is made or said under the names that everybody else has."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import session_makers as make
+from sample import at_home, call, working_in
+from test_terminal import screen
+from vaults import age, put
+
+from vault_memory.text.layout import STANDARD, Layout
+
+LETTERS = "- O(c=0.95) @Mara: Prefers letters to calls.\n"
+DONE = ("Painted the fence of the lower garden in green", "Sold the old rowing boat to the harbour master",
+        "Repaired the gate behind the greenhouse with oak", "Met the surveyor about the eastern boundary wall",
+        "Ordered four tons of gravel for the long drive")  # fmt: skip
+LOGS = {
+    "2025-11-03": f"## Retain\n{LETTERS}- W(i=0.9) @Odd: Is allergic to hazelnuts.\n- B @Odd: Moved the ladder.\n",
+    "2025-11-04": "## Retain\n" + "".join(f"- B @{who}: {what}.\n" for who in ("Odd", "Mara") for what in DONE),
+    "2025-11-05": f"## Retain\n{LETTERS}- W @Odd: Now lives in Oslo.\n- W @Mara: Sings.\n",
+    "2025-11-06": "- Ida: What did Odd say about the roof?\n- Nils: The roof is done by the end of May, he said.\n"
+    "- Ida: Then who pays for the new ladder?\n- Nils: Nobody has paid for the ladder since last summer.\n"
+    "- Ida: Could the harbour office lend us theirs?\n- Nils: Their ladder went to the lighthouse in October.\n",
+}
+SAID = [("user", "Remember that I'm allergic to walnuts."), ("user", "Mara owns the billing module.")]
+OWN = "# Opinions\n\n- O(c=0.6) @Odd: Would rather sail than row.\n"
+
+
+class Story:
+    """What somebody does with a vault, from `init` on: all that is printed, and the texts that are there at the end."""
+
+    def __init__(self, home: Path, layout: Layout) -> None:
+        self.root, self.layout, self.said = home / "v", layout, ""
+        make.claude(home / "claude", "s1", SAID)
+        settings = f'[sessions]\ntools = ["claude-code"]\nclaude_code = {json.dumps(str(home / "claude"))}\n'
+        put(home, ".config/vault-memory/config.toml", settings)
+        names = zip(("--bank", "--core", "--daily-folder"), layout, strict=True)
+        self.run("init", str(self.root), *(part for name in names for part in name))
+        for day, text in LOGS.items():
+            put(self.root, f"{layout.daily_folder}/{day}.md", text)
+        put(self.root, layout.opinions, OWN)
+        put(self.root, layout.core, "# Memory\n\n- The boiler is in the cellar.\n")
+
+    def run(self, *arguments: str, code: int = 0) -> str:
+        got = call("--vault", str(self.root), *arguments) if arguments[0] != "init" else call(*arguments)
+        assert got.code == code, (arguments, got)
+        self.said += f"$ {arguments[0]}\n{got.out}{got.err}"
+        for file in self.root.rglob("*.md"):
+            age(file, 60)
+        return got.out
+
+    def tick(self, quote: str) -> None:
+        file = self.root / self.layout.proposals
+        lines = file.read_text().split("\n")
+        (at,) = [at for at, line in enumerate(lines) if quote in line]
+        lines[at] = lines[at].replace("- [ ]", "- [x]")
+        file.write_text("\n".join(lines))
+        age(file, 60)
+
+    def text(self, path: str) -> str:
+        return (self.root / path).read_text()
+
+    def tree(self) -> dict[str, str]:
+        return {
+            file.relative_to(self.root).as_posix(): file.read_text()
+            for file in sorted(self.root.rglob("*"))
+            if file.is_file() and ".memory" not in file.parts
+        }
+
+
+def told(home: Path, layout: Layout) -> Story:
+    with at_home(home):
+        story = Story(home, layout)
+        story.run("index")
+        story.run("retain", "The rowing boat leaks.", "--entity", "Odd", "--date", "2025-11-07")
+        assert "Would rather sail" in story.run("opinions")  # a fact, though under no `Retain`
+        story.run("reflect", "--now", "2025-12-02", "-v")
+        pages = [
+            layout.world,
+            layout.experience,
+            layout.opinions,
+            f"{layout.entities}Odd.md",
+            layout.summary("2025-W45"),
+        ]
+        assert all("memory:begin" in story.text(page) for page in pages)
+        assert story.run("reflect", "--now", "2025-12-02").startswith("Nothing new: 8 pages already up to date.")
+        story.tick("allergic to hazelnuts")
+        story.run("reflect", "--now", "2025-12-02", "--apply-core")
+        assert "## Learnt\n\n- Odd: Is allergic to hazelnuts" in story.text(layout.core).replace("[[Odd]]", "Odd")
+        context = story.run("context", "who is allergic to hazelnuts?")
+        assert context.index(f"{layout.core}") < context.index(f"{layout.daily_folder}/2025-11-03.md")
+        story.run("capture")
+        story.tick("Mara owns the billing module")
+        story.run("proposals")
+        story.run("capture", "--dry-run")
+        story.run("capture")
+        story.run("facts")
+        story.run("recall", "what does Odd like?", "--now", "2025-12-02", "-k", "20")
+        story.run("entity", "Odd")
+        story.run("entities")
+        story.run("get", f"{layout.opinions}#Opinions")
+        story.run("forget", f"{layout.opinions}#L3", "--yes", "--text", "Would rather sail than row")
+        story.run("stats", "--json")
+        story.run("lint")
+        story.run("doctor")
+        story.run("status")
+        story.run("--rebuild")
+        story.run("index", "--check")
+        story.run("reflect", "--undo")
+        story.run("reflect", "--now", "2025-12-02", "--dry-run")
+    return story
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [Layout("Wissen", "Kern.md", "Tage"), Layout("Mein Wissen", "Mein Wissen/Kern.md", "Mein Wissen/Tage/Logs")],
+    ids=["names", "folders"],
+)  # fmt: skip
+def test_nothing_is_made_or_said_under_other_names(tmp_path: Path, layout: Layout) -> None:
+    story = told(tmp_path, layout)
+    everything = story.said + json.dumps(story.tree())
+    assert not re.findall(r"\bbank\b.*|memory\.md.*|(?<![\w.-])memory/.*", everything, re.IGNORECASE)
+    assert {path.partition("/")[0] for path in story.tree()} <= {name.partition("/")[0] for name in layout}
+
+
+def test_other_names_change_nothing_else(tmp_path: Path) -> None:
+    """Names as long as the usual ones, in the same order."""
+    other = Layout("bunk", "memori.md", "memory")
+    usual, own = told(tmp_path / "a", STANDARD), told(tmp_path / "b", other)
+
+    def plain(text: str) -> str:
+        for own_name, usual_name in (
+            ("bunk", "bank"),
+            ("memori.md", "memory.md"),
+            (str(own.root.parent), str(usual.root.parent)),
+        ):
+            text = text.replace(own_name, usual_name)
+        return re.sub(r"\d{8}T[\w.]+-\w+|\b[0-9a-f]{12}\b|\d\d:\d\d|[\d.]+ (?:s|MB)\b", "#", text)
+
+    assert plain(own.said) == plain(usual.said)
+    assert {plain(path): plain(text) for path, text in own.tree().items()} == usual.tree()
+
+
+def test_a_name_that_is_changed_later_has_the_index_built_anew(tmp_path: Path) -> None:
+    with at_home(tmp_path):
+        call("init", str(tmp_path / "v"))
+        put(tmp_path / "v", "Wissen/opinions.md", "- O(c=0.6) @Odd: Would rather sail than row.\n")
+        assert call("--vault", str(tmp_path / "v"), "opinions").out == ""
+        put(tmp_path / "v", ".memory/config.toml", '[vault]\nbank = "Wissen"\n')
+        changed = call("--vault", str(tmp_path / "v"), "opinions")
+        assert "Would rather sail" in changed.out and "with other settings" in changed.err
+
+
+def test_init_on_a_terminal_asks_for_the_names_that_no_option_gives(tmp_path: Path) -> None:
+    with at_home(tmp_path), working_in(tmp_path):
+        shown = screen("init", "v", "--core", "Kern.md", typed="Tage\n../out\nWissen/\n", columns=200)
+        assert "Folder of the daily notes [memory]: " in shown
+        assert "must be a folder inside the vault" in shown and "[memory.md]" not in shown
+        assert "created Tage/\ncreated Wissen/entities/\ncreated Kern.md\ncreated Wissen/world.md" in shown
+        assert "is already complete" in screen("init", "v")  # and asks nothing
+        again = call("init", str(tmp_path / "v"), "--bank", "Other")
+        assert (again.code, again.err.splitlines()[-1]) == (2, 'Write bank = "Other" below [vault] in it.')
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc", ".hidden", "a//b", "a|b", "a\u2028b", ""])
+def test_a_name_that_is_no_plain_path_is_refused(tmp_path: Path, name: str) -> None:
+    for option in ("--bank", "--core"):
+        refused = call("init", str(tmp_path / "v"), option, f"{name}.md" if name and option == "--core" else name)
+        assert refused.code == 2 and "inside the vault" in refused.err
+    assert not (tmp_path / "v").exists()
