@@ -135,7 +135,9 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
             break
     if answer.missing and answer.results:
         is_from_sessions = answer.request.source == "notes" and answer.results[0].root == "sessions"
-        before = [f"{no_mention(answer.missing)} {FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES}"]
+        before = [
+            f"{no_mention(answer.missing, answer.missing_with)} {FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES}"
+        ]
     if not answer.results:
         noun = "session" if answer.request.source == "sessions" else "note"
         nothing = "Nothing fits the budget" if answer.omitted.get("over_budget") else "Nothing found"

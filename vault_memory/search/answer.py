@@ -165,8 +165,10 @@ class Answer(NamedTuple):
     seconds: float = 0.0
     missing: tuple[str, ...] = ()
     """Telling words of the question that no note has, where the notes hardly know what is asked; else none."""
+    missing_with: tuple[str, ...] = ()
+    """The names in the question with which no note has them, where they stand elsewhere."""
     is_relevant: bool = True
-    """Whether the question has to do with what the notes know (relevance_gate.py)."""
+    """Whether a question that nobody asked has to do with what the notes know."""
     is_guess: bool = False
     """Whether the results hold no word of the question: they are the closest by meaning."""
     roots: Sequence[RootStatus] = ()
@@ -179,10 +181,11 @@ class Answer(NamedTuple):
     """The words of the results that match the question, case folded, where the answer will be printed."""
 
 
-def no_mention(words: Sequence[str]) -> str:
-    """That no note has these words, in a sentence."""
+def no_mention(words: Sequence[str], names: Sequence[str] = ()) -> str:
+    """That no note has these words, or none of those about these names, in a sentence."""
     *others, last = [f"“{word}”" for word in words[:MAX_UNKNOWN_WORDS]]
-    return f"No note mentions {', '.join(others)}{' or ' if others else ''}{last}."
+    beside = f" with {' or '.join(names)}" if names else ""
+    return f"No note mentions {', '.join(others)}{' or ' if others else ''}{last}{beside}."
 
 
 def without_results(answer: Answer) -> Answer:

@@ -197,7 +197,7 @@ class Finder:
         only_time = is_listing or (query.window is not None and (not query.phrases or (is_unmet and bool(temporal))))
         space, vector = self._embedded(query.text, degraded) if mode != "lexical" and not only_time else (None, b"")
         pool = max(SEMANTIC_POOL, query.request.wanted)
-        about, naming = self._about(entities, terms)
+        about, naming = self._about(entities, present)
         lexical = self._lexical(query, terms) if with_words else {}
         if query.words and with_words and not lexical:
             is_filtered = any(query.request.filters._replace(scopes=()))  # what scopes hide is not seen
@@ -325,6 +325,14 @@ class Finder:
                 return found
         (vector,) = self._embedder.embed([text])
         return (builtin, vector) if any(vector) else (None, b"")
+
+    def builtin_cosines(self, found: Candidates) -> Mapping[int, float]:
+        """The cosines of the candidates in the builtin space, in whichever they were found; none without vectors."""
+        space, lacking = self._builtin
+        if not space or lacking or not found.space or found.space == space:
+            return found.cosine
+        (vector,) = self._embedder.embed([found.query.text])
+        return self.search.cosines(space, found.passages, vector)
 
     @cached_property
     def _builtin(self) -> tuple[Space | None, str]:
