@@ -12,14 +12,13 @@ from vault_memory.reflect.model_writer import (
     FACT_CHARACTERS,
     FACTS_TOKENS,
     MAX_CHARACTERS,
+    MAX_SENTENCES,
     CitedSentence,
-    WritingBrief,
     fact_line,
     messages,
     number_facts,
     parse_answer,
     problems,
-    without_idle_citations,
 )  # fmt: skip
 from vault_memory.text.spans import Span
 
@@ -34,11 +33,10 @@ FACTS = {
     8: "Set `rope.length` by hand in boat.toml.",
     9: "2025-11-21: Mag das neue Büro in Kiel sehr.",
 }
-ABOUT = WritingBrief(aliases=("Addie",))
 
 
 def wrong(text: str, *facts: int) -> list[str]:
-    return problems([CitedSentence(text, facts)], FACTS, "Ada Voss", ABOUT)
+    return problems([CitedSentence(text, facts)], FACTS, ("Ada Voss", "Addie"))
 
 
 # --- what stands in the facts ----------------------------------------------------------------------------------------
@@ -104,7 +102,7 @@ def test_whatever_is_put_into_it_is_found(words: list[str], data: st.DataObject)
     invented = data.draw(st.sampled_from(["Zebulon", "Qu-7", "8431", "19 March", "2031-05-06"]))
     at = data.draw(st.integers(0, len(words)))
     text = f"Ada {' '.join([*words[:at], invented, *words[at:]])}."
-    assert problems([CitedSentence(text, (1,))], {1: f"Ada {' '.join(words)}."}, "Ada", WritingBrief())
+    assert problems([CitedSentence(text, (1,))], {1: f"Ada {' '.join(words)}."}, ["Ada"])
 
 
 @settings(max_examples=40)
@@ -115,7 +113,7 @@ def test_whatever_is_put_into_it_is_found(words: list[str], data: st.DataObject)
 )
 def test_no_sign_of_structure_passes(before: str, sign: str, after: str) -> None:
     text = f"Ada {before}{sign}{after} mended oars."
-    assert problems([CitedSentence(text, (1,))], {1: text}, "Ada", WritingBrief())
+    assert problems([CitedSentence(text, (1,))], {1: text}, ["Ada"])
 
 
 # --- form ------------------------------------------------------------------------------------------------------------
@@ -136,44 +134,24 @@ def test_no_sign_of_structure_passes(before: str, sign: str, after: str) -> None
     ],
 )
 def test_what_is_no_plain_sentence_is_refused(text: str, said: str) -> None:
-    found = problems([CitedSentence(text, (1,))], {1: f"Mended oars there, the oars. {text}"}, "Oars", WritingBrief())
+    found = problems([CitedSentence(text, (1,))], {1: f"Mended oars there, the oars. {text}"}, ["Oars"])
     assert said in found[0] if said else found == []
 
 
 def test_lengths_have_their_limits() -> None:
-    about = WritingBrief(sentences=2, characters=30)
     given = {1: "Mended seven oars there, with the lamps of the ferry, and painted the boathouse green."}
     fits = [CitedSentence("Mended seven oars there.", (1,)), CitedSentence("Painted the boathouse.", (1,))]
-    assert problems(fits, given, "Oars", about) == []
-    assert problems([], given, "Oars", about) == ["there is no sentence"]
-    assert "there are 3 sentences" in problems([*fits, fits[0]], given, "Oars", about)[0]
-    assert "over 30" in problems([CitedSentence("Painted " * 5, (1,))], given, "Oars", about)[0]
+    assert problems(fits, given, ["Oars"]) == []
+    assert problems([], given, ["Oars"]) == ["there is no sentence"]
+    assert "there are 8 sentences" in problems(fits * 4, given, ["Oars"])[0]
+    assert "over 280" in problems([CitedSentence("Painted " * 40, (1,))], given, ["Oars"])[0]
     longer = [CitedSentence(f"{word} " * (MAX_CHARACTERS // 18), (1,)) for word in ("Oar", "Sea", "Ice", "Air", "Ink")]
-    assert "all sentences together" in problems(longer, given, "Oars", WritingBrief())[0]
+    assert "all sentences together" in problems(longer, given, ["Oars"])[0]
 
 
 def test_nothing_is_said_twice() -> None:
     twice = [CitedSentence("Ada mended two oars.", (1,)), CitedSentence("Ada mended two OARS.", (1,))]
-    assert problems(twice, {1: "Ada mended two oars, two OARS"}, "Ada", WritingBrief()) == [
-        "a sentence stands there twice"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("cited", "kept"),
-    [
-        ({1: "Nora mended two oars at Tarn"}, (1,)),
-        ({1: "Nora mended two oars at Tarn", 2: "Ben paints boats"}, (1,)),
-        ({1: "Ben paints boats", 2: "Ben likes tea"}, ()),
-        ({1: "Nora mended two oars", 2: "two oars at Tarn mended"}, (1, 2)),
-        ({1: "Nora mended oars", 2: "two oars at Tarn mended"}, ()),  # the name stood in what is not cited any more
-        ({1: "2025-11-03: Ben paints boats", 2: "2025-11-03: Nora mended two oars at Tarn"}, (2,)),
-        ({}, ()),
-    ],
-)
-def test_only_citations_that_bear_a_sentence_out_are_kept(cited: dict[int, str], kept: tuple[int, ...]) -> None:
-    sentence = CitedSentence("Nora mended two oars at Tarn", tuple(cited))
-    assert without_idle_citations(sentence, cited, ["Ida"]).facts == kept
+    assert problems(twice, {1: "Ada mended two oars, two OARS"}, ["Ada"]) == ["a sentence stands there twice"]
 
 
 # --- reading an answer -----------------------------------------------------------------------------------------------
@@ -201,8 +179,8 @@ def test_a_model_sees_the_first_facts_that_fit(facts: list[str]) -> None:
 
 
 def test_the_question_has_its_limits_and_the_last_mistakes() -> None:
-    system, user = messages("Ada", FACTS, WritingBrief(sentences=3), ["it cites no fact"])
-    assert "At most 3 sentences" in system["content"] and '{"sentences": [' in system["content"]
+    system, user = messages("Ada", FACTS, "", ["it cites no fact"])
+    assert f"At most {MAX_SENTENCES} sentences" in system["content"] and '{"sentences": [' in system["content"]
     data = json.loads(user["content"])
     assert data["corrections"] == ["it cites no fact"] and len(data["facts"]) == len(FACTS)
 

@@ -70,8 +70,6 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
     problems, origin = list(note.problems), provenance.note_origin(note.properties, note.path)
     if origin == provenance.UNCLEAR:
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
-    if slip := scopes.problem(note.properties):
-        problems.append(Problem(note.path, 1, slip, "warning"))
     problems += scopes.scope_problems(note)
     head = NoteHead(
         path=file.path,

@@ -97,7 +97,14 @@ def by_line(note: Note) -> dict[int, str]:
 
 
 def scope_problems(note: Note) -> Iterator[Problem]:
-    """The fields that name no scope as it should be written."""
+    """What is wrong with the scopes that a note, and its fields, name."""
+    if said := _named_scope(note.properties):
+        if normal_scope(said) == UNREADABLE_SCOPE:
+            yield Problem(note.path, 1, "its `scope` cannot be read: no agent sees the note", "warning")
+        elif not is_scope(said):
+            yield Problem(note.path, 1, f"`scope: {said:.80}` {no_scope(said)}", "warning")
+    elif any(guarded(key) == "scope" for key in note.properties):
+        yield Problem(note.path, 1, "`scope` names no scope: it counts for nothing", "warning")
     for number, said in _fields(note):
         if not is_scope(said):
             yield Problem(note.path, number, f"`scope:: {said:.80}` {no_scope(said)}")
@@ -155,14 +162,17 @@ def _unquoted(line: str, most: int = -1) -> tuple[int, str]:
 
 def passage_scope(found: dict[int, str], start: int, end: int) -> str | None:
     """The scope of a passage of several lines; one that nobody has where they differ."""
-    named = {found[n] for n in range(start, end + 1) if n in found} if found else set()
-    return named.pop() if len(named) == 1 else UNREADABLE_SCOPE if named else None
+    return _joined(found, start, end, _SCOPE)
 
 
 def passage_origin(found: dict[int, str], start: int, end: int) -> str | None:
     """Who a passage of several lines is from; where they differ, the one who is trusted least."""
-    named = {found[n] for n in range(start, end + 1) if n in found} if found else set()
-    return provenance.least_trusted(named) if named else None
+    return _joined(found, start, end, _BY)
+
+
+def _joined(found: dict[int, str], start: int, end: int, key: _Key) -> str | None:
+    named = {found[n] for n in range(start, end + 1) if n in found} if found else None
+    return key.joined(named) if named else None
 
 
 # --- whole notes -----------------------------------------------------------------------------------------------------
@@ -179,17 +189,6 @@ def _named_scope(properties: Mapping[str, object]) -> str:
     value = next((value for key, value in properties.items() if guarded(key) == "scope"), None)
     value = value[0] if isinstance(value, list) and len(value) == 1 else value
     return "" if value is None or value == [] else str(value).strip()
-
-
-def problem(properties: Mapping[str, object]) -> str:
-    """What is wrong with the scope that a note names, or ""."""
-    said = _named_scope(properties)
-    if not said:
-        named = any(guarded(key) == "scope" for key in properties)
-        return "`scope` names no scope: it counts for nothing" if named else ""
-    if normal_scope(said) == UNREADABLE_SCOPE:
-        return "its `scope` cannot be read: no agent sees the note"
-    return "" if is_scope(said) else f"`scope: {said:.80}` {no_scope(said)}"
 
 
 def folder_scope(path: str, folders: Folders) -> str:

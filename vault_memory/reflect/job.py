@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
-from vault_memory.reflect import model_writer, proposals, user_feedback
+from vault_memory.reflect import model_writer, proposals
 from vault_memory.reflect.blocks import PageLine
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_jobs import Options
@@ -247,7 +247,8 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
 def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progress | None") -> WriteResult:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
-    user_feedback.write_journal(root, planner.feedback, now)
+    for new in planner.feedback.new:
+        journal.note_verdicts(root, new.what, [new.name], now, new.about, new.value, new.day)
 
     def edits() -> Iterator[Edit]:
         for done, edit in enumerate(plan.edits):

@@ -236,15 +236,12 @@ class PageJobs:
                 continue
             given = [*about, *self._newer(about)]
             links = [name for name in periods.finer(period) if name in self._made]
-            draft = partial(self._summary_page, period, given)
+            draft = partial(summaries.summary, period, given, self._context)
             job = self._job(self._layout.summary(period.name), given, links, draft)
             inside = [fact for fact in given if period.holds(fact.when)]
             limit = summaries.limit(period, inside, self._context)
             subject = partial(self._subject, period.title, "happened in", inside, limit, draft)
             yield job._replace(subject=subject, without=summaries.too_little(period, about))
-
-    def _summary_page(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
-        return summaries.summary(period, given, self._context, free)
 
     # --- what a model may write of --------------------------------------------------------------------------------
 
@@ -419,16 +416,13 @@ class PageJobs:
         """Whether a link of this name leads to a note."""
         return target.strip().removesuffix(".md").casefold() in self._targets
 
-    def _telling_stems(self, text: str) -> list[str]:
-        return [stem for stem in self._stems(text) if stem not in self._lexicon.idle]
-
     @cached_property
     def _context(self) -> PageContext:
         return PageContext(
             cite=self._cite,
             link_entity=lru_cache(1 << 14)(self._link_entity),
             exists=self.is_linked,
-            stems=self._telling_stems,
+            stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
             count=lru_cache(1 << 15)(tokens.count),
             summaries=self._made,
             layout=self._layout,

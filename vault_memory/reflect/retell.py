@@ -12,14 +12,7 @@ from typing import NamedTuple
 from vault_memory.errors import RemoteError
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, fact_name
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.model_writer import (
-    MAX_SENTENCES,
-    SENTENCE_CHARACTERS,
-    Ask,
-    ModelWriter,
-    WritingBrief,
-    fact_line,
-)
+from vault_memory.reflect.model_writer import Ask, ModelWriter, fact_line
 from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.sections import PageContext
 
@@ -29,8 +22,8 @@ MIN_FACTS = 4
 PARAGRAPH_SHARE = 1 / 3
 """The most of a page's tokens that its paragraph takes."""
 
-SENTENCE_TOKENS, CITATION_TOKENS, TOKEN_CHARACTERS = 50, 20, 4
-"""Roughly what a sentence with its citations comes to, what these are of it, and the characters of a token."""
+SENTENCE_TOKENS = 50
+"""Roughly what a sentence with its citations comes to."""
 
 OPENING = "opening"
 
@@ -56,14 +49,6 @@ class Subject:
     tokens: int
     shorter: Callable[[int], Draft | None]
     context: PageContext
-
-    @property
-    def brief(self) -> WritingBrief:
-        """What the model is told of it: as many sentences as have room, and none that has none by itself."""
-        sentences, characters = self.room // SENTENCE_TOKENS, TOKEN_CHARACTERS * (self.room - CITATION_TOKENS)
-        return WritingBrief(
-            self.what, self.aliases, min(sentences, MAX_SENTENCES), min(characters, SENTENCE_CHARACTERS)
-        )
 
     @property
     def room(self) -> int:
@@ -124,18 +109,16 @@ class Retelling:
         # would lose its mark.
         keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
         facts = [subject.facts[key] for key in keys if key in subject.facts and subject.facts[key].is_trusted]
-        if len(facts) < MIN_FACTS or subject.brief.sentences < 1:
+        if len(facts) < MIN_FACTS or subject.room < SENTENCE_TOKENS:
             return draft, done
         if not self._asks:
             return draft, signature
-        is_over = self._writer.is_over
         try:
             found = self._ask_model(draft, mark, facts, subject)
         except RemoteError as error:
             self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
             # What is of no use today is so tomorrow: asked again with each run it would leave no turn to the others.
-            is_useless = error.kind == "unusable" and not is_over
-            return draft, self.signature(signature, has_failed=True) if is_useless else signature
+            return draft, self.signature(signature, has_failed=True) if error.kind == "unusable" else signature
         self.model = self.model._replace(pages=self.model.pages + 1)
         return found, done
 
@@ -156,7 +139,7 @@ class Retelling:
     def _ask_model(self, draft: Draft, mark: Line, facts: Sequence[Fact], subject: Subject) -> Draft:
         """The draft with what the model writes of it now; raises RemoteError where that comes to nothing."""
         given = [fact_line(fact, subject.names(fact)) for fact in facts]
-        sentences = self._writer.write(subject.name, given, subject.brief)
+        sentences = self._writer.write((subject.name, *subject.aliases), given, subject.what)
         lines = [
             _line(one.text.rstrip(".").rstrip(), [facts[number - 1] for number in one.facts], subject.context.cite)
             for one in sentences
@@ -170,22 +153,19 @@ class Retelling:
     def _place(self, draft: Draft, lines: Sequence[Line], subject: Subject) -> Draft | None:
         """The draft with a paragraph behind its opening line, within its limit; None where it has no room.
 
-        Facts at the end of the page fold away for it, or else its last sentences go.
+        Its last sentences go where it is too long, and facts at the end of the page fold away for the rest.
         """
-        used = _tokens(draft.lines, subject)
-        most = max(subject.tokens, used)
-        for end in range(len(lines), 1, -1):
-            taken = _tokens(lines[:end], subject) + 1
-            if taken > subject.room:
-                continue
-            # A page is mostly shorter than it may be, and has the room without folding anything away.
-            if shorter := draft if used + taken <= most else subject.shorter(taken):
-                # The opening line of a summary is its first.
-                at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
-                whole = (*shorter.lines[:at], *lines[:end], *shorter.lines[at:])
-                if _tokens(whole, subject) <= most:
-                    return shorter._replace(lines=whole, by=self._writer.method)
-        return None
+        kept = list(lines)
+        while (taken := _tokens(kept, subject) + 1) > subject.room and len(kept) > 1:
+            kept.pop()
+        # A page is mostly shorter than it may be, and has the room without folding anything away.
+        has_room = _tokens(draft.lines, subject) + taken <= subject.tokens
+        shorter = draft if has_room else subject.shorter(taken)
+        if len(kept) < 2 or shorter is None:
+            return None
+        # The opening line of a summary is its first.
+        at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
+        return shorter._replace(lines=(*shorter.lines[:at], *kept, *shorter.lines[at:]), by=self._writer.method)
 
 
 def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:

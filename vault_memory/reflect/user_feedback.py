@@ -7,8 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from pathlib import Path
+from datetime import date
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
@@ -117,9 +116,3 @@ def read_given_confidences(feedback: Feedback, path: str, block: Block | None, l
                 # Else a run that left this page alone heard it before.
                 feedback.given[name] = ConfidenceByHand(number, feedback.today)
                 feedback.new.append(FeedbackNote("given", name, value=number, day=feedback.today))
-
-
-def write_journal(root: Path, feedback: Feedback, now: datetime) -> None:
-    """Write what the journal does not know yet; raises RefusedError or VaultError."""
-    for new in feedback.new:
-        journal.note_verdicts(root, new.what, [new.name], now, new.about, new.value, new.day)
