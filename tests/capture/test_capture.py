@@ -56,7 +56,7 @@ def test_a_request_is_written_at_once_and_the_rest_is_proposed(memory: Federatio
     assert done.written == ["memory/2026-03-01.md#L9"]
     log = (memory.vault.root / "memory/2026-03-01.md").read_text()
     assert "I'm allergic to walnuts. — sessions/claude-code/s1#m1" in log
-    assert "- W(scope=project:" in log  # nobody has ticked that it holds everywhere
+    assert "- W(i=0.85, scope=project:" in log  # nobody has ticked that it holds everywhere
     assert "- [ ] S(scope=project:" in page(memory)
     assert "We never call bare pytest here" in page(memory)
     assert "tabs" not in page(memory)  # the agent's own words
@@ -132,7 +132,9 @@ def test_what_is_about_the_person_holds_everywhere_only_by_the_tick(memory: Fede
     found = memory.recall("dark themes", scopes=["global"], all=True, journal=False).results
     assert not [result for result in found if "dark themes" in result.content]
     answer(memory, {"dark themes": "- [x]"})
-    assert "- O: I prefer dark themes" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    assert "- O(i=0.85): I prefer dark themes" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    memory.reflect(now="2026-03-03")
+    assert '- [ ] add: "I prefer dark themes in every editor" because it is important ([[2026-03-01]] L' in page(memory)
 
 
 def test_a_run_that_ended_before_the_page_was_written_refuses_nothing(memory: Federation, tmp_path: Path) -> None:

@@ -28,8 +28,10 @@ from vault_memory.config import template
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import entities, facts
+from vault_memory.markdown.fact_text import without_citation
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.blocks import read_page
+from vault_memory.reflect.proposals import IMPORTANT
 from vault_memory.reflect.run_log import CaptureEnd, RunLog, without_quotes
 from vault_memory.sessions import ledger
 from vault_memory.store import journal
@@ -38,7 +40,7 @@ from vault_memory.vault import locations
 from vault_memory.vault.saved_run import digest
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.write import retain
-from vault_memory.write.comparison import KnownStatement, bare_text, newest_facts, statement_key
+from vault_memory.write.comparison import KnownStatement, newest_facts, statement_key
 from vault_memory.write.retain import Bullet
 from vault_memory.write.rewrite import Rewriter, read_current
 
@@ -252,7 +254,8 @@ class _Run:
             except VaultError as error:
                 self.report.problems.append(str(error).rstrip("."))
                 continue
-            bullet = replace(bullet, scope="") if proposal.is_personal else bullet
+            if proposal.is_personal:  # everywhere from now on, and reflect asks whether it is for the core
+                bullet = replace(bullet, scope="", importance=bullet.importance or IMPORTANT)
             self._retain(bullet, proposal.day, 0 if name in answers.beside else proposal.replaces)
             self._note("accepted", [proposal])
             self.report.accepted += 1
@@ -277,7 +280,8 @@ class _Run:
         self._signals |= {item.name: item.signals for item in wanted}
         at_once = [item for item in wanted if item.is_asked_for or self._config.capture_mode == "write"]
         for item in at_once:
-            self._retain(item.bullet, str(item.day or ""), item.replaces)
+            important = replace(item.bullet, importance=IMPORTANT if item.category in PERSONAL else None)
+            self._retain(important, str(item.day or ""), item.replaces)
             self._note("accepted", [_proposal(item)])
         rest = [_proposal(item) for item in wanted if item not in at_once]
         new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
@@ -309,7 +313,9 @@ class _Run:
         if any(one.replaces for one in shown):
             waiting = ((one.statement, f"{path}#^p-{one.name}") for one in shown)
             old |= {statement_key(text): OldStatement(text, source) for text, source in waiting}
-            stand = {key: OldStatement(bare_text(one.narrative), one.source) for key, one in self._old_facts().items()}
+            stand = {
+                key: OldStatement(without_citation(one.narrative), one.source) for key, one in self._old_facts().items()
+            }
             old |= stand
 
         def compose(before: bytes | None) -> tuple[bytes, None]:
@@ -379,4 +385,6 @@ def _bullet(text: str) -> Bullet:
         raise VaultError(f"`{text}` is not one fact: it was not written.", "Write it as `O @Name: what is so`.")
     names = tuple(entities.mentions(head[3]))
     confidence = found[0].confidence if "c=" in (head[2] or "") else None
-    return Bullet(head[5], head[1], names, confidence, found[0].by or "", found[0].scope or "")
+    return Bullet(
+        head[5], head[1], names, confidence, found[0].by or "", found[0].scope or "", importance=found[0].importance
+    )

@@ -46,7 +46,7 @@ SURE, SURE_DAYS = 0.85, 2
 """An opinion is proposed when it is this sure, and was told or borne out on so many days."""
 
 IMPORTANT = 0.85
-"""A standing fact is proposed when it is in the core tier or so important."""
+"""A standing fact is proposed when it is in the core tier or so important; an opinion when its bullet says `i=0.85`."""
 
 SAME_WORDS = 0.6
 """A fact and a line of the core say the same when one has this share of the other's words."""
@@ -326,19 +326,23 @@ def _removals(inputs: ProposalInputs) -> Iterator[Proposal]:
 
 def _additions(inputs: ProposalInputs) -> Iterator[Proposal]:
     """What is sure enough to stand in the core, said there already or not; the surest opinions first."""
-    opinion_keys: set[int] = set()
+    proposed: set[int] = set()
     for opinion in inputs.opinions:
-        opinion_keys |= {fact.key for fact in opinion.statements}
         days = {fact.day for fact in (*opinion.statements, *opinion.supports) if fact.day}
         if opinion.belief.rounded >= SURE and len(days) >= SURE_DAYS:
             because = f"it is held with {decimal(opinion.belief.rounded)} and was told or borne out on {len(days)} days"
             newest = sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True)[:3]
             evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))
+            proposed |= {fact.key for fact in opinion.statements}
             change = CoreChange(ADD, _quotable(opinion.statement, inputs))
             yield Proposal(change, because, evidence, opinion.statements)
     # What has a day of its own will be over: that is for the calendar.
-    lasting = (f for f in inputs.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
-    weighty = [f for f in lasting if (f.tier == "core" or f.importance >= IMPORTANT) and f.key not in opinion_keys]
+    lasting = (f for f in inputs.facts if f.succeeded_by is None and f.occurred is None and f.key not in proposed)
+    weighty = [
+        f
+        for f in lasting
+        if (f.kind in ("world", "opinion") and f.importance >= IMPORTANT) or (f.kind == "world" and f.tier == "core")
+    ]
     for fact in sorted(weighty, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
         because = "it was needed again and again" if fact.tier == "core" else "it is important"
         yield Proposal(CoreChange(ADD, _quotable(fact, inputs)), because, (fact,))
@@ -355,7 +359,7 @@ def _is_said(fact: Fact, said: Iterable[str], inputs: ProposalInputs) -> bool:
 
 
 def _quotable(fact: Fact, inputs: ProposalInputs) -> str:
-    text = fact_text.readable(fact.text, inputs.context.exists).replace('"', "'")
+    text = fact_text.readable(fact_text.without_citation(fact.text), inputs.context.exists).replace('"', "'")
     names = [name for slug in fact.subjects for name in inputs.names(slug)]
     is_named = any(name.casefold() in text.casefold() for name in names)
     return text if is_named or not fact.subjects else f"{inputs.context.link_entity(fact.subjects[0])}: {text}"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.markdown import facts
 from vault_memory.markdown.claims import claims
+from vault_memory.markdown.fact_text import without_citation
 from vault_memory.markdown.supersede import supersedes
 from vault_memory.search.relevance_gate import telling_weight
 from vault_memory.store import note_queries
@@ -47,7 +48,6 @@ _DAY = re.compile(  # of the week, in the languages of capture, and months in En
     rf"|domingos?|(?:segunda|terça|quarta|quinta|sexta)s?|{'|'.join(MONTHS)})\b",
     re.IGNORECASE,
 )
-_CITATION = re.compile(r" — \S+#\S+$")
 
 
 class KnownStatement(NamedTuple):
@@ -61,14 +61,9 @@ class KnownStatement(NamedTuple):
     """Whether it was found in this very run, or is a proposal that waits: no note holds it yet."""
 
 
-def bare_text(narrative: str) -> str:
-    """What a fact says, without the citation that capture puts at its end."""
-    return _CITATION.sub("", narrative)
-
-
 def statement_key(text: str) -> int:
     """What a statement is known by in the journal, which holds no word of a fact that may be forgotten."""
-    return wording_hash(bare_text(text))
+    return wording_hash(without_citation(text))
 
 
 def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFact]:
@@ -79,7 +74,7 @@ def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFa
 
 def known_statement(fact: KnownFact) -> KnownStatement:
     """A fact as it is compared."""
-    return KnownStatement(bare_text(fact.narrative), fact.source, _LETTERS[KINDS[fact.kind]])
+    return KnownStatement(without_citation(fact.narrative), fact.source, _LETTERS[KINDS[fact.kind]])
 
 
 class Comparison(NamedTuple):

@@ -62,8 +62,11 @@ class RetainResult:
 
 @dataclass(frozen=True)
 class Bullet:
-    """A fact to be written; `confidence` in 0..1 or None. `by` says who it is from, where that is no person; `scope`
-    for whom it counts, "" for those who may read its note; `supersedes` links the fact whose place it takes."""
+    """A fact to be written; `confidence` and `importance` in 0..1 or None.
+
+    `by` says who it is from, where that is no person; `scope` for whom it counts, "" for those who may read its note;
+    `supersedes` links the fact whose place it takes.
+    """
 
     text: str
     kind: str = "W"
@@ -72,10 +75,12 @@ class Bullet:
     by: str = ""
     scope: str = ""
     supersedes: str = ""
+    importance: float | None = None
 
     def __str__(self) -> str:
         # Six places and no exponent, as the grammar reads it.
-        given = [f"c={f'{self.confidence:.6f}'.rstrip('0').rstrip('.')}"] if self.confidence is not None else []
+        figures = {"c": self.confidence, "i": self.importance}
+        given = [f"{key}={f'{it:.6f}'.rstrip('0').rstrip('.')}" for key, it in figures.items() if it is not None]
         given += [f"by={self.by}"] if self.by else []
         given += [f"scope={self.scope}"] if self.scope else []
         given += [f"supersedes={self.supersedes}"] if self.supersedes else []
