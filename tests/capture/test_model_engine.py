@@ -8,6 +8,7 @@ import session_makers as make
 from model_server import Model, model_server
 from vaults import fill
 
+from vault_memory.capture.capture import CaptureItem
 from vault_memory.capture.model_engine import model_statements
 from vault_memory.capture.statements import SessionTurn
 from vault_memory.config import Config
@@ -76,3 +77,60 @@ def _config(tmp_path: Path, url: str) -> Config:
         vault=vault, sessions_tools=("claude-code",), sessions_claude_code=tmp_path / "claude",
         reflect_provider="ollama", reflect_model="writer", reflect_url=url,
     )  # fmt: skip
+
+
+def judged(tmp_path: Path, said: str, verdict: dict[str, object], old: str) -> tuple[list[CaptureItem], int, int]:
+    """What a model's verdict makes of one statement beside a fact; how often it was asked, at first and in all."""
+    make.claude(tmp_path / "claude", "s1", [("user", said)])
+    asked: list[str] = []
+
+    def reply(body: dict[str, object]) -> str:
+        text = json.dumps(body)
+        if "`known`" not in text:
+            return json.dumps({"items": [{"text": said, "category": "entities", "message": 1}]})
+        asked.append(text)
+        return json.dumps(verdict)
+
+    with model_server(Model("writer")) as server:
+        server.trouble.reply = reply
+        config = _config(tmp_path, server.host)
+        fill(config.vault, {"memory/2026-02-01.md": f"## Retain\n- W: {old}\n"})
+        items = Federation(config).capture().items
+        first = len(asked)
+        Federation(config).capture(since="2026-01-01", dry_run=True)
+    return items, first, len(asked)
+
+
+OLD = "Kein unwrap in der firmware, ein panic legt den zähler lahm."
+SAME = "raus damit, unwrap und expect haben in der firmware nichts verloren, da darf nichts panic machen."
+
+
+@pytest.mark.parametrize(
+    ("verdict", "decision"),
+    [
+        ({"decision": "skip", "known": 1, "quote": "Kein unwrap in der Firmware"}, "skip"),
+        ({"decision": "supersede", "known": 1, "quote": "legt den zähler lahm"}, "supersede"),
+        ({"decision": "skip", "known": 1, "quote": "unwrap is forbidden"}, "create"),  # not what it says
+        ({"decision": "skip", "known": 1, "quote": ""}, "create"),
+        ({"decision": "skip", "known": 7, "quote": "Kein unwrap"}, "create"),
+        ({"decision": "delete", "known": 1, "quote": "Kein unwrap"}, "create"),
+        ({"decision": "skip"}, "create"),
+    ],
+)
+def test_a_model_says_what_is_new_and_is_checked(
+    tmp_path: Path, tmp_data: Path, verdict: dict[str, object], decision: str
+) -> None:
+    (item,), first, _ = judged(tmp_path, SAME, verdict, OLD)
+    assert (item.decision, first) == (decision, 1)
+
+
+def test_a_model_is_asked_but_once(tmp_path: Path, tmp_data: Path) -> None:
+    verdict = {"decision": "supersede", "known": 1, "quote": "Kein unwrap"}
+    assert judged(tmp_path, SAME, verdict, OLD)[1:] == (1, 1)
+
+
+@pytest.mark.parametrize("said", ["Remember that the printers have 203 dpi.", "The printers all have 300 dpi here."])
+def test_a_model_hides_no_request_and_no_other_number(tmp_path: Path, tmp_data: Path, said: str) -> None:
+    verdict = {"decision": "skip", "known": 1, "quote": "The printers"}
+    (item,), _, _ = judged(tmp_path, said, verdict, "The printers of the warehouse are good at 203 dpi.")
+    assert item.decision != "skip"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vault_memory.capture import cues, sources
 from vault_memory.capture.admission import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
-from vault_memory.capture.model_engine import model_statements
+from vault_memory.capture.model_engine import model_decision, model_statements
 from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import SessionTurn, Statement, find_log_statements, find_statements, is_taken_back
@@ -35,9 +35,12 @@ from vault_memory.store.view import View
 from vault_memory.text.layout import STANDARD
 from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.write.comparison import (
+    CREATE,
+    IN_BATCH,
     SKIP,
     SUPERSEDE,
     Comparer,
+    Comparison,
     KnownStatement,
     known_statement,
     newest_facts,
@@ -189,7 +192,8 @@ def find_items(
     started, config = time.monotonic(), index.config
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
-    marks = sources.load_marks(index.vault.root, environ) if asked.since is None else Marks({}, {})
+    marks = sources.load_marks(index.vault.root, environ)
+    marks = marks if asked.since is None else Marks({}, {}, marks.answers)
     idle = timedelta(minutes=asked.idle_minutes)
     sessions = _wanted_sessions(index, environ, marks, asked.now - idle if idle else None, report)
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
@@ -197,7 +201,7 @@ def find_items(
     if sessions or logs:
         known, names = index.read(lambda view, _: (_known(view), _spelled(view)), ())
         with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
-            judge = _Judge(Comparer([*known, *proposed], builtin()), names, config, asked.since, writer)
+            judge = _Judge(Comparer([*known, *proposed], builtin()), names, config, asked.since, writer, marks.answers)
             for session in sessions:
                 done = marks.sessions.get(session.path, 0)
                 found = judge.of_session(session, done)
@@ -268,9 +272,11 @@ class _Judge:
         config: Config,
         since: date | None,
         writer: ModelWriter | None,
+        answers: dict[str, tuple[str, int]],
     ) -> None:
         self._comparer, self._names, self._since, self._writer = comparer, names, since, writer
         self.problems: list[str] = []
+        self._answers = answers
         self._weights, self._languages = PRESETS[config.capture_preset], config.capture_languages
 
     def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
@@ -319,7 +325,7 @@ class _Judge:
         known = [spelled for name, spelled in self._names.items() if _names(statement.text, name)]
         about = tuple(dict.fromkeys([*filter(None, [statement.subject]), *known]))
         kind, category = statement.cue.kind, statement.cue.category
-        compared = self._comparer.compare(statement.text, kind, about)
+        compared = self._reconsidered(statement, self._comparer.compare(statement.text, kind, about))
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
         score = admission(category, AdmissionInput(statement.cue.certainty, 1.0, compared.similarity), self._weights)
         decision, why = compared.decision, ""
@@ -349,6 +355,32 @@ class _Judge:
             why=why,
             replaces=statement_key(compared.known.text) if compared.known and decision == SUPERSEDE else 0,
         )
+
+    def _reconsidered(self, statement: Statement, compared: Comparison) -> Comparison:
+        """The comparison as the model sees it, where one answers; not what a person refused, nor that what they ask
+        to be remembered is known."""
+        known = [one.text for one in compared.nearest]
+        is_refused = compared.known is not None and compared.known.is_refused
+        is_same = compared.decision == SKIP and compared.similarity >= IN_BATCH
+        if self._writer is None or self._writer.is_over or not known or is_refused or is_same:
+            return compared
+        asked = "\0".join((statement.text, *known)).encode("utf-8", "replace")
+        name = hashlib.blake2b(asked, digest_size=8).hexdigest()
+        if name in self._answers:
+            answer: tuple[str, int] | None = self._answers[name]
+        else:
+            try:
+                answer = model_decision(self._writer.ask, statement, known)
+            except RemoteError as error:
+                why = f"{error}: what is new was decided by rules alone"
+                self.problems += [why] if why not in self.problems else []
+                return compared
+            if answer:
+                self._answers[name] = answer
+        if answer is None or (answer[0] == SKIP and statement.is_request):
+            return compared
+        decision, place = answer
+        return compared._replace(decision=decision, known=None if decision == CREATE else compared.nearest[place])
 
 
 def _names(text: str, name: str) -> bool:

@@ -205,11 +205,17 @@ def tool_messages(session: CapturedSession, config: Config, environ: Mapping[str
     return found
 
 
+MAX_ANSWERS = 1000
+"""So many of a model's last answers are kept."""
+
+
 class Marks(NamedTuple):
-    """How far capture has come: messages of each session's derived file, and each log's hash when it was read."""
+    """How far capture has come: messages of each session's derived file, and each log's hash when it was read; and
+    what a model has answered, so that it is not asked twice."""
 
     sessions: dict[str, int]
     logs: dict[str, str]
+    answers: dict[str, tuple[str, int]]
 
 
 def marks_file(vault: Path, environ: Mapping[str, str]) -> Path:
@@ -222,8 +228,9 @@ def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
     """How far capture has come; nothing where that is not known."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         found = json.loads(marks_file(vault, environ).read_bytes())
-        return Marks(dict(found["sessions"]), dict(found["logs"]))
-    return Marks({}, {})
+        answers = {str(name): (str(what), int(place)) for name, (what, place) in found.get("answers", {}).items()}
+        return Marks(dict(found["sessions"]), dict(found["logs"]), answers)
+    return Marks({}, {}, {})
 
 
 def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
@@ -231,4 +238,5 @@ def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
     file = marks_file(vault, environ)
     for folder in (file.parent.parent, file.parent):
         safe_files.make_private(folder)
-    safe_files.replace_durably(file, json.dumps(marks._asdict()).encode())
+    newest = dict(list(marks.answers.items())[-MAX_ANSWERS:])
+    safe_files.replace_durably(file, json.dumps(marks._replace(answers=newest)._asdict()).encode())

@@ -86,6 +86,8 @@ class Comparison(NamedTuple):
     cosines: tuple[float, ...] = ()
     vector: bytes = b""
     """The statement's own, in the builtin space."""
+    nearest: tuple[KnownStatement, ...] = ()
+    """The nearest that point in one direction with it at all."""
 
     @property
     def similarity(self) -> float:
@@ -110,13 +112,14 @@ class Comparer:
         (vector,) = self._embedder.embed([text])
         ranked = self._rank(vector)
         cosines = tuple(near for near, _ in ranked)
+        nearest = tuple(known for near, known in ranked[:NEAREST] if near >= SHARED_COSINE)
         for near, known in ranked[:NEAREST]:
             if decision := self._decide(text, kind, names, known, near):
-                return Comparison(decision, known, cosines, vector)
+                return Comparison(decision, known, cosines, vector, nearest)
         for _, known in ranked:
             if not known.is_refused and self._fills_same_slot(text, kind, known):
-                return Comparison(SUPERSEDE, known, cosines, vector)
-        return Comparison(CREATE, None, cosines, vector)
+                return Comparison(SUPERSEDE, known, cosines, vector, nearest)
+        return Comparison(CREATE, None, cosines, vector, nearest)
 
     def nearest(self, text: str) -> list[KnownStatement]:
         """The known statements nearest to a text, the nearest first."""
