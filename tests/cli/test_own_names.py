@@ -153,6 +153,25 @@ def test_a_name_that_is_changed_later_has_the_index_built_anew(tmp_path: Path) -
         assert "Would rather sail" in changed.out and "with other settings" in changed.err
 
 
+def test_what_was_deleted_on_a_page_stays_away_where_the_bank_is_renamed(tmp_path: Path) -> None:
+    usual = Layout(STANDARD.bank, STANDARD.core, "memory")
+    with at_home(tmp_path):
+        story = Story(tmp_path, usual)
+        story.run("reflect", "--now", "2025-12-02")
+        page = story.root / f"{usual.entities}Odd.md"
+        page.write_text("".join(line for line in page.read_text().splitlines(True) if "eastern boundary" not in line))
+        (story.root / usual.summary("2025-11")).unlink()
+        story.run("reflect", "--now", "2025-12-02")
+        (story.root / "bank").rename(story.root / "Wissen")
+        settings = story.root / ".memory/config.toml"
+        settings.write_text(settings.read_text().replace('bank = "bank"', 'bank = "Wissen"'))
+        put(story.root, "memory/2025-11-08.md", "## Retain\n- W @Odd: Keeps bees.\n")
+        story.run("reflect", "--now", "2025-12-02")
+    now = story.text("Wissen/entities/Odd.md")
+    assert "Keeps bees" in now and "eastern boundary" not in now
+    assert not (story.root / "Wissen/summaries/2025-11.md").exists() and not (story.root / "bank").exists()
+
+
 def test_init_on_a_terminal_asks_for_the_names_that_no_option_gives(tmp_path: Path) -> None:
     with at_home(tmp_path), working_in(tmp_path):
         shown = screen("init", "v", "--core", "Kern.md", typed="Tage\n../out\nWissen/\n", columns=200)

@@ -16,10 +16,12 @@ from vault_memory.reflect.blocks import Block, Line, PageLine, leading_confidenc
 from vault_memory.reflect.merge import find_edits
 from vault_memory.store import journal
 from vault_memory.store.view import View
+from vault_memory.text.layout import Layout
 
 LOST_SHARE, LOST_PAGES = 0.25, 3
 """So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""
 
+_IN_A_BANK = re.compile(r"/((?:entities|summaries)/[^/]+\.md|(?:world|experience|opinions|proposals)\.md)$")
 _IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
 
 
@@ -67,7 +69,7 @@ def read(store: View, today: date) -> Feedback:
     """What the journals know."""
     deleted: dict[str, set[str]] = {}
     for page, name, *_ in journal.verdicts(store, "deleted"):
-        deleted.setdefault(page, set()).add(name)
+        deleted.setdefault(_page_now(page, store.layout), set()).add(name)
     ticked = journal.verdicts(store, "ticked")
     facts_behind: dict[str, set[str]] = defaultdict(set)
     for fact, _, line in (about.partition(" ") for about, *_ in ticked if " " in about):
@@ -82,10 +84,16 @@ def read(store: View, today: date) -> Feedback:
             for _, name, value, day in journal.verdicts(store, "given")
         },
         today=today,
-        removed={page for page, _, value, _ in journal.verdicts(store, "removed") if value},
+        removed={_page_now(page, store.layout) for page, _, value, _ in journal.verdicts(store, "removed") if value},
         facts_behind={line: frozenset(facts) for line, facts in facts_behind.items()},
         forgotten=frozenset(map(journal.digits, journal.forgotten(store))),
     )
+
+
+def _page_now(path: str, layout: Layout) -> str:
+    """Where a page lies that the journal names, whatever the bank was called then."""
+    found = _IN_A_BANK.search(path)
+    return f"{layout.bank}/{found[1]}" if found else path
 
 
 def refuse_lost(stood: Iterable[str], gone: Iterable[str]) -> None:
