@@ -10,7 +10,10 @@ from sample import at_home, call, working_in
 from test_terminal import screen
 from vaults import age, put
 
+import vault_memory
 from vault_memory.text.layout import STANDARD, Layout
+
+_USUAL = re.compile(r"\bbank/|\bmemory\.md", re.IGNORECASE)
 
 LETTERS = "- O(c=0.95) @Mara: Prefers letters to calls.\n"
 DONE = ("Painted the fence of the lower garden in green", "Sold the old rowing boat to the harbour master",
@@ -141,6 +144,13 @@ def test_other_names_change_nothing_else(tmp_path: Path) -> None:
 
     assert plain(own.said) == plain(usual.said)
     assert {plain(path): plain(text) for path, text in own.tree().items()} == usual.tree()
+
+
+def test_no_message_names_a_page_by_its_usual_name() -> None:
+    """But for the layout itself, the settings, and `init`, which fills it from the templates."""
+    package = Path(vault_memory.__file__).parent
+    naming = {file.relative_to(package).as_posix() for file in package.rglob("*.py") if _USUAL.search(file.read_text())}
+    assert naming == {"text/layout.py", "config.py", "cli/notes.py"}
 
 
 def test_a_name_that_is_changed_later_has_the_index_built_anew(tmp_path: Path) -> None:

@@ -304,7 +304,7 @@ def edit(caller: Caller, given: Arguments) -> str:
     file = inside(given["file"]) if "file" in given else allowed[0]
     if file not in allowed:
         # The settings that name them may come with the vault: they are no words of ours.
-        raise ConflictError(f"{file} is not a core file.", "Leave `file` out for the first; memory://core shows all.")
+        raise ConflictError(f"{file} is not a core file.", "Leave `file` out for the first; memory://core shows them.")
     text, taken_out = _drop_own_answers(given["text"])
     _refuse_secrets("changed", text)
     by = _find_origin(text, caller.agent)

@@ -142,7 +142,7 @@ EDIT = Tool(
         },
         "text": _text("The text to put in; may be empty with replace", longest=LONGEST_TEXT),
         "old": _text("Text that stands in the file exactly once"),
-        "file": _text("Another core file (the first)", longest=1000),
+        "file": _text("Which core file (the first)", longest=1000),
     },
     ("action", "text"),
     only_reads=False,

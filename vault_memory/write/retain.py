@@ -153,7 +153,7 @@ def link_fact(rewriter: Rewriter, path: str, narrative: str) -> str:
     """
 
     def compose(before: bytes | None) -> tuple[bytes, str]:
-        note = parse(path, before or b"")
+        note = rewriter.vault.parse(path, before or b"")
         fact = next((one for one in facts.facts(note, None) if one.narrative == narrative), None)
         if before is None or fact is None:
             raise ConflictError(f"{path} no longer holds the fact.", "Nothing was written.")
