@@ -2,8 +2,8 @@
 
 The gate is libravdb 1.4.4's, the admission AMAC-v1 of memory-lancedb-pro. One weak spot of the latter is closed: in
 its balanced preset the prior of a category alone reaches the score below which all is rejected, so that nothing but
-events could be. Here the prior counts only as far as the statement is of use: of 212 sentences typed in 14 sessions,
-48 with a cue, the original rejects none and admits all; this rejects the 164 without and admits 39.
+events could be. Here the prior counts only as far as the statement is of use: of 507 sentences typed in 30 sessions,
+109 of them statements by the rules, the original rejects none and this the 398 others.
 """
 
 import math
@@ -16,7 +16,7 @@ GATE = 0.35
 
 
 class Preset(NamedTuple):
-    """What each part weighs (they add up to 1), and the scores from which a statement may be, and surely is, kept."""
+    """What each part weighs (they add up to 1), and the score from which a statement is kept."""
 
     utility: float
     confidence: float
@@ -24,13 +24,12 @@ class Preset(NamedTuple):
     recency: float
     prior: float
     reject: float
-    admit: float
 
 
 PRESETS: Mapping[str, Preset] = {
-    "balanced": Preset(0.1, 0.1, 0.1, 0.1, 0.6, 0.45, 0.60),
-    "conservative": Preset(0.16, 0.16, 0.18, 0.08, 0.42, 0.52, 0.68),
-    "high-recall": Preset(0.08, 0.10, 0.08, 0.14, 0.60, 0.34, 0.52),
+    "balanced": Preset(0.1, 0.1, 0.1, 0.1, 0.6, 0.45),
+    "conservative": Preset(0.16, 0.16, 0.18, 0.08, 0.42, 0.52),
+    "high-recall": Preset(0.08, 0.10, 0.08, 0.14, 0.60, 0.34),
 }
 
 PRIORS: Mapping[str, float] = {

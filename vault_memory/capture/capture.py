@@ -48,6 +48,8 @@ from vault_memory.write.comparison import (
 )
 from vault_memory.write.retain import Bullet
 
+_DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])")
+
 NEWEST_FACTS = 2000
 """So many of the newest facts of each kind a statement is compared with."""
 
@@ -327,7 +329,9 @@ class _Judge:
         kind, category = statement.cue.kind, statement.cue.category
         compared = self._reconsidered(statement, self._comparer.compare(statement.text, kind, about))
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
-        score = admission(category, AdmissionInput(statement.cue.certainty, 1.0, compared.similarity), self._weights)
+        gap = _days_since(compared.known, place.day)
+        evidence = AdmissionInput(statement.cue.certainty, statement.confidence, compared.similarity, gap)
+        score = admission(category, evidence, self._weights)
         decision, why = compared.decision, ""
         if decision == SKIP:
             why = "refused" if compared.known and compared.known.is_refused else "known"
@@ -381,6 +385,12 @@ class _Judge:
             return compared
         decision, place = answer
         return compared._replace(decision=decision, known=None if decision == CREATE else compared.nearest[place])
+
+
+def _days_since(known: KnownStatement | None, day: date | None) -> float | None:
+    """How many days before `day` something known was said, where the note that holds it is named by its date."""
+    found = _DATE.search(known.source) if known else None
+    return float(max(0, (day - date(*map(int, found.groups()))).days)) if day and found else None
 
 
 def _names(text: str, name: str) -> bool:

@@ -29,8 +29,8 @@ RULE = Cue("rule", "S", "patterns")
 CAUSE = Cue("cause", "B", "cases")
 CHANGE = Cue("change", "B", "events")
 FACT = Cue("fact", "W", "entities")
-ANSWER = Cue("answer", "W", "entities")
-"""What affirms a question of the agent's."""
+ANSWER = Cue("answer", "W", "entities", 0.5)
+"""What affirms a question of the agent's: no word of it says that it lasts, so that the gate has a say as well."""
 
 
 class Language(NamedTuple):
@@ -363,15 +363,15 @@ IRONY = re.compile(
 PASSING = re.compile(
     _joined(r"""
     \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|week|morning|afternoon|
-    evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|now|at the moment|currently|
+    evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|currently|
     so far|again|still|lunch|bye|in (?:a|an|ten|five|\d+|a few) (?:min\w*|sec\w*|bit|hours?|days?)|later|next week|
     by (?:eod|noon|lunch|\w+day)|before (?:lunch|noon|the (?:demo|standup|call|meeting))|until (?:i|we|then|\w+day|
     later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|third|last|other|next|latter|
     former)(?: one)?(?=[.,!]?$|,)|temporarily|meanwhile|afterwards|vorübergehend|erstmal|bis morgen|nachher|später|
-    nächste woche|danach|heute|jetzt|gleich|diesmal|gestern|gerade|im moment|diese woche|wieder|noch immer|
-    immer noch|nochmal|pour l'instant|tout à l'heure|tout de suite|ce (?:soir|matin)|aujourd'hui|demain|maintenant|
+    nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|diese woche|wieder|noch immer|
+    immer noch|nochmal|pour l'instant|tout à l'heure|tout de suite|ce (?:soir|matin)|aujourd'hui|demain|^maintenant|
     cette (?:fois|semaine)|en ce moment|encore|por ahora|esta (?:tarde|noche|vez|semana)|hoy|mañana(?! siempre)|
-    ahora|ayer|otra vez|por enquanto|hoje|amanhã|agora|ontem|dest[ae] vez|dessa vez|est[ae] semana|semana que vem|
+    ^ahora|ayer|otra vez|por enquanto|hoje|amanhã|^agora|ontem|dest[ae] vez|dessa vez|est[ae] semana|semana que vem|
     de novo|nu even)\b
 
 """)
@@ -460,13 +460,6 @@ STATE_QUESTION = re.compile(
 """)
 )
 """Asks how something is, not what to do."""
-
-ACKNOWLEDGED = re.compile(
-    r"(?:understood|noted|got it|then|ok(?:ay)?|fine|sorry|verstanden|dann|d'accord|entendu|c'est noté|certo|anotado|"
-    r"entendido|então|entonces|begrepen|dan)\b",
-    re.IGNORECASE,
-)
-"""How an agent begins that takes up what was said."""
 
 PLEASE = re.compile(
     r"\b(?:please|pls|plz|bitte|stp|s'il te plaît|por favor|(?:can|could|would) (?:you|u)|let'?s|let us|tu peux|mal)\b"

@@ -91,7 +91,7 @@ def _checked(text: str, category: str, number: int, given: Mapping[int, SessionT
     best = max(sentences, key=lambda sentence: traced(text, sentence), default="")
     if not best or traced(text, best) < TRACEABLE or _denies(text) != _denies(best):
         return None
-    return Statement(text, CATEGORIES[category], number, best)
+    return Statement(text, CATEGORIES[category], number, best, confidence=traced(text, best))
 
 
 _JUDGE_FORM = object_form(

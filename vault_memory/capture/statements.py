@@ -85,6 +85,8 @@ class Statement(NamedTuple):
     is_request: bool = False
     subject: str = ""
     """The name of whom a sentence of a log is about."""
+    confidence: float = 1.0
+    """How much of it its person said in these words, 0..1."""
 
 
 class SessionTurn(NamedTuple):
@@ -104,18 +106,19 @@ class Setting(NamedTuple):
     """In an answer to the agent's question."""
     is_opening: bool = False
     """The first sentence of its message."""
-    is_acknowledged: bool = False
-    """The agent's next words take it up."""
 
 
 WEIGHTS: Mapping[str, float] = {
-    "first": -1.4, "opening": -1.0, "reply": 0.5, "acknowledged": 0.3, "always": 0.7, "ours": 0.4, "duty": 0.4,
-    "pointing": -0.3, "reason": 0.5, "verb": 0.6, "past": 0.5, "number": 0.4, "name": 0.8, "bare": 0.5, "status": -1.5,
-    "short": -1.4, "long": 1.0, "clauses": 0.9, "report": -1.5, "wish": 2.0, "custom": 1.0, "named": 2.2, "cause": 1.5,
+    "clauses": 1.1, "long": 1.1, "short": -1.5, "general": 1.4, "verb": 0.9, "name": 0.7, "bare": 0.4, "ours": 0.3,
+    "reply": 0.7, "first": -1.1, "opening": -0.9, "status": -1.2,
+    "named": 2.8, "custom": 2.0, "wish": 2.0, "cause": 1.5, "report": -1.5,
 }  # fmt: skip
-"""How much each mark tells of a sentence that lasts."""
+"""How much each mark tells of a sentence that lasts, and BIAS before any: the first two lines by logistic regression
+over sentences of three sets of sessions; fitted on two, the clear statements found and the precision of the third are
+.67/.97, .71/.95 and .74/.82. The last line is set by hand: the sets hold few such sentences, all to be kept (report:
+none, all to be dropped)."""
 
-BIAS, LEAST_SCORE = -0.8, 0.6
+BIAS, LEAST_SCORE = -1.0, 0.6
 
 
 def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
@@ -123,15 +126,11 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
     found: list[Statement] = []
     question, is_first = "", True
     usual = _usual_language(messages, languages)
-    for place, said in enumerate(messages):
+    for said in messages:
         if not said.by_user:
             question = _last_question(said.text)
             continue
-        after = next((one.text for one in messages[place + 1 : place + 2] if not one.by_user), "")
-        setting = Setting(
-            is_first, bool(question), True,
-            cues.ACKNOWLEDGED.match(after) is not None,
-        )  # fmt: skip
+        setting = Setting(is_first, is_reply=bool(question))
         found += _of_message(said, question, setting, (languages, usual))
         question, is_first = "", False
     return [one for one in found if not is_taken_back(one, messages)]
@@ -205,22 +204,17 @@ def marks(text: str, grammar: Grammar, setting: Setting) -> Mapping[str, bool]:
     is_named, is_wish = _is_named(words, grammar), grammar.has("wishes", words[:3])
     is_cause = grammar.has("causes", words)
     is_custom = grammar.has("ours", words) and (grammar.has("always", words) or grammar.has("changes", words))
-    is_general = is_named or is_wish or is_cause or is_custom or any(grammar.has(name, words) for name in _GENERAL)
+    is_rule = grammar.has("always", words) or grammar.has("duty", words)
+    is_general = is_named or is_wish or is_cause or is_custom or is_rule
     return {
         "first": setting.is_first and not is_general,
         "reply": setting.is_reply,
         "opening": setting.is_opening and not is_general,
-        "acknowledged": setting.is_acknowledged,
-        "always": grammar.has("always", words),
+        "general": is_rule,
         "ours": grammar.has("ours", words),
-        "duty": grammar.has("duty", words),
         "wish": is_wish,
         "cause": is_cause,
-        "pointing": grammar.has("pointing", words[:1]),
-        "reason": grammar.has("reasons", words),
         "verb": grammar.has("verbs", words),
-        "past": grammar.past.search(lower) is not None,
-        "number": re.search(r"\d", text) is not None,
         "name": _NAME.search(text) is not None,
         "bare": bool(words) and words[0] not in grammar.common,
         "report": words[:1] == ["i"] and grammar.past.search(lower) is not None and not grammar.has("changes", words),
@@ -240,10 +234,6 @@ def _is_named(words: Sequence[str], grammar: Grammar) -> bool:
     return grammar.third.search(words[1]) is not None and (
         words[2] in grammar.classes["determiners"] or words[2][0].isdigit()
     )
-
-
-_GENERAL = ("always", "duty")
-"""Classes whose words make a sentence general, wherever it stands."""
 
 
 def _lasting(sentence: str, grammar: Grammar) -> str:
@@ -400,7 +390,9 @@ def _assent(sentence: str, question: str, message: int) -> Statement | None:
         return None
     if cues.PASSING.search(asked) or not MIN_WORDS <= _count(question) <= MAX_WORDS:
         return None
-    return Statement(f"{question} – {_capitalised(sentence)}", cues.ANSWER, message, f"{question} {sentence}")
+    return Statement(
+        f"{question} – {_capitalised(sentence)}", cues.ANSWER, message, f"{question} {sentence}", confidence=0.5
+    )
 
 
 def _cue_of(text: str, grammar: Grammar) -> Cue:
