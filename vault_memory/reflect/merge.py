@@ -16,10 +16,9 @@ conflict is told. How they are kept:
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import (
@@ -240,117 +239,91 @@ class _Layout:
     """The draft without what stays away, and their lines among it."""
 
     def __init__(self, draft: Sequence[Line], edits: Edits, hidden: Container[str]) -> None:
-        self._edits, self._hidden = edits, hidden
-        self._texts = [line.text for line in edits.lines]
-        self._theirs = [place for place in sorted(edits.yours) if self._texts[place].strip()]
-        self._standing = {
-            name: place
-            for place in reversed(self._theirs)
-            if edits.lines[place].stands_for
-            for name in edits.lines[place].names
-        }
-        self._kept: list[tuple[Line, int | None]] = []
-        """Lines in order, those of theirs that stand in the place of one of ours with their own place."""
-        self._keep(draft)
-        self._at: dict[int | str, int] = {}
-        """Where among those a line of theirs is by its place, and one of ours by what it is known by."""
-        for at, (line, place) in enumerate(self._kept):
-            names = (text_name(line.text), *line.names) if place is None else (place,)
-            for name in names if line.text.strip() else ():
-                self._at.setdefault(name, at)
+        self._edits, self._texts = edits, [line.text for line in edits.lines]
+        self._found: list[tuple[Line, int | None]] = []
+        """The lines in order, each of theirs with its place in the block as it stands."""
+        theirs = [place for place in sorted(edits.yours) if self._texts[place].strip()]
+        self._keep(draft, theirs, lambda name: name in hidden or name in edits.deleted)
+        kept = {place for _, place in self._found}
+        runs: list[tuple[int, int]] = []  # lines that stay together, with the blank ones between them
+        for place in (place for place in theirs if place not in kept):
+            first, end = runs[-1] if runs else (place, -1)
+            is_together = place >= end >= 0 and indent(self._texts[place]) >= indent(self._texts[first])
+            if is_together and all(map(self._is_blank, range(end, place))):
+                runs[-1] = first, place + 1
+            else:
+                runs.append((place, place + 1))
+        for run in runs:
+            self._insert(*run)
 
-    # --- what stays away -----------------------------------------------------------------------------------------
+    def lines(self) -> list[tuple[Line, bool]]:
+        """All lines in order, and which are theirs; of ours no two blank ones in a row."""
+        lines: list[tuple[Line, bool]] = []
+        for line, place in self._found:
+            if place is not None or line.text.strip() or (lines and lines[-1][0].text.strip()):
+                lines.append((line, place is not None))
+        return lines
 
-    def _keep(self, draft: Sequence[Line]) -> None:
+    def _keep(self, draft: Sequence[Line], theirs: Sequence[int], is_deleted: Callable[[str], bool]) -> None:
         """Keep the lines of the draft, or what stands for them."""
+        named = ((name, place) for place in reversed(theirs) for name in self._edits.lines[place].names)
+        standing = {name: place for name, place in named if self._edits.lines[place].stands_for}
         gone_level, gone_depth = 0, -1
         """The level of a heading and the indentation of an entry that stay away with all below, while below it."""
         for line in draft:
             level, is_blank = heading_level(line.text), not line.text.strip()
             if level and (not gone_level or level <= gone_level):
-                gone_level = level if all(map(self._is_deleted, line.names)) else 0
+                gone_level = level if all(map(is_deleted, line.names)) else 0
             if is_blank or indent(line.text) <= gone_depth:
                 gone_depth = -1
             if gone_level or gone_depth >= 0:
                 continue
-            if not is_blank and self._standing.keys() >= line.names:
-                self._keep_standing(line)
-            elif is_blank or not all(map(self._is_away, line.names)):
-                self._kept.append((line, None))
+            if not is_blank and standing.keys() >= line.names:
+                kept = [at for _, at in self._found]
+                for place in sorted({standing[name] for name in line.names}):
+                    if place not in kept and bare(self._texts[place]) != bare(line.text):  # else moved
+                        self._found.append((self._edits.lines[place], place))
+            elif is_blank or not all(n in standing or is_deleted(n) or is_deleted(alone(n)) for n in line.names):
+                self._found.append((line, None))
             elif not level:
                 gone_depth = indent(line.text)
 
-    def _keep_standing(self, line: Line) -> None:
-        kept = [at for _, at in self._kept]
-        for place in sorted({self._standing[name] for name in line.names}):
-            if place not in kept and bare(self._texts[place]) != bare(line.text):  # else it was moved, and stays there
-                self._kept.append((self._edits.lines[place], place))
+    def _insert(self, first: int, end: int) -> None:
+        """Put a run of theirs behind what is below its anchor, or behind the paragraph where it stands apart."""
+        found, at, is_apart = self._found, self._anchor(first) + 1, self._is_blank(first - 1)
+        below = self._at(end) if is_apart and end < len(self._texts) else None
+        if below is not None and below >= at:
+            at = below
+        else:
+            while 0 < at < len(found) and self._goes_on(at, is_apart, indent(self._texts[first])):
+                at += 1
+        blank: tuple[Line, None] = (Line(""), None)
+        run = [(line, place) for place, line in enumerate(self._edits.lines[first:end], first)]
+        found[at:at] = [blank] * is_apart + run + [blank] * (self._is_blank(end) and at < len(found))
 
-    def _is_away(self, name: str) -> bool:
-        return name in self._standing or self._is_deleted(name) or self._is_deleted(alone(name))
-
-    def _is_deleted(self, name: str) -> bool:
-        return name in self._hidden or name in self._edits.deleted
-
-    # --- where lines of theirs go --------------------------------------------------------------------------------
-
-    def lines(self) -> list[tuple[Line, bool]]:
-        """All lines in order, and which are theirs."""
-        inserted: dict[int, list[tuple[Line, bool]]] = defaultdict(list)
-        for first, end in self._runs():
-            at = self._place_of(first, end)
-            inserted[at] += [(Line(""), False)] * self._is_blank(first - 1)
-            inserted[at] += [(line, True) for line in self._edits.lines[first:end]]
-            inserted[at] += [(Line(""), False)] * (self._is_blank(end) and at < len(self._kept))
-        found: list[tuple[Line, bool]] = []
-        kept = [(line, place is not None) for line, place in self._kept]
-        for at in range(len(kept) + 1):
-            for line, is_theirs in (*inserted[at], *kept[at : at + 1]):
-                if is_theirs or line.text.strip() or (found and found[-1][0].text.strip()):
-                    found.append((line, is_theirs))
-        return found
+    def _goes_on(self, at: int, is_apart: bool, depth: int) -> bool:
+        """Whether the line there belongs to the paragraph of the one before it, or lies deeper than `depth`."""
+        before, text = (line.text for line, _ in self._found[at - 1 : at + 1])
+        is_of_it = not (heading_level(before) or heading_level(text)) if is_apart else indent(text) > depth
+        return bool(text.strip()) and is_of_it
 
     def _is_blank(self, place: int) -> bool:
         return 0 <= place < len(self._texts) and not self._texts[place].strip()
 
-    def _runs(self) -> list[tuple[int, int]]:
-        """Their lines that stay together, as (first, end): blank lines between them are kept, ends are trimmed."""
-        found: list[tuple[int, int]] = []
-        for place in (place for place in self._theirs if place not in self._at):
-            first, end = found[-1] if found else (place, place)
-            is_together = indent(self._texts[place]) >= indent(self._texts[first])
-            if found and is_together and all(map(self._is_blank, range(end, place))):
-                found[-1] = first, place + 1
-            else:
-                found.append((place, place + 1))
-        return found
-
-    def _place_of(self, first: int, end: int) -> int:
-        """Before which of the lines kept a run of theirs goes: behind what is below its anchor, or its paragraph."""
-        at, depth = self._anchor(first) + 1, indent(self._texts[first])
-        texts = [line.text for line, _ in self._kept]
-        if not self._is_blank(first - 1):
-            while 0 < at < len(texts) and texts[at].strip() and indent(texts[at]) > depth:
-                at += 1
-            return at
-        below = self._found(end) if end < len(self._texts) else None
-        if below is not None and below >= at:
-            return below
-        while 0 < at < len(texts) and texts[at].strip() and not any(map(heading_level, texts[at - 1 : at + 1])):
-            at += 1
-        return at
-
     def _anchor(self, first: int) -> int:
         """Where the nearest line above is that is still there, in the same section; -1 for the top."""
-        above = [(place, at) for place in range(first - 1, -1, -1) if (at := self._found(place)) is not None]
+        above = [(place, at) for place in range(first - 1, -1, -1) if (at := self._at(place)) is not None]
         start = next((at for place, at in above if heading_level(self._texts[place])), -1)
-        following = range(start + 1, len(self._kept))
-        end = next((at for at in following if heading_level(self._kept[at][0].text)), len(self._kept))
+        following = range(start + 1, len(self._found))
+        end = next((at for at in following if heading_level(self._found[at][0].text)), len(self._found))
         near = (at for place, at in above if place == parent(self._texts, first) or start <= at < end)
         return next(near, -1)
 
-    def _found(self, place: int) -> int | None:
-        """Where a line of the block as it stands is among those kept."""
+    def _at(self, place: int) -> int | None:
+        """Where a line of the block as it stands is by now."""
         line = self._edits.lines[place]
-        names = (place,) if place in self._edits.yours else (text_name(line.text), *sorted(line.names))
-        return next((self._at[name] for name in names if name in self._at), None)
+        if place in self._edits.yours:
+            return next((at for at, (_, own) in enumerate(self._found) if own == place), None)
+        ours = [(at, one) for at, (one, own) in enumerate(self._found) if own is None and one.text.strip()]
+        by_name = (at for name in sorted(line.names) for at, one in ours if name in one.names)
+        return next(chain((at for at, one in ours if bare(one.text) == bare(line.text)), by_name), None)
