@@ -61,13 +61,11 @@ def test_opinions_say_where_they_went_and_why() -> None:
 @pytest.mark.parametrize(
     ("proposed", "said"),
     [
-        (ProposalCounts(1, 0, 3), "1 proposal for memory.md: tick it in bank/proposals.md."),
-        (ProposalCounts(0, 0, 1), "Nothing proposed for memory.md: 1 opinion below .85."),
-        (ProposalCounts(0, 0, 0),
+        (ProposalCounts(1, 3), "1 proposal for memory.md: tick it in bank/proposals.md."),
+        (ProposalCounts(0, 1), "Nothing proposed for memory.md: 1 opinion below .85."),
+        (ProposalCounts(0, 0),
          "Nothing proposed for memory.md: nothing new is certain or important enough yet."),
-        (ProposalCounts(2, 2, 0),
-         "2 proposals for memory.md: tick them in bank/proposals.md. memory.md has no room"
-         " for 2 of them (limit 2,000 tokens): shorten it first."),
+        (ProposalCounts(2, 0), "2 proposals for memory.md: tick them in bank/proposals.md."),
     ],
 )  # fmt: skip
 def test_proposals_or_what_kept_them_back(proposed: ProposalCounts, said: str) -> None:
@@ -91,7 +89,7 @@ def test_what_stands_nowhere_is_said() -> None:
 def test_a_run_with_nothing_to_do_is_one_line() -> None:
     untold, private = {"bank/summaries/2025-W40.md": "Week 40 has 2 facts."}, {"private": 2}
     assert told(unchanged=26, untold=untold, left_out=private) == ["Nothing new: 26 pages already up to date."]
-    assert told(unchanged=1, proposed=ProposalCounts(1, 0, 0)) == [
+    assert told(unchanged=1, proposed=ProposalCounts(1, 0)) == [
         "Nothing new: 1 page already up to date. 1 proposal for memory.md waits in", "  bank/proposals.md."
     ]  # fmt: skip
     assert told() == ["Nothing new to write."]

@@ -265,10 +265,8 @@ class PageJobs:
     def max_pages(self) -> int:
         return len(self._closed) + len(self._pages) + 3
 
-    def proposals(
-        self, items: Sequence[proposals.Item], answers: proposals.Answers
-    ) -> tuple[tuple[Line, ...], list[proposals.Proposal]]:
-        """The lines of proposals for a core with these items, and what is open there."""
+    def proposals(self, items: Sequence[proposals.Item], answers: proposals.Answers) -> tuple[Line, ...]:
+        """The lines of proposals for a core with these items."""
         # Who is to have a page is called by its name already now: with the page there, nothing is to change.
         pages = self._open_pages.items() if items else ()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
@@ -285,8 +283,7 @@ class PageJobs:
             feedback=self._feedback,
             answers=answers,
         )
-        open_ = proposals.propose(inputs)
-        return proposals.page_lines(open_, self._context), open_
+        return proposals.page_lines(proposals.propose(inputs), self._context)
 
     def note_page(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""

@@ -294,24 +294,16 @@ class RunPlanner:
         block, last = self._read_written(self._layout.proposals, proposals.BLOCK)
         settled, unsure = self._answers.settled, 0
         if self._options.only_core:
-            texts = block.lines if block else ()
-            there = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
-            lines = tuple(line for line in there if proposals.name_of(line.text) not in settled)
-            lines = lines if proposals.names_of(lines) else proposals.NOTHING
-            stated = filter(None, map(proposals.parse_line, texts))
-            open_ = [(one.what, one.quoted) for one in stated if one.name not in settled]
-            is_wanted = bool(settled)
+            there = last or [Line(text, slot=proposals.name_of(text)) for text in (block.lines if block else ())]
+            kept = tuple(line for line in there if proposals.name_of(line.text) not in settled)
+            lines, is_wanted = kept if proposals.names_of(kept) else proposals.NOTHING, bool(settled)
         else:
-            lines, found = self.jobs.proposals(proposals.list_items(self._layout.core, after), self._answers)
-            open_ = [(one.change.what, one.change.text) for one in found]
+            lines = self.jobs.proposals(proposals.list_items(self._layout.core, after), self._answers)
             unsure = sum(one.belief.rounded < proposals.SURE for one in self.jobs.opinions)
             is_wanted = block is not None or lines != proposals.NOTHING
-        full = sum(what == proposals.ADD and not proposals.has_room(after, text) for what, text in open_)
-        unsure = (
-            0 if self._options.only_core else sum(one.belief.rounded < proposals.SURE for one in self.jobs.opinions)
-        )
-        self.proposed = proposals.ProposalCounts(len(open_), full, unsure)
-        why = f"{counted(len(proposals.names_of(lines)), 'proposal')} open"
+        count = len(proposals.names_of(lines))
+        self.proposed = proposals.ProposalCounts(count, unsure)
+        why = f"{counted(count, 'proposal')} open"
         page = Draft(
             self._layout.proposals, proposals.BLOCK, lines, why, "# Proposals\n",
             settled=lambda text: proposals.name_of(text) in settled,

@@ -108,10 +108,9 @@ class Proposal(NamedTuple):
 
 
 class ProposalCounts(NamedTuple):
-    """How many proposals are open, how many of them the core has no room for, and how many opinions are too unsure."""
+    """How many proposals are open, and how many opinions are too unsure."""
 
     open: int
-    full: int
     unsure: int
 
 
@@ -411,15 +410,6 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
             "Shorten it, or take a line out; the tick stays until then.",
         )
     return after
-
-
-def has_room(data: bytes, text: str) -> bool:
-    """Whether an addition would stay within the limit; few bytes are few tokens, and need no counting."""
-    after = f"{data.decode('utf-8', 'replace')}\n- {text}\n"
-    return (
-        len(after.encode("utf-8", "replace")) + len(CORE_HEADING) + 4 <= CORE_TOKENS
-        or tokens.count(after) <= CORE_TOKENS
-    )
 
 
 def _added(parts: list[str], text: str) -> str:

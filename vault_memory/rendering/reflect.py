@@ -55,7 +55,7 @@ def reflect_document(done: "ReflectReport") -> Document:
         ],
         "proposals": proposed and {
             "open": proposed.open, "added": done.added,
-            "reasons": {"unsure": proposed.unsure, "full": proposed.full},
+            "reasons": {"unsure": proposed.unsure},
             "gates": {"confidence": SURE, "days": SURE_DAYS, "open": MOST_OPEN, "core_tokens": CORE_TOKENS},
         },
         "periods_skipped": [{"path": path, "why": why} for path, why in done.untold.items()],
@@ -231,9 +231,6 @@ def _proposals(done: "ReflectReport") -> Iterator[str]:
         return
     them = "it" if proposed.open == 1 else "them"
     yield f"{plural(proposed.open, 'proposal')} for {core}: tick {them} in {done.layout.proposals}."
-    if proposed.full:
-        what = "it" if proposed.open == 1 else f"{proposed.full:,} of them"
-        yield f"{core} has no room for {what} (limit {CORE_TOKENS:,} tokens): shorten it first."
 
 
 # --- what was not done -----------------------------------------------------------------------------------------------
