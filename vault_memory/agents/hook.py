@@ -289,20 +289,26 @@ class HookRun:
             return False
         from vault_memory.capture.admission import GATE
 
-        return any(self._gate(config, sentence) >= GATE for sentence in _stated(lines))
+        self.doing = "it was weighed what was said"
+        weighed = (self._ask(config, "gating_scalar", {"text": sentence})["G"] for sentence in _stated(lines))
+        return any(gate >= GATE for gate in weighed)
 
-    def _gate(self, config: "Config", sentence: str) -> float:
+    def _ask(self, config: "Config", method: str, params: Params) -> Document:
+        """What the vault's daemon answers in half of the time left, else this process, without any model."""
         from vault_memory.daemon import client
 
         left = self.begun + self.seconds - time.monotonic()
-        self.doing = "it was weighed what was said"
-        document = client.ask(config.vault, "gating_scalar", {"text": sentence}, max(left / 2, 0.05))
-        if document is None:
-            from vault_memory.daemon import methods
-            from vault_memory.federation import Federation
+        document = client.ask(config.vault, method, params, max(left / 2, 0.05))
+        if document is not None:
+            return document
+        from dataclasses import replace
 
-            document = methods.call("gating_scalar", Federation(config), {"text": sentence})
-        return float(document["G"])
+        from vault_memory.daemon import methods
+        from vault_memory.federation import Federation
+
+        # The client of a model takes longer to import than all the rest.
+        memory = Federation(replace(config, embedding_provider="builtin", rerank_provider="off"))
+        return methods.call(method, memory, params)
 
     # --- what is put before the model ----------------------------------------------------------------------------
 
@@ -317,6 +323,7 @@ class HookRun:
         self.seconds = config.hooks_seconds
         scopes = open_scopes(Asker(self.call.agent, folder), config, self.environ)
         project = [scope for scope in scopes if scope.startswith("project:")][:1]
+        self.doing = "the vault and its index were read (is another process at work on them?)"
         for params in requests:
             document = self._bundle_within(longest, config, params | {"scope": list(scopes), "project": project})
             if document["text"] or document["has_footing"]:
@@ -326,30 +333,12 @@ class HookRun:
         return document | {"about": params["prompt"] if document["has_footing"] else ""}
 
     def _bundle_within(self, longest: int, config: "Config", params: Params) -> Document:
-        budget = config.hooks_budget
-        while True:
-            document = self._bundle(config, params | {"budget": budget})
+        """The bundle, asked for with less as long as it is longer than the agent takes (in UTF-16 units)."""
+        budget, size = config.hooks_budget, longest + 1
+        while size > longest:
+            document = self._ask(config, "context", params | {"budget": budget})
             size = len(document["text"].encode("utf-16-le")) // 2
-            if size <= longest:
-                return document
-            budget = max(1, int(budget * longest / size * 0.95))
-
-    def _bundle(self, config: "Config", params: Params) -> Document:
-        """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
-        from vault_memory.daemon import client
-
-        left = self.begun + self.seconds - time.monotonic()
-        self.doing = "the vault and its index were read (is another process at work on them?)"
-        document = client.ask(config.vault, "context", params, max(left / 2, 0.05))
-        if document is None:
-            from dataclasses import replace
-
-            from vault_memory.daemon import methods
-            from vault_memory.federation import Federation
-
-            # No model is asked here, and the client of one takes longer to import than all the rest.
-            memory = Federation(replace(config, embedding_provider="builtin", rerank_provider="off"))
-            document = methods.call("context", memory, params)
+            budget = max(1, int(budget * longest / max(size, 1) * 0.95))
         is_fresh = document["index"] is not None and document["index"]["fresh"]
         if not is_fresh or any(each["what"] == startup.STALE_SOURCE for each in document["degraded"]):
             _build(config.vault, self.environ)

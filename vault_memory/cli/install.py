@@ -4,7 +4,7 @@ import contextlib
 import difflib
 import io
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,9 +94,9 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
             shared.note(f"They are captured into {config.capture_vault}: `[capture] vault` in your settings names it.")
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git.")
-    if others := _vaults(changes) - {about["vault"]}:
+    if others := _name_vaults(changes, str(config.vault)):
         uses = "would now use" if dry_run else "now uses"
-        shared.note(f"{name} {uses} {about['vault']} instead of {_name_vaults(others)}.")
+        shared.note(f"{name} {uses} {config.vault} instead of {others}.")
     for file in switched_off(installer.target):
         shared.note(f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {file} switches them off.")
     if not dry_run:
@@ -130,9 +130,9 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         if change.added:
             kept = f"a copy {'would be' if dry_run else 'is'} kept in {installer.backups}"
             shared.note(f"This removed what you had added there: {', '.join(change.added)} ({kept}).")
-    if vaults := _vaults(changes):
+    if vaults := _name_vaults(changes):
         uses = "would no longer use" if dry_run else "no longer uses"
-        shared.note(f"{settings_paths.NAMES[agent]} {uses} {_name_vaults(vaults)}.")
+        shared.note(f"{settings_paths.NAMES[agent]} {uses} {vaults}.")
 
 
 def _place(scope: str) -> InstallPlace:
@@ -181,11 +181,9 @@ def _installer(agent: str, place: InstallPlace, config: "Config | None" = None, 
     return Installer(settings_paths.target(agent, place, run, notes), os.environ)
 
 
-def _vaults(changes: Sequence[FileChange]) -> set[str]:
-    return {vault for change in changes for vault in change.vaults}
-
-
-def _name_vaults(vaults: Iterable[str]) -> str:
+def _name_vaults(changes: Sequence[FileChange], but: str = "") -> str:
+    """The vaults that the files named before."""
+    vaults = {vault for change in changes for vault in change.vaults} - {but}
     return " and ".join(f"the vault {vault}" for vault in sorted(vaults))
 
 
@@ -200,7 +198,13 @@ def _report(shared: Shared, name: str, changes: Sequence[FileChange], about: dic
             }
             for change in changes
         ]  # fmt: skip
-        shared.say(dump(schema(name) | about | {"vaults": sorted(_vaults(changes)), "files": files}))
+        shared.say(
+            dump(
+                schema(name)
+                | about
+                | {"vaults": sorted({vault for change in changes for vault in change.vaults}), "files": files}
+            )
+        )
         return
     done = [change for change in changes if change.before != change.after]
     for change in changes:

@@ -13,22 +13,8 @@ import click
 from vault_memory.cli.common import Bar, Shared, command, say_of_index, scope_option, words
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
+from vault_memory.rendering import notes as printing
 from vault_memory.rendering.common import clean, dump, place, plural, schema, seen_document, seen_notes
-from vault_memory.rendering.notes import (
-    candidates_document,
-    candidates_text,
-    entities_document,
-    entities_text,
-    entity_document,
-    entity_text,
-    forget_document,
-    get_document,
-    opinions_document,
-    opinions_text,
-    past_the_end,
-    retain_document,
-    unit,
-)
 from vault_memory.search import request
 from vault_memory.search.get import open_named, parse_span
 from vault_memory.text.layout import STANDARD, Layout
@@ -192,7 +178,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     sessions = memory.sessions_below(path.rstrip("/"), scopes) if excerpt.not_found else []
     if shared.json:
         listed = {"sessions": [session._asdict() for session in sessions]} if sessions else {}
-        shared.say(dump(get_document(excerpt) | listed))
+        shared.say(dump(printing.get_document(excerpt) | listed))
     elif sessions:
         shared.say("\n".join(clean(str(session)) for session in sessions))
     elif excerpt.not_found and os.path.isdir(memory.vault.root / path):  # what leads out was refused before
@@ -203,13 +189,13 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
         is_off = path.startswith("sessions/") and not memory.config.sessions_tools
         shared.note(f"There is no note `{path}`: {SESSIONS_OFF if is_off else 'give its path within the vault'}.")
     elif excerpt.end_line < excerpt.start_line:
-        shared.note(past_the_end(excerpt))
+        shared.note(printing.past_the_end(excerpt))
     else:
         shared.say(clean(excerpt.text))
         if excerpt.missing_section:
             what = f"{place(excerpt.path)} has no heading or block `{clean(excerpt.missing_section)}`"
             shared.note(f"{what}; this is from the whole note.")
-        what = unit(excerpt.path)
+        what = printing.unit(excerpt.path)
         if excerpt.line_cut:
             shared.note(f"Cut within {what} {excerpt.end_line}; use --max-tokens to see more of it.")
         elif excerpt.truncated:
@@ -242,7 +228,7 @@ def retain(
         document = schema("retain") | {"path": done.path, "line": None, "bullet": done.bullet, "dry_run": True}
         shared.say(dump(document) if shared.json else f"{done.path}\n{clean(done.bullet)}")
     else:
-        document = retain_document(done) | {"dry_run": False}
+        document = printing.retain_document(done) | {"dry_run": False}
         shared.say(dump(document) if shared.json else f"{done.path}#L{done.line}  {clean(done.bullet)}")
         if done.warning:
             shared.note(clean(done.warning))
@@ -262,9 +248,9 @@ def entity(shared: Shared, name: str, scope: tuple[str, ...]) -> None:
     with Bar(shared) as bar:
         profile = memory.entity(name, bar, scopes)
     if shared.json:
-        shared.say(dump(entity_document(profile, name, memory.index_state)))
+        shared.say(dump(printing.entity_document(profile, name, memory.index_state)))
     elif profile:
-        shared.say(entity_text(profile))
+        shared.say(printing.entity_text(profile))
     else:
         near = _did_you_mean(memory.similar_names(name, scopes))
         shared.note(f"No facts about {name}.{near} To search the notes: memory recall {shlex.quote(name)}")
@@ -279,9 +265,9 @@ def entities(shared: Shared, scope: tuple[str, ...]) -> None:
     with Bar(shared) as bar:
         rows = memory.entities(bar, request.scopes({"scope": scope}))
     if shared.json:
-        shared.say(dump(entities_document(rows) | seen_document(memory.index_state)))
+        shared.say(dump(printing.entities_document(rows) | seen_document(memory.index_state)))
     elif rows:
-        shared.say(entities_text(rows))
+        shared.say(printing.entities_text(rows))
     else:
         shared.note("No entities yet: write facts like `- W @Name: …` under a `Retain` heading.")
     say_of_index(shared, memory)
@@ -299,9 +285,9 @@ def opinions(shared: Shared, entity: str | None, history: bool, scope: tuple[str
     with Bar(shared) as bar:
         held = memory.opinions(entity, bar, scopes)
     if shared.json:
-        shared.say(dump(opinions_document(held) | seen_document(memory.index_state)))
+        shared.say(dump(printing.opinions_document(held) | seen_document(memory.index_state)))
     elif held:
-        shared.say(opinions_text(held, history))
+        shared.say(printing.opinions_text(held, history))
     elif entity:
         known = memory.entity(entity, scopes=scopes) is not None
         near = [] if known else memory.similar_names(entity, scopes)
@@ -344,7 +330,7 @@ def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bo
     wanted = not dry_run and (yes or (shared.can_ask() and click.confirm("Forget this?", err=True)))
     done = memory.forget(planned) if wanted else None
     if shared.json:
-        shared.say(dump(forget_document(planned, done)))
+        shared.say(dump(printing.forget_document(planned, done)))
     elif done:
         shared.say(clean(f"Forgotten: {done.removal.source}"))
         shared.note(f"`memory reflect --undo {done.run}` restores it; the old note is kept in {done.kept_in}.")
@@ -379,12 +365,12 @@ def _choose(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
             shared.note(said)
         found = answer.results
     if shared.json:
-        shared.say(dump(candidates_document(found)))
+        shared.say(dump(printing.candidates_document(found)))
         return None
     if not found:
         shared.note(f"There is no fact in {clean(note)}." if note else "No matching fact found.")
         return None
-    shared.say(candidates_text(found))
+    shared.say(printing.candidates_text(found))
     if not shared.can_ask():
         shared.note(f'Nothing was written. Name the one you mean: memory forget "{clean(found[0].source)}"')
         return None

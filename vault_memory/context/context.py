@@ -11,25 +11,7 @@ from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from vault_memory.config import Config
-from vault_memory.context import note_pieces
-from vault_memory.context.note_pieces import (
-    CoreNote,
-    ProjectNotes,
-    pieces_about,
-    project_brief,
-    recent_pieces,
-    summary_pages,
-)
-from vault_memory.context.prompt_sheet import (
-    MORE_TOKENS,
-    SECTION_TOKENS,
-    LeftOut,
-    Piece,
-    Sheet,
-    note_tokens,
-    piece_of,
-    piece_tokens,
-)
+from vault_memory.context import note_pieces, prompt_sheet
 from vault_memory.errors import IndexDamagedError, UsageError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
 from vault_memory.search import request as options
@@ -234,7 +216,7 @@ class _BundleMaker:
         self._memory, self._options, self._opened, self._may_ask, self._idle = memory, request, store, may_ask, idle
         self._vault = memory.index_file.vault
         self._now = request.now or datetime.now(UTC)
-        self._sheet = Sheet(request.format, request.budget)
+        self._sheet = prompt_sheet.Sheet(request.format, request.budget)
         self._shown: list[journal.CitedPassage] = []
         self._texts: list[str] = []
         self._summed_up: list[str] = []
@@ -266,7 +248,7 @@ class _BundleMaker:
             self._sheet.say_behind()
         about = None
         if options.project and (options.recent_days or not options.prompts):
-            about = pieces_about(self._store.view(options.scopes), options.project, self._today)
+            about = note_pieces.pieces_about(self._store.view(options.scopes), options.project, self._today)
         if about and not options.prompts and not options.without:  # else the next best would come at each resuming
             self._take_project(about)
         recent = self._find_recent(about) if options.recent_days > 0 else []
@@ -310,7 +292,7 @@ class _BundleMaker:
         """Take what no line before says: the week's page, then the month's, which repeats the week's."""
         room = min(int(self._options.budget * SUMMARY_SHARE), self._sheet.left // 2)
         reserved = self._sheet.left - room
-        paths = summary_pages(self._store.view(self._options.scopes), self._today)
+        paths = note_pieces.summary_pages(self._store.view(self._options.scopes), self._today)
         pages, degraded = note_pieces.read_notes(self._vault, self._store, paths, self._options.scopes)
         self._degraded += degraded
         for page in pages:
@@ -319,28 +301,30 @@ class _BundleMaker:
             taken = self._take_from_top("summaries", page, reserved)
             self._leave_out({"over_budget": len(page.pieces) - taken})
 
-    def _take_from_top(self, section: str, note: CoreNote, reserved: int) -> int:
+    def _take_from_top(self, section: str, note: note_pieces.CoreNote, reserved: int) -> int:
         """Take a note's pieces from its beginning, and say how many lines are left out at its end; how many it took."""
         taken = 0
         for number, piece in enumerate(note.pieces):
             # Kept behind each: room for what its heading stands above, and for a line about the rest.
             behind = note.pieces[number + 1 :]
             headings = len([*takewhile(lambda other: HEADING.match(other.text), note.pieces[number:])])
-            keep = sum(piece_tokens(self._options.format, other) for other in behind[:headings])
-            keep += MORE_TOKENS if headings < len(behind) else 0
+            keep = sum(prompt_sheet.piece_tokens(self._options.format, other) for other in behind[:headings])
+            keep += prompt_sheet.MORE_TOKENS if headings < len(behind) else 0
             if not self._sheet.add(section, piece, note.name_tokens, reserved + keep):
                 break
             taken += 1
         rest = note.pieces[taken:]
         if taken and rest:
-            self._sheet.end(section, note.path, LeftOut(_count_lines(rest), rest[0].start_line, rest[-1].end_line))
+            self._sheet.end(
+                section, note.path, prompt_sheet.LeftOut(_count_lines(rest), rest[0].start_line, rest[-1].end_line)
+            )
         for piece in note.pieces[:taken]:
             self._texts.append(_claim(piece))
             self._summed_up += [piece.text] if piece.kind == PAGE else []
             self._shown.append(journal.CitedPassage(piece.source, piece.key))
         return taken
 
-    def _take_project(self, about: ProjectNotes) -> None:
+    def _take_project(self, about: note_pieces.ProjectNotes) -> None:
         """Take the beginning of a project's page, then its last decisions, open tasks and best facts."""
         room = min(PROJECT_TOKENS, int(self._options.budget * PROJECT_SHARE), self._sheet.left)
         reserved = self._sheet.left - room
@@ -350,7 +334,7 @@ class _BundleMaker:
             pieces = [piece for piece in page.pieces if piece.key not in self._options.without]
             self._leave_out({"shown_before": len(page.pieces) - len(pieces)})
             self._take_from_top("project", page._replace(pieces=pieces), reserved + room // 2)
-        brief = project_brief(self._vault, self._store.view(self._options.scopes), about, self._today)
+        brief = note_pieces.project_brief(self._vault, self._store.view(self._options.scopes), about, self._today)
         self._take_pieces("project", brief, reserved)
 
     # --- what the notes say to a prompt ------------------------------------------------------------------------------
@@ -412,7 +396,7 @@ class _BundleMaker:
                 self._leave_out({"near_duplicates": 1})
                 continue
             is_weak = result.score < least.get(answer, result.score)
-            if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens, keep):
+            if is_weak or not self._sheet.add("passages", prompt_sheet.piece_of(result), result.header_tokens, keep):
                 over += 1
                 if result.score > 0:
                     least[answer] = max(least.get(answer, 0.0), FILL_SHARE * result.score)
@@ -423,23 +407,23 @@ class _BundleMaker:
 
     # --- what was told lately, or of the project ---------------------------------------------------------------------
 
-    def _find_recent(self, about: ProjectNotes | None) -> list[tuple[Piece, int]]:
+    def _find_recent(self, about: note_pieces.ProjectNotes | None) -> list[tuple[prompt_sheet.Piece, int]]:
         options, days = self._options, Span(self._today - timedelta(days=self._options.recent_days - 1), self._today)
 
         def is_wanted(found: Candidate) -> bool:
             return about is None or found.id in about.ids or (options.summaries and found.kind in FACTS)
 
-        return list(recent_pieces(self._vault, self._store.view(options.scopes), days, is_wanted))
+        return list(note_pieces.recent_pieces(self._vault, self._store.view(options.scopes), days, is_wanted))
 
-    def _keep_for(self, recent: Sequence[tuple[Piece, int]]) -> int:
+    def _keep_for(self, recent: Sequence[tuple[prompt_sheet.Piece, int]]) -> int:
         """What is kept for them while passages are taken: a share, and never more than they need."""
         form = self._options.format
-        need = (
-            sum(piece_tokens(form, piece) + note_tokens(form, piece, name) for piece, name in recent) + SECTION_TOKENS
-        )
+        need = prompt_sheet.SECTION_TOKENS
+        for piece, name in recent:
+            need += prompt_sheet.piece_tokens(form, piece) + prompt_sheet.note_tokens(form, piece, name)
         return min(need, int(self._options.budget * RECENT_SHARE), self._sheet.left // 2)
 
-    def _take_pieces(self, section: str, pieces: Iterable[tuple[Piece, int]], keep: int = 0) -> None:
+    def _take_pieces(self, section: str, pieces: Iterable[tuple[prompt_sheet.Piece, int]], keep: int = 0) -> None:
         """Put pieces on the sheet that no line before says."""
         before = {said(text) for text in self._texts} - {()}
         left: dict[str, int] = {}
@@ -468,12 +452,12 @@ class _BundleMaker:
                 self._omitted[name] = self._omitted.get(name, 0) + count
 
 
-def _claim(piece: Piece) -> str:
+def _claim(piece: prompt_sheet.Piece) -> str:
     """What a piece says, without the citation that a line of a page ends with."""
     return piece.text.partition(" — [")[0] if piece.kind == PAGE else piece.text
 
 
-def _count_lines(pieces: Iterable[Piece]) -> int:
+def _count_lines(pieces: Iterable[prompt_sheet.Piece]) -> int:
     return len({line for piece in pieces for line in range(piece.start_line, piece.end_line + 1)})
 
 

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
-from vault_memory.rendering.recall import (
-    context_document,
-    left_out_notes,
-    recall_document,
-    recall_notes,
-    recall_text,
-    result_documents,
-)
+from vault_memory.rendering import recall as printing
 from vault_memory.search import request
 
 if TYPE_CHECKING:
@@ -63,13 +56,14 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
     asked = request.build(options, memory.config, as_text, request.flag(params, "self_contained"))
     answer = memory.answer(asked, progress, journal=not request.flag(params, "no_journal"))
     if not as_text:
-        return recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
-    before, notes = recall_notes(answer)
+        return printing.recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
+    before, notes = printing.recall_notes(answer)
     days = [day.isoformat() for day in answer.understood.window or ()]
-    results = result_documents(answer)
+    results = printing.result_documents(answer)
     shown = {"results": results, "matched": list(answer.matched), "links": memory.config.terminal_links}
     return {
-        "text": recall_text(results), "before": before, "notes": notes, "left_out": left_out_notes(answer.omitted),
+        "text": printing.recall_text(results), "before": before, "notes": notes,
+        "left_out": printing.left_out_notes(answer.omitted),
         "rendered_tokens": answer.rendered_tokens, "known": not answer.missing,
         "degraded": [{"what": what, "why": why} for what, why in answer.degraded], "index": {"fresh": answer.fresh},
         "understood": {"unknown": list(answer.understood.unknown), "window": days or None},
@@ -85,7 +79,7 @@ def _context(memory: Federation, params: Params, progress: "Progress | None") ->
     if isinstance(patience, bool) or not isinstance(patience, int | float):
         raise UsageError("`patience` must be a number of seconds.", "For example 0.")
     wanted = context.build({key: value for key, value in params.items() if key != "patience"}, memory.config)
-    return context_document(memory.bundle(wanted, patience, progress), wanted)
+    return printing.context_document(memory.bundle(wanted, patience, progress), wanted)
 
 
 def _status(memory: Federation, params: Params, progress: "Progress | None") -> Document:

@@ -21,13 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from vault_memory.daemon import client
-from vault_memory.daemon.client import (
-    BAD_PARAMETERS,
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    LONGEST_REQUEST_BYTES,
-    PARSE_ERROR,
-)
 from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[Any]]
@@ -82,26 +75,11 @@ class Server:
         info = os.lstat(path)
         self._made = path, info.st_dev, info.st_ino
         start = asyncio.start_server if listening.family == socket.AF_INET else asyncio.start_unix_server
-        self._server = await start(self._accept, sock=listening, limit=LONGEST_REQUEST_BYTES)
+        self._server = await start(self._accept, sock=listening, limit=client.LONGEST_REQUEST_BYTES)
 
     async def close(self) -> None:
         """Stop listening, let the requests in hand be answered for a bounded time, and remove the file it made."""
         self.is_closing = True
-        await self._stop_listening()
-        # A handler may close the server that waits for it.
-        tasks = {task for task in self._connections if task is not asyncio.current_task()}
-        for task in tasks:
-            if not self._connections[task]:
-                task.cancel()
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=self._closing_seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-        await asyncio.sleep(0)  # asyncio closes a connection that was cut off in its next round
-
-    async def _stop_listening(self) -> None:
-        """Listen no longer, and remove the file it made unless another stands in its place."""
         if self._server:
             loop = asyncio.get_running_loop()
             with contextlib.suppress(NotImplementedError):  # Windows' loop
@@ -120,6 +98,17 @@ class Server:
                 info = os.lstat(path)
                 if (info.st_dev, info.st_ino) == (device, inode):
                     os.unlink(path)
+        # A handler may close the server that waits for it.
+        tasks = {task for task in self._connections if task is not asyncio.current_task()}
+        for task in tasks:
+            if not self._connections[task]:
+                task.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=self._closing_seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await asyncio.sleep(0)  # asyncio closes a connection that was cut off in its next round
 
     async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
         task = asyncio.current_task()
@@ -152,7 +141,7 @@ class Server:
                 self._connections[task] = False
                 await asyncio.sleep(0)  # a client that sends much at once must not hold up the others
         except asyncio.LimitOverrunError:
-            await _send(writer, _error(None, INVALID_REQUEST, "The message is too long."))
+            await _send(writer, _error(None, client.INVALID_REQUEST, "The message is too long."))
 
     async def _answer(self, line: bytes) -> bytes:
         """The answer to one line; nothing for a notification, which is a request without an id."""
@@ -161,18 +150,18 @@ class Server:
             # Python reads NaN, and half a surrogate pair, which is text until somebody writes it to a file or SQLite.
             json.dumps(message, ensure_ascii=False, allow_nan=False).encode("utf-8")
         except (ValueError, RecursionError):
-            return _error(None, PARSE_ERROR, "The message is not JSON in UTF-8.")
+            return _error(None, client.PARSE_ERROR, "The message is not JSON in UTF-8.")
         if not isinstance(message, dict) or isinstance(message.get("id"), dict | list):
-            return _error(None, INVALID_REQUEST, "A request is an object, its id a text, a number or null.")
+            return _error(None, client.INVALID_REQUEST, "A request is an object, its id a text, a number or null.")
         number, method, params = message.get("id"), message.get("method"), message.get("params", {})
         if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
-            return _error(number, INVALID_REQUEST, 'A request has "jsonrpc": "2.0" and a method that is text.')
+            return _error(number, client.INVALID_REQUEST, 'A request has "jsonrpc": "2.0" and a method that is text.')
         answer = await self._call(number, method, params)
         return answer if "id" in message else b""
 
     async def _call(self, number: object, method: str, params: object) -> bytes:
         if not isinstance(params, dict):
-            return _error(number, BAD_PARAMETERS, "Parameters are given by name, in an object.")
+            return _error(number, client.BAD_PARAMETERS, "Parameters are given by name, in an object.")
         try:
             return _dumped({"jsonrpc": "2.0", "id": number, "result": await self._handler(method, params)})
         except VaultMemoryError as error:
@@ -183,7 +172,7 @@ class Server:
             trace = "".join(traceback.format_tb(error.__traceback__))
             log.error("%.80r failed: %s\n%s", method, type(error).__name__, trace)
             log.debug("%.80r failed: %s", method, error)
-            return _error(number, INTERNAL_ERROR, "The daemon failed at this; its log says where.", exit_code=1)
+            return _error(number, client.INTERNAL_ERROR, "The daemon failed at this; its log says where.", exit_code=1)
 
     def _loopback(self, path: Path) -> socket.socket:
         listening = socket.create_server(("127.0.0.1", 0))

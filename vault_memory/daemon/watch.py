@@ -19,19 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from watchdog.events import (
-    DirAttribEvent,
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileAttribEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-    FileSystemEvent,
-    FileSystemEventHandler,
-)
+from watchdog import events
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
@@ -39,9 +27,10 @@ from vault_memory.markdown.note import is_canvas, is_note_path
 from vault_memory.vault import locations
 from vault_memory.vault.walk import is_hidden
 
-EVENTS: list[type[FileSystemEvent]] = [
-    DirAttribEvent, DirCreatedEvent, DirDeletedEvent, DirMovedEvent,
-    FileAttribEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
+EVENTS: list[type[events.FileSystemEvent]] = [
+    events.DirAttribEvent, events.DirCreatedEvent, events.DirDeletedEvent, events.DirMovedEvent,
+    events.FileAttribEvent, events.FileCreatedEvent, events.FileDeletedEvent, events.FileModifiedEvent,
+    events.FileMovedEvent,
 ]  # fmt: skip
 """Without opening and closing: reading a note is no change, and would wake us each time."""
 
@@ -197,7 +186,7 @@ class Trouble(NamedTuple):
     next_step: str = ""
 
 
-class Watcher(FileSystemEventHandler):
+class Watcher(events.FileSystemEventHandler):
     """Watches one vault while it is started; the paths of its events go to `changes`."""
 
     def __init__(self, root: Path, changes: ChangeQueue) -> None:
@@ -331,7 +320,7 @@ class Watcher(FileSystemEventHandler):
             self._marked.notify_all()
         return was_out
 
-    def on_any_event(self, event: FileSystemEvent) -> None:
+    def on_any_event(self, event: events.FileSystemEvent) -> None:
         """Note the paths of an event of watchdog's, in its thread."""
         found: list[str] = []
         root = f"{self._root}{os.sep}".replace(os.sep * 2, os.sep)
@@ -339,7 +328,7 @@ class Watcher(FileSystemEventHandler):
             if not f"{path}{os.sep}".startswith(root):
                 continue
             path = path[len(root) :].replace(os.sep, "/")
-            if path in (MARK, "") and isinstance(event, DirAttribEvent) and (self._meet_mark() or path == MARK):
+            if path in (MARK, "") and isinstance(event, events.DirAttribEvent) and (self._meet_mark() or path == MARK):
                 return
             if is_hidden(path):
                 continue
@@ -348,7 +337,7 @@ class Watcher(FileSystemEventHandler):
                 found.append(path)
         if found:
             self._changes.add(found)
-        if found and isinstance(event, DirDeletedEvent):
+        if found and isinstance(event, events.DirDeletedEvent):
             # It may have been moved out of the vault: it is still watched then, and by its old name.
             self._lost_folder = True
             self._changes.add_everything()
