@@ -58,7 +58,6 @@ def reflect_document(done: "ReflectReport") -> Document:
             "reasons": {"unsure": proposed.unsure},
             "gates": {"confidence": SURE, "days": SURE_DAYS, "open": MOST_OPEN, "core_tokens": CORE_TOKENS},
         },
-        "periods_skipped": [{"path": path, "why": why} for path, why in done.untold.items()],
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
         "notices": [{"path": n.path, "why": n.why, "next_step": n.next_step} for n in done.notices],
         "orphaned": [{"path": orphan.path, "line": orphan.line} for orphan in done.orphaned],
@@ -250,7 +249,3 @@ def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
         them = "it" if len(done.removed) == 1 else "them"
         yield f"Not recreated, because you removed {them}: {_and([*named, *more])}."
         yield "  To get one back, create an empty note with that name or run `memory reflect --force`."
-    if verbose:
-        yield from done.untold.values()
-    elif done.untold:
-        yield f"Skipped {_kinds(list(done.untold))} with too little to summarise (-v for details)."

@@ -283,20 +283,15 @@ class Walker:
 
     def _look_at_link(self, path: str) -> None:
         """Tell of a link that seems to lead to notes, but for one to a note of the vault: that is indexed as itself."""
-        try:
-            target = (self._root / path).resolve(strict=True)
-            status = target.stat()
-        except (OSError, RuntimeError):  # the latter for a loop, before Python 3.13
-            self._skip(path, "a link that leads nowhere")
-            return
-        if not is_note_path(path) and not stat.S_ISDIR(status.st_mode):
+        target = Path(os.path.realpath(self._root / path))
+        is_file = target.is_file()
+        if is_file and not is_note_path(path):
             return  # to a picture, say
-        if not target.is_relative_to(self._root):
+        inside = target.relative_to(self._root).as_posix() if target.is_relative_to(self._root) else ""
+        if not inside:
             self._skip(path, "a link out of the vault: not followed")
-        elif self.is_left_out(target.relative_to(self._root).as_posix()):
-            self._skip(path, "a link to what is left out: not followed")
-        elif not (stat.S_ISREG(status.st_mode) and is_note_path(target.name)):
-            self._skip(path, "a linked folder or file: not followed")
+        elif not is_file or not is_note_path(inside) or self.is_left_out(inside):
+            self._skip(path, "a link to no note of the vault: not followed")
 
     def is_left_out(self, path: str) -> bool:
         """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""
