@@ -129,7 +129,9 @@ def test_a_model_is_asked_but_once(tmp_path: Path, tmp_data: Path) -> None:
     assert judged(tmp_path, SAME, verdict, OLD)[1:] == (1, 1)
 
 
-@pytest.mark.parametrize("said", ["Remember that the printers need toner from Brother.", "The printers all have 300 dpi here."])
+@pytest.mark.parametrize(
+    "said", ["Remember that the printers need toner from Brother.", "The printers all have 300 dpi here."]
+)
 def test_a_model_hides_no_request_and_no_other_number(tmp_path: Path, tmp_data: Path, said: str) -> None:
     verdict = {"decision": "skip", "known": 1, "quote": "The printers"}
     (item,), _, _ = judged(tmp_path, said, verdict, "The printers of the warehouse are good at 203 dpi.")

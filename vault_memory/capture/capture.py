@@ -16,6 +16,7 @@ from typing import NamedTuple
 from vault_memory.capture import cues, sources
 from vault_memory.capture.admission import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.model_engine import model_decision, model_statements
+from vault_memory.capture.names import add_names, drop_words, often_named
 from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import SessionTurn, Statement, find_log_statements, find_statements, is_taken_back
@@ -26,6 +27,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.reflect.model_writer import ModelWriter, configured_writer
 from vault_memory.search import request
+from vault_memory.search.names import Names
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.sessions.transcript import BREAK, Message
 from vault_memory.store import embedding_rows, note_queries
@@ -128,6 +130,8 @@ class Findings(NamedTuple):
     report: "CaptureReport"
     marks: Marks
     days: Sequence[SessionDay] = ()
+    names: Mapping[str, str] = {}
+    """Names that stand in logs on several days and have no page, each with a line that holds it."""
 
 
 class Place(NamedTuple):
@@ -195,7 +199,7 @@ def find_items(
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
     marks = sources.load_marks(index.vault.root, environ)
-    marks = marks if asked.since is None else Marks({}, {}, marks.answers)
+    marks = marks if asked.since is None else Marks({}, {}, marks.answers, {})
     idle = timedelta(minutes=asked.idle_minutes)
     sessions = _wanted_sessions(index, environ, marks, asked.now - idle if idle else None, report)
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
@@ -216,9 +220,11 @@ def find_items(
             for log in logs:
                 report.items += judge.of_log(log)
                 marks.logs[log.path] = log.digest
+                if log.scope == GLOBAL:
+                    add_names(marks.names, log.path, log.lines, config.capture_languages)
             report.problems += judge.problems
     report.sessions, report.logs, report.seconds = len(sessions), len(logs), time.monotonic() - started
-    return Findings(report, marks, days)
+    return Findings(report, marks, days, _names_without_page(index, marks))
 
 
 def _wanted_sessions(
@@ -233,6 +239,17 @@ def _wanted_sessions(
     found = list(sources.sessions_beyond(marks.sessions, config, environ, until))
     marks.sessions.update({one.path: one.length for one in found if one.scope in skipped})
     return [one for one in found if one.scope not in skipped]
+
+
+def _names_without_page(index: IndexFile, marks: Marks) -> dict[str, str]:
+    """The names that logs hold on several days, and no note has, each with a line that holds it."""
+    wanted = often_named(marks.names)
+    paths = index.read(lambda view, _: {one: Names(view, with_notes=True).note(one) for one in wanted}, ())
+    wanted = [one for one in wanted if not paths.get(one)]
+    if wanted:
+        logs = sources.logs_beyond({}, index.vault, index.config.folder_scopes)
+        drop_words(marks.names, (text for log in logs for _, text in log.lines))
+    return {one: marks.names[one][-1][0] for one in wanted if marks.names[one]}
 
 
 def _days_of(

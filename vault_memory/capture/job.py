@@ -171,7 +171,7 @@ class _Run:
         journal.blank_captured(self._vault.root)
         self._accept(answers)
         self._note("declined", self.report.refused)
-        self._take(self.report.items)
+        self._take(self.report.items, found.names)
         self._note_left_out()
         self._fold()
         self._write_page(answers)
@@ -249,6 +249,11 @@ class _Run:
         """Write what was ticked; a line that states no fact is told of, and waits as it stands."""
         for name, text in answers.ticked.items():
             proposal = self._states[name].proposal
+            if page := proposal_page.wanted_page(text):
+                self._make_page(page)
+                self._note("accepted", [proposal])
+                self.report.accepted += 1
+                continue
             try:
                 bullet = _bullet(text)
             except VaultError as error:
@@ -259,6 +264,15 @@ class _Run:
             self._retain(bullet, proposal.day, 0 if name in answers.beside else proposal.replaces)
             self._note("accepted", [proposal])
             self.report.accepted += 1
+
+    def _make_page(self, name: str) -> None:
+        """Make an entity's page, where nobody has made it meanwhile."""
+        path = f"{self._vault.layout.entities}{entities.file_name(name)}.md"
+        text = template("entity.md").read_text("utf-8").replace("{{title}}", name)
+        made = text.encode("utf-8", "replace")
+        self._rewriter().rewrite(path, lambda before: (before if before is not None else made, None))
+        self.report.facts.append(WrittenFact(path, f"{name} has a page"))
+        self.paths.add(path)
 
     def _retain(self, bullet: Bullet, day: str, replaces: int = 0) -> None:
         """Write a fact into the log of its day, and which older one's place it takes where that still stands."""
@@ -274,7 +288,7 @@ class _Run:
         self.report.facts.append(WrittenFact(done.source, bullet.text.rpartition(" — ")[0] or bullet.text))
         self.paths.add(done.path)
 
-    def _take(self, items: Sequence[CaptureItem]) -> None:
+    def _take(self, items: Sequence[CaptureItem], names: Mapping[str, str]) -> None:
         """Write what an agent was asked to remember, or everything where the settings want that; propose the rest."""
         wanted = [item for item in items if item.is_kept and item.name not in self._states]
         self._signals |= {item.name: item.signals for item in wanted}
@@ -284,6 +298,8 @@ class _Run:
             self._retain(important, str(item.day or ""), item.replaces)
             self._note("accepted", [_proposal(item)])
         rest = [_proposal(item) for item in wanted if item not in at_once]
+        pages = (proposal_page.propose_page(name, source) for name, source in names.items())
+        rest += [one for one in pages if one.name not in self._states]
         new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
         today = sum(one.proposed == self._today.isoformat() for one in self._open("proposed"))
         room = max(self._config.capture_max_per_day - today, 0)

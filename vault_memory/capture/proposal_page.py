@@ -9,15 +9,21 @@ the page may be older than the journal. A line that a person reworded stays as t
 `instead of …`, the old fact goes on beside the new one.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from vault_memory.capture.names import NAME_DAYS
 from vault_memory.reflect.blocks import Block, Page, put_block, read_page, sha
 
 BLOCK = "captured"
 
+PAGE_SCORE = 0.5
+"""A page is proposed after the facts that are worth as much or more."""
+
+_PAGE = "page: "
 _HEADING = "## From sessions and logs"
 _INTRO = (
     "Tick what should be remembered (`[x]`), mark what should not (`[-]`); it happens at the next `memory capture`."
@@ -127,6 +133,18 @@ def line(proposal: OpenProposal) -> str:
 def statement(text: str) -> str:
     """What a bullet's text says, without its kind, names and citation."""
     return text.partition(": ")[2].rpartition(" — ")[0] or text
+
+
+def propose_page(name: str, source: str) -> OpenProposal:
+    """The proposal of a page for what a name stands for, and a line that holds it."""
+    digits = hashlib.blake2b(f"page\0{name.casefold()}".encode("utf-8", "replace"), digest_size=4).hexdigest()
+    return OpenProposal(digits, f"{_PAGE}{name}, named on {NAME_DAYS} days — {source}", "", PAGE_SCORE)
+
+
+def wanted_page(text: str) -> str:
+    """The name for which a proposal wants a page; "" where it states a fact."""
+    name = text.removeprefix(_PAGE).partition(" — ")[0].partition(",")[0].strip()
+    return name if text.startswith(_PAGE) else ""
 
 
 def words(text: str) -> str:

@@ -10,6 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_memory.capture.names import Sightings
 from vault_memory.capture.statements import is_request
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
@@ -210,12 +211,13 @@ MAX_ANSWERS = 1000
 
 
 class Marks(NamedTuple):
-    """How far capture has come: messages of each session's derived file, and each log's hash when it was read; and
-    what a model has answered, so that it is not asked twice."""
+    """How far capture has come: messages of each session's derived file, and each log's hash when it was read; what
+    a model has answered, so that it is not asked twice; and the names that logs hold."""
 
     sessions: dict[str, int]
     logs: dict[str, str]
     answers: dict[str, tuple[str, int]]
+    names: dict[str, Sightings]
 
 
 def marks_file(vault: Path, environ: Mapping[str, str]) -> Path:
@@ -228,9 +230,10 @@ def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
     """How far capture has come; nothing where that is not known."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         found = json.loads(marks_file(vault, environ).read_bytes())
-        answers = {str(name): (str(what), int(place)) for name, (what, place) in found.get("answers", {}).items()}
-        return Marks(dict(found["sessions"]), dict(found["logs"]), answers)
-    return Marks({}, {}, {})
+        answers = {str(name): (str(what), int(place)) for name, (what, place) in found["answers"].items()}
+        names = {str(name): [(str(at), bool(within)) for at, within in of] for name, of in found["names"].items()}
+        return Marks(dict(found["sessions"]), dict(found["logs"]), answers, names)
+    return Marks({}, {}, {}, {})
 
 
 def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
