@@ -84,6 +84,21 @@ def test_a_known_name_does_not_hide_that_nothing_is_known_of_what_is_asked_about
     assert [answer["known"] for answer in answers] == [False, True, True]
 
 
+def test_a_page_of_nothing_but_the_name_answers_only_who_asks_for_nothing_else(tmp_path: Path) -> None:
+    lines = {
+        "People/Bram.md": "# Bram\n",
+        "memory/2025-11-03.md": "- @Bram wants his messages short, and none before nine.\n",
+        "memory/2025-11-04.md": "- Met Bram at the lock, he was late. He told about the flood of 1995.\n",
+    }
+    root = fill(tmp_path / "vault", DAYS | lines)
+    questions = ("how should I write to Bram?", "Who is Bram?")
+    found = [json.loads(run(root, "recall", query, "--json").stdout)["results"] for query in questions]
+    assert [[result["path"] for result in each] for each in found] == [
+        ["memory/2025-11-03.md", "memory/2025-11-04.md"],
+        ["People/Bram.md", "memory/2025-11-03.md", "memory/2025-11-04.md"],
+    ]
+
+
 def test_a_greeting_with_a_known_name_is_no_question_where_nobody_asked(tmp_path: Path) -> None:
     of = memory(fill(tmp_path / "vault", BRAM | DAYS))
     prompts = ("Hi Bram", "Thanks, Bram!", "Does Bram want his messages short?")

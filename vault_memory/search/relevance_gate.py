@@ -138,7 +138,7 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
     return Relevance(
         figure if asks else 0.0,
         *_find_missing(words, found, finder),
-        _find_weak(found, words, hits),
+        _find_weak(found, finder, words, hits),
     )
 
 
@@ -154,7 +154,7 @@ def _words(
         whole = [phrase.casefold() for phrase in terms.match_terms(word)]
         parts = [phrase for phrase in map(str.casefold, phrases_of([word])) if phrase not in whole]
         passages = max((counts.get(phrase, 0) for phrase in whole), default=0)
-        is_name = bool(passages) and word in capitalised & of_entities
+        is_name = bool(passages) and word in capitalised and (word in of_entities or bool(finder.names.note(word)))
         weight = 1.0 if is_name else _weight(word, passages, found, embedder)
         if not passages and not any(phrase in counts for phrase in parts):
             words.append(_Word(word, weight, False, 0.0, {}, frozenset()))
@@ -202,17 +202,27 @@ def _find_missing(words: Sequence[_Word], found: Candidates, finder: Finder) -> 
     return apart, tuple(word.word for word in names) if apart else ()
 
 
-def _find_weak(found: Candidates, words: Sequence[_Word], hits: Mapping[str, Collection[int]]) -> frozenset[int]:
+def _find_weak(
+    found: Candidates, finder: Finder, words: Sequence[_Word], hits: Mapping[str, Collection[int]]
+) -> frozenset[int]:
     """The candidates that share at most a name with the question, they and their neighbours, and are far from its
-    meaning, in notes called by none of its words: none that holds all of its words, be they all of names."""
+    meaning, in notes called by none of its words: none that holds all of its words, be they all of names.
+
+    Where more is asked than a name, so is what holds nothing else, which is near in meaning to whatever is asked of it.
+    """
     telling = frozenset().union(*(word.told_by for word in words if word.weight))
     if not telling:
         return frozenset()
     held = [{i for phrase in phrases_of([word]) for i in hits.get(phrase.casefold(), ())} for word in found.query.words]
-    whole = set.intersection(*held) if len(held) > 1 else set()
-    least = NEAR * max(found.cosine.values(), default=0.0)
+    whole = set.intersection(*held)
+    bare = frozenset[int]()
+    if any(not word.is_name for word in words):
+        named = {stem for word in words if word.is_name for stem in finder.lexicon.stems(word.word)}
+        bare = frozenset(i for i, stems in found.stems.items() if named.issuperset({*stems} - finder.lexicon.idle))
+    least = NEAR * max((cosine for i, cosine in found.cosine.items() if i not in bare), default=0.0)
     far = (i for i in found.passages if found.cosine.get(i, 0.0) < least)
-    return frozenset(i for i in far if i not in telling and i not in whole)
+    weak = frozenset(i for i in far if i not in telling and i not in whole)
+    return weak | bare if len(weak | bare) < len(found.passages) else weak
 
 
 def telling_weight(length: float) -> float:
