@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from vault_memory.markdown.entities import embeds_file
 from vault_memory.markdown.frontmatter import texts
-from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, TEXT, HeadingPaths, Note
+from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, TEXT, Heading, HeadingPaths, Note
 
 
 class Link(NamedTuple):
@@ -69,15 +69,21 @@ def find_anchor(note: Note, anchor: str) -> Iterator[tuple[int, int]]:
         marked = (n for n, line in enumerate(lines, 1) if (block_id(line) or "").casefold() == name)
         yield from (_block(lines, n) for n in marked if name and note.states[n - 1] not in (CODE, COMMENT))
         return
-    wanted, paths = [_heading_words(part) for part in anchor.split("#")], HeadingPaths(note.headings)
-    for at, heading in enumerate(note.headings):
+    for at, end in find_headings(note.headings, anchor):
+        last = (note.headings[end].line if end < len(note.headings) else len(lines) + 1) - 1
+        while not lines[last - 1].strip():
+            last -= 1
+        yield note.headings[at].line, last
+
+
+def find_headings(headings: Sequence[Heading], anchor: str) -> Iterator[tuple[int, int]]:
+    """The places of the headings that `Heading` or `Heading#Below` means, each with that of the next not below it."""
+    wanted, paths = [_heading_words(part) for part in anchor.split("#")], HeadingPaths(headings)
+    for at, heading in enumerate(headings):
         above = iter(map(_heading_words, paths.above(heading.line)[:-1]))
         if _heading_words(heading.text) == wanted[-1] and all(part in above for part in wanted[:-1]):
-            below = (other.line for other in note.headings[at + 1 :] if other.level <= heading.level)
-            last = next(below, len(lines) + 1) - 1
-            while not lines[last - 1].strip():
-                last -= 1
-            yield heading.line, last
+            after = range(at + 1, len(headings))
+            yield at, next((i for i in after if headings[i].level <= heading.level), len(headings))
 
 
 def _heading_words(text: str) -> str:

@@ -184,7 +184,7 @@ class Scorer:
         # A question of nothing but a time has no meaning.
         if self._found.query.request.mode == "semantic" and self._found.cosine:
             self._features = {"semantic": _column(self._found.cosine, self._ids)}
-        if self._found.query.request.is_listing:
+        if self._found.only_time and not self._found.query.window:
             self._features = {"date": _column(self._found.days, self._ids)}
         totals = [0.0] * len(self._ids)
         for name, column in self._features.items():

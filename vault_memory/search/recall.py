@@ -166,8 +166,9 @@ class Recall:
         found = [ranking.passages[i] for i in ranking.scores]
         if past:
             found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
+        found = [each for each in found if notes[each.note_id].path != proposals]  # nobody has said yes to it
         if request.self_contained:
-            found = [e for e in found if notes[e.note_id].path != proposals and relevance_gate.tells(e)]
+            found = list(filter(relevance_gate.tells, found))
         asks_for_all = request.all or query.window or not (request.k or request.self_contained)
         telling = [each for each in found if asks_for_all or each.id not in weak]
         least = request.floor * max(ranking.scores.values(), default=0.0)
@@ -181,7 +182,7 @@ class Recall:
         unknown = past.unknown((each, notes[each.note_id]) for each in wanted) if past else {}
         wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
         headers = {note.id: note.header_tokens for note in notes.values()}
-        each_note = query.asks_when or query.window is not None or request.is_listing
+        each_note = query.asks_when or query.window is not None or ranking.candidates.only_time
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
         unsure = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
         omitted = {"shown_before": len(scores) - len(wanted)} if request.without else {}
