@@ -229,8 +229,8 @@ class Grammar:
 
 
 _PATTERNS = frozenset(("third", "past", "unreal"))
-_OPENERS = ("determiners", "pronouns", "prepositions", "always", "denying", "questions", "mine")
-_COMMON = (*_OPENERS, "verbs", "ours", "yours", "pointing", "duty", "reasons", "wishes", "changes")
+_OPENERS = ("determiners", "pronouns", "prepositions", "always", "denying", "reasons", "questions", "mine")
+_COMMON = (*_OPENERS, "verbs", "ours", "yours", "pointing", "duty", "wishes", "changes")
 
 LEAST_COMMON = 0.15
 """A sentence in a language has at least this share of its common words; one in Dutch has less of any of the five."""
@@ -339,11 +339,12 @@ DATE = re.compile(rf"\b(?:\d{{4}}-\d\d-\d\d|{_DAY}(?: de| of)? (?:{MONTHS})|(?:{
 
 SUPPOSED = re.compile(
     _joined(r"""
-    \b(?:maybe|perhaps|probably|presumably|i (?:mean|guess|wonder|suppose|think)|suppose|imagine|i wish|if only|
-    what if|let'?s say|in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|
-    i)|vielleicht|vermutlich|wahrscheinlich|eventuell|ich (?:glaube|meine)|meine ich|irgendwann|jemals|eines tages|
-    stell dir vor|angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|tal vez|
-    creo que|a lo mejor|algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
+    \b(?:must have|maybe|perhaps|probably|presumably|i (?:mean|guess|wonder|suppose|think)|suppose|imagine|i wish|
+    if only|what if|let'?s say|in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|
+    should (?:we|i)|vielleicht|vermutlich|wahrscheinlich|eventuell|ich (?:glaube|meine)|meine ich|irgendwann|jemals|
+    eines tages|stell dir vor|angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|
+    tal vez|creo que|a lo mejor|algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
+
 
 """)
 )
@@ -364,7 +365,7 @@ PASSING = re.compile(
     _joined(r"""
     \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|week|morning|afternoon|
     evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|currently|
-    so far|again|still|lunch|bye|in (?:a|an|ten|five|\d+|a few) (?:min\w*|sec\w*|bit|hours?|days?)|later|next week|
+    so far|again|lunch|bye|in (?:a|an|ten|five|\d+|a few) (?:min\w*|sec\w*|bit|hours?|days?)|later|next week|
     by (?:eod|noon|lunch|\w+day)|before (?:lunch|noon|the (?:demo|standup|call|meeting))|until (?:i|we|then|\w+day|
     later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|third|last|other|next|latter|
     former)(?: one)?(?=[.,!]?$|,)|temporarily|meanwhile|afterwards|vorübergehend|erstmal|bis morgen|nachher|später|
@@ -468,6 +469,7 @@ DONT = frozenset(("don't", "dont"))
 NO = frozenset(("no", "kein", "keine", "keinen", "pas", "sin", "sem", "nada", "nunca", "jamais"))
 COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 CONJUNCTIONS = frozenset(("and", "or", "but", "than", "und", "oder", "als", "et", "ou", "y", "o", "e", "n"))
+LINKS = frozenset(("but", "then", "and", "aber", "dann", "und", "mais", "et", "pero", "y", "mas", "e"))
 TELLERS = frozenset(("i", "he", "she", "they", "can't", "cannot", "never", "ich", "je", "yo", "eu", "to", "who"))
 """Who does not ask to remember, but tells that somebody does or does not."""
 

@@ -8,7 +8,7 @@ gives a reason, answers or corrects the agent, speaks of every time. What was ta
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import NamedTuple
 
 from vault_memory.capture import cues
@@ -297,6 +297,7 @@ def _supposes(clause: str, grammar: Grammar) -> bool:
 def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: bool) -> bool:
     """Whether a clause tells the agent to do something, once: no subject stands before what it begins with."""
     lower = _lower(clause)
+    words = [*dropwhile(cues.LINKS.__contains__, words)] or words
     if words[0] in grammar.classes["yours"]:
         return True
     if grammar.has("always", [*words[:3], *words[-2:]]) or cues.CONTRAST.search(lower) or words[0] in cues.NO:
