@@ -468,3 +468,32 @@ def test_german_nouns_and_words_that_stand_small_somewhere_are_no_names(tmp_path
     memory = Federation(Config(vault=fill(tmp_path / "Notes", logs)))
     memory.capture()
     assert [one for one in memory.proposals() if one.text.startswith("page: ")] == []
+
+
+TRACE = """why does this happen?
+
+Traceback (most recent call last):
+  File "/srv/tern/worker.py", line 88, in run
+    self.store.write(tile)
+sqlite3.OperationalError: database is locked
+"""
+
+
+def test_a_pasted_trace_brings_the_cure_first(memory: Federation, tmp_path: Path) -> None:
+    cure = "Turns out the pack step was holding it, a busy_timeout of 5000 cured the locked database."
+    make.claude(tmp_path / "claude", "s2", [("user", cure)])
+    notes = (
+        "writes sqlite databases under /var/tern.",
+        "raised an OperationalError of sqlite3 all Monday.",
+        "is slow.",
+    )
+    old = "## Retain\n" + "".join(f"- W @Tern: The tile worker {one}\n" for one in notes)
+    fill(memory.vault.root, {"memory/2026-02-01.md": old})
+    memory.capture()
+    answer(memory, {"pack step": "- [x]"})
+    first, *_ = memory.recall(TRACE, journal=False, now="2026-03-02").results
+    assert "cured the locked database. #fix —" in first.content
+    (scope,) = {item.scope for item in memory.capture(since="2026-01-01", dry_run=True).items if item.session == "s2"}
+    assert "#fix" in memory.context(TRACE, now="2026-03-02", scopes=["global", scope]).text
+    plain, *_ = memory.recall("where are the databases of the tile worker?", journal=False, now="2026-03-02").results
+    assert "#fix" not in plain.content

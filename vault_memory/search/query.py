@@ -56,6 +56,14 @@ _EXPERIENCE = r"\b(?:did (?:i|we)|have (?:i|we)|(?:i|we) (?:tried|did|went|fixed
 _KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compile(_EXPERIENCE, re.I)))
 
 
+_ERROR = re.compile(
+    r"Traceback \(most|^\s+at \S+[(:]|\bline \d+, in \w|\b[A-Z]\w*(?:Error|Exception)\b|\b(?:error|panic|fatal|errno|"
+    r"fehler|erreur|errore|erro)(?:\[\w+\])?: |\bSIG(?:SEGV|ABRT|KILL|BUS)\b|\bexit (?:code|status) [1-9]"
+    r"|\b[A-Z]+_ERR_\w+",
+    re.MULTILINE,
+)
+
+
 class Query(NamedTuple):
     """What was asked, and how it was understood."""
 
@@ -90,6 +98,8 @@ class Query(NamedTuple):
     """Why a date was not read."""
     kinds: tuple[str, ...] = ()
     asks_when: bool = False
+    holds_error: bool = False
+    """Whether it holds the message of an error, or a trace."""
     wants_latest: bool = False
     wants_earliest: bool = False
 
@@ -152,6 +162,7 @@ def understand(request: Request) -> Query:
         unread=unread,
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),
         asks_when=_WHEN.search(text) is not None,
+        holds_error=_ERROR.search(text) is not None,
         wants_latest=latest,
         wants_earliest=earliest,
     )

@@ -94,6 +94,8 @@ WEIGHTS: Mapping[str, float] = {
     "title": 1.0,  # how well its note's title, aliases, path and tags match
     "titled": 3.0,  # the same, for a short question likewise
     "exact": 2.0,  # 1 when it holds a quoted part, path, option or version of the question to the letter
+    # For what is tagged `#fix` where the question holds an error: how much of the question it covers, against the best.
+    "fix": 9.0,
     "order": 7.0,  # 1 for the newest (or oldest) where the question asks for the last (or first), down to 0
     "aside": -3.0,  # 1 for frontmatter and comments, and for code that holds the very question: an example of asking it
     "page": -2.0,  # 1 for what reflect wrote: the line that it was told from says it too, and comes first
@@ -104,6 +106,9 @@ WEIGHTS: Mapping[str, float] = {
 Most are fitted (tests/benchmarks/fit.py); note_coverage, form, phrase, title, titled, exact and order are chosen by
 known-item questions (tests/benchmarks/known.py); fact, entity, aside and page by hand on the sample vault.
 """
+
+FIX = "#fix"
+"""Marks what cured a problem: capture puts it behind a case."""
 
 
 class Shape(NamedTuple):
@@ -232,6 +237,7 @@ class Scorer:
             "title": title,
             "titled": [self._short * score for score in title],
             "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
+            "fix": self._fixes(passages) if query.holds_error else (),
             "order": _column(found.order, ids),
             "page": [p.kind == PAGE for p in passages],
             "repeated": _column(repeated, ids),
@@ -239,6 +245,10 @@ class Scorer:
             **self._wording(passages),
         }
         return {name: columns[name] for name in WEIGHTS if any(columns[name])}
+
+    def _fixes(self, passages: Sequence[Candidate]) -> Sequence[float]:
+        best = max(self._coverage.values(), default=0.0) or 1.0
+        return [self._coverage.get(p.id, 0.0) / best if FIX in p.text else 0.0 for p in passages]
 
     def _blended(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[str, Sequence[float]]:
         """The features of a passage itself and those of its note: the more the note is one thought, the more it counts.
