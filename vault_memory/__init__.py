@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from vault_memory.reflect.job import ReflectReport
     from vault_memory.reflect.opinion_query import Opinion
     from vault_memory.search.answer import Answer, Result
-    from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine
+    from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine, KeptFact
     from vault_memory.search.get import Excerpt
     from vault_memory.startup import __version__
     from vault_memory.store.journal import JournalEntry
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer", "BackfillReport", "Bundle", "BusyError", "CaptureItem", "CaptureReport", "ConflictError",
     "DaemonMemory", "EntityProfile", "EntityRow", "Excerpt", "FactLine", "Federation", "ForgetResult", "Gating",
-    "IndexUnusableError", "JournalEntry", "LostError", "Memory", "NoVaultError", "NotRunningError", "OpenProposal",
-    "Opinion", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result", "RetainResult",
-    "UndoReport", "UsageError", "VaultError", "VaultMemoryError", "__version__",
+    "IndexUnusableError", "JournalEntry", "KeptFact", "LostError", "Memory", "NoVaultError", "NotRunningError",
+    "OpenProposal", "Opinion", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result",
+    "RetainResult", "UndoReport", "UsageError", "VaultError", "VaultMemoryError", "__version__",
 ]  # fmt: skip
 
 _MODULES = {
@@ -58,9 +58,9 @@ _MODULES = {
     "EntityProfile": "search.entity_profile", "EntityRow": "search.entity_profile", "Excerpt": "search.get",
     "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",
     "Gating": "capture.admission",
-    "JournalEntry": "store.journal", "Memory": "memory", "OpenProposal": "capture.proposal_page",
-    "Opinion": "reflect.opinion_query", "ReflectReport": "reflect.job", "Removal": "write.forget",
-    "Report": "indexing.indexer", "Result": "search.answer", "RetainResult": "write.retain",
+    "JournalEntry": "store.journal", "KeptFact": "search.entity_profile", "Memory": "memory",
+    "OpenProposal": "capture.proposal_page", "Opinion": "reflect.opinion_query", "ReflectReport": "reflect.job",
+    "Removal": "write.forget", "Report": "indexing.indexer", "Result": "search.answer", "RetainResult": "write.retain",
     "UndoReport": "vault.undo_history", "__version__": "startup",
 }  # fmt: skip
 """Where the public names live that are no errors: each is imported when it is first asked for, so that the command line
