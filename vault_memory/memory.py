@@ -347,10 +347,14 @@ class Memory:
     def forget(self, planned: "Removal") -> "ForgetResult":
         """Take out what `plan_forget` said, keep the note as it was, and remember the text by its hash.
 
+        No copy is left that capture made of it: in the journal, a day's list of sessions, or among the proposals.
         Raises ConflictError when that text no longer stands in the note as it was shown.
         """
+        from vault_memory.capture.job import forget_copies
+
         with self._lock:
-            return self._writer.forget(planned)
+            done = self._writer.forget(planned)
+            return replace(done, warnings=(*done.warnings, *forget_copies(self.index_file, done)))
 
     def reflect(
         self, *, since: str | date | None = None, now: str | date | datetime | None = None, only: Sequence[str] = (),

@@ -9,8 +9,9 @@ from vaults import age, fill
 
 from vault_memory.capture.work_log import SessionDay, compose
 from vault_memory.config import Config
-from vault_memory.errors import ConflictError
+from vault_memory.errors import ConflictError, UsageError
 from vault_memory.federation import Federation
+from vault_memory.health.doctor import lint
 
 PATH = "memory/2026-03-01.md"
 SAID = [("user", "Remember that I'm allergic to walnuts."), ("user", "Mara owns the billing module.")]
@@ -85,6 +86,45 @@ def test_it_is_undone_with_the_capture(memory: Federation) -> None:
     memory.capture()
     memory.undo()
     assert note(memory) == before
+
+
+def test_what_is_forgotten_is_in_no_file_of_the_vault_any_more_but_those_kept_for_an_undo(
+    memory: Federation, tmp_path: Path
+) -> None:
+    make.claude(tmp_path / "claude", "s1", [("user", "Remember that Ünal is allergic to walnuts."), *SAID[1:]])
+    memory.capture()
+    root, before = memory.vault.root, note(memory)
+    (fact,) = memory.facts()
+    done = memory.forget(memory.plan_forget(fact.path, fact.start_line, fact.start_line))
+    assert done.warnings == ("It was captured from sessions/claude-code/s1#m1, which stays.",)
+    memory.index()
+    texts = [file for file in root.rglob("*") if file.is_file() and "index.sqlite" not in file.name]
+    left = [file for file in texts if b"allergic" in file.read_bytes()]
+    assert {file.relative_to(root).parts[:2] for file in left} == {(".memory", "history")}
+    assert "Mara" in (root / "bank/proposals.md").read_text() and "(title forgotten) — sessions/" in note(memory)
+    assert not [entry for entry in memory.journal() if "walnuts" in entry.text]
+    assert memory.capture(since="2026-01-01").written == []  # nor is it captured anew
+    with pytest.raises(UsageError, match="forget") as refused:
+        memory.undo()
+    assert f"--undo {done.run}`" in refused.value.next_step
+    memory.undo(done.run)
+    assert note(memory) == before and [each.text for each in memory.facts()] == [fact.text]
+    assert lint(memory) == []
+
+
+def test_one_of_several_lines_from_one_message_is_forgotten_though_its_words_were_changed(
+    memory: Federation, tmp_path: Path
+) -> None:
+    said = "Remember that Ines prefers tea.\nRemember that the lease ends in May 2031."
+    make.claude(tmp_path / "claude", "s1", [("user", said)])
+    memory.capture()
+    file = memory.vault.root / PATH
+    file.write_bytes(file.read_bytes().replace(b"prefers tea. \xe2", b"prefers green tea. \xe2"))
+    age(file, 60)
+    (fact,) = [fact for fact in memory.facts() if "green" in fact.text]
+    memory.forget(memory.plan_forget(fact.path, fact.start_line, fact.start_line))
+    below = note(memory).partition("## Sessions")[2]
+    assert "  - Ines" not in below and "  - The lease ends in May 2031." in below
 
 
 def test_a_fact_is_still_written_below_retain(memory: Federation) -> None:

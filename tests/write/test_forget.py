@@ -196,6 +196,25 @@ def test_what_else_there_is_to_know_is_said(root: Path) -> None:
     assert "The same words still stand at other.md#L2." in done.err
 
 
+@pytest.mark.parametrize("path", [NOTE, "other.md"])
+def test_of_two_equal_lines_the_one_that_is_named_is_forgotten(root: Path, path: str) -> None:
+    put(root, path, (root / path).read_text() if path == NOTE else "# T\n\n## Retain\n")
+    with (root / path).open("a") as note:
+        note.write("\n## Retain\n- W @Nora: Keeps bees. ^bees\n")
+    mine = memory(root)
+    mine.index()
+    done = mine.forget(mine.plan_forget(NOTE, 4, 4))
+    assert standing(mine) == set() and lint(mine) == []
+    (other,) = [fact for fact in mine.facts(entity="Nora") if fact.text.startswith("Keeps bees")]
+    assert done.warnings[0] == f"The same words still stand at {other.path}#L{other.start_line}."
+    mine.undo(done.run)
+    mine.forget(mine.plan_forget(NOTE, 4, 4))
+    last = mine.forget(mine.plan_forget(other.path, other.start_line, other.start_line))
+    assert len(standing(mine)) == 1
+    mine.undo(last.run)
+    assert standing(mine) == set()
+
+
 def test_a_question_lists_the_facts_it_may_mean(root: Path) -> None:
     done = call("--vault", str(root), "forget", "does", "Nora", "keep", "bees")
     assert (done.code, done.out.splitlines()[:2]) == (

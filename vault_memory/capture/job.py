@@ -37,10 +37,11 @@ from vault_memory.sessions import ledger
 from vault_memory.store import journal
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.vault import locations
-from vault_memory.vault.saved_run import digest
+from vault_memory.vault.saved_run import SavedRun, digest
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.write import retain
 from vault_memory.write.comparison import KnownStatement, newest_facts, statement_key
+from vault_memory.write.forget import ForgetResult, Removal
 from vault_memory.write.retain import Bullet
 from vault_memory.write.rewrite import Rewriter, read_current
 
@@ -131,19 +132,35 @@ def open_proposals(index: IndexFile) -> list[OpenProposal]:
     return [one.proposal for one in sorted(found, key=lambda one: (one.state == "held", -one.proposal.score))]
 
 
+def forget_copies(index: IndexFile, done: ForgetResult) -> list[str]:
+    """Have the words of a forgotten fact gone from the journal, the day's list of sessions and the page of proposals.
+
+    What that changes is undone with the forgetting. Returns in sentences what still holds them.
+    """
+    saved = UndoHistory(index.vault.root).named(done.run)
+    with locations.writer_lock(index.path.with_name("retain"), LOCK_SECONDS):
+        run = _Run(index, CaptureRequest(), {}, saved)
+        told = run.forget(done.removal)
+    if run.paths:
+        index.update(sorted(run.paths))
+    return told
+
+
 class _Run:
     """One run: reads the answers, finds what is new, writes facts and the page."""
 
-    def __init__(self, index: IndexFile, asked: CaptureRequest, answers: Mapping[str, bool]) -> None:
+    def __init__(
+        self, index: IndexFile, asked: CaptureRequest, answers: Mapping[str, bool], saved: SavedRun | None = None
+    ) -> None:
         self._index, self._asked, self._given = index, asked, answers
         self._vault, self._config = index.vault, index.config
         history = UndoHistory(index.vault.root)
-        newest = next(iter(history.runs("capture")), None)
+        newest = saved or next(iter(history.runs("capture")), None)
         self._ours: dict[str, str] = {}
         """The hashes of notes as the last run left them: those need no waiting."""
         with suppress(VaultError):
             self._ours |= {change.path: change.after for change in newest.changes()} if newest else {}
-        self._saved = history.begin("capture")
+        self._saved = saved or history.begin("capture")
         self._states, self._began = read_states(index), time.time()
         self._signals: dict[str, Mapping[str, float]] = {}
         """Those of the gate, of statements that are new to the journal."""
@@ -185,6 +202,40 @@ class _Run:
         self.report.run = self._saved.name if self.paths else ""
         return self
 
+    def forget(self, removed: Removal) -> list[str]:
+        """Have no copy left of what a forgotten fact says; returns what still holds it."""
+        names = self._captured_as(removed.narrative)
+        if not names:
+            return []
+        answers, known = self._read_answers(), [self._states[name] for name in names]
+        waiting = [one.proposal for one in known if one.state in ("proposed", "held")]
+        self._note("declined", waiting)
+        journal.blank_captured(self._vault.root, names, self._asked.now)
+        for name in names:
+            blank = self._states[name].proposal._replace(text="")
+            self._states[name] = self._states[name]._replace(proposal=blank)
+        if waiting:
+            self._write_page(answers)
+        days = {date.fromisoformat(one.proposal.day) for one in known if one.proposal.day}
+        self._write_work_log(
+            (), days, [without_citation(removed.narrative), *(one.proposal.statement for one in known)]
+        )
+        left = sorted({one.proposal.source for one in known})
+        return [
+            *(f"{problem}." for problem in self.report.problems),
+            f"It was captured from {', '.join(left)}, which stays.",
+        ]
+
+    def _captured_as(self, narrative: str) -> list[str]:
+        """The names of what was captured as a fact: by its words, else, where those were changed, by its citation."""
+        text = without_citation(narrative)
+        words, source = text.split(), narrative.removeprefix(text).removeprefix(" — ")
+        known = {name: one.proposal for name, one in self._states.items() if one.proposal.text}
+        same = [name for name, one in known.items() if one.statement.split() == words]
+        near = [name for name, one in known.items() if one.source == source]
+        shared = {name: len(set(words) & set(known[name].statement.split())) for name in near}
+        return same or sorted(near, key=lambda name: -shared[name])[:1]
+
     # --- answers -------------------------------------------------------------------------------------------------
 
     def _open(self, *states: str) -> list[OpenProposal]:
@@ -219,7 +270,7 @@ class _Run:
                 is_refused=one.state in ("declined", "folded"), is_batch=one.state in ("proposed", "held"),
             )
             for name, one in self._states.items()
-            if one.state != "accepted"
+            if one.state != "accepted" and one.proposal.text
         ]  # fmt: skip
 
     def _old_facts(self) -> dict[int, KnownFact]:
@@ -346,14 +397,16 @@ class _Run:
             if read_current(self._vault, path) != before:
                 self.paths.add(path)
 
-    def _write_work_log(self, sessions: Sequence[SessionDay], answered: Iterable[date]) -> None:
+    def _write_work_log(
+        self, sessions: Sequence[SessionDay], answered: Iterable[date], forgotten: Sequence[str] = ()
+    ) -> None:
         """Write the sessions into the notes of their days; what was answered is told in those that list them."""
         by_day: dict[date, list[SessionDay]] = {day: [] for day in answered}
         for one in sessions:
             by_day.setdefault(one.day, []).append(one)
         for day, listed in sorted(by_day.items()):
             path = retain.daily_path(self._vault, day)
-            compose = partial(self._with_work_log, path, day, listed)
+            compose = partial(self._with_work_log, path, day, listed, forgotten)
             before = read_current(self._vault, path)
             if before is not None or listed:
                 try:
@@ -364,14 +417,14 @@ class _Run:
                     self.paths |= {path} if read_current(self._vault, path) != before else set()
 
     def _with_work_log(
-        self, path: str, day: date, listed: Sequence[SessionDay], before: bytes | None
+        self, path: str, day: date, listed: Sequence[SessionDay], forgotten: Sequence[str], before: bytes | None
     ) -> tuple[bytes, None]:
         captured: dict[str, list[str]] = {}
         for state in self._states.values():
-            if state.proposal.day == day.isoformat() and state.state == "accepted":
+            if state.proposal.day == day.isoformat() and state.state == "accepted" and state.proposal.text:
                 captured.setdefault(state.proposal.source.partition("#")[0], []).append(state.proposal.statement)
         start = before if before is not None else retain.new_daily_note(self._vault, template("daily.md"), day, path)
-        return work_log.compose(path, start, listed, captured), None
+        return work_log.compose(path, start, listed, captured, forgotten), None
 
     def _rewriter(self) -> Rewriter:
         def keep(path: str, before: bytes | None, after: bytes) -> None:

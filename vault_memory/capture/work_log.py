@@ -18,7 +18,9 @@ from vault_memory.text.scope_syntax import GLOBAL
 BLOCK = "sessions"
 
 _HEADING = "## Sessions"
-_ENTRY = re.compile(r"- (?P<time>\d\d:\d\d )?.* — (?P<name>sessions/\S+)")
+_ENTRY = re.compile(r"- (?P<time>\d\d:\d\d )?(?:\(scope=\S+\) )?(?P<title>.*) — (?P<name>sessions/\S+)")
+
+NO_TITLE = "(title forgotten)"
 
 
 class SessionDay(NamedTuple):
@@ -36,10 +38,14 @@ class SessionDay(NamedTuple):
         return f"- {time}{scope}{self.title} — {self.name}"
 
 
-def compose(path: str, before: bytes, days: Iterable[SessionDay], captured: Mapping[str, Sequence[str]]) -> bytes:
+def compose(
+    path: str, before: bytes, days: Iterable[SessionDay], captured: Mapping[str, Sequence[str]],
+    forgotten: Sequence[str] = (),
+) -> bytes:  # fmt: skip
     """The note with these sessions in its block, beside those that stand there already.
 
-    `captured` has the statements of each session that were made that day. Raises ConflictError where the markers are
+    `captured` has the statements of each session that were made that day; a title that holds what is `forgotten` goes,
+    and does not come back. Raises ConflictError where the markers are
     broken, or a person has edited what stands between them.
     """
     page = read_page(path, before, BLOCK)
@@ -47,7 +53,8 @@ def compose(path: str, before: bytes, days: Iterable[SessionDay], captured: Mapp
         what = f"{path}: its list of sessions was edited and stays as it is."
         raise ConflictError(what, "Delete the block to have it written anew.")
     standing = filter(None, map(_ENTRY.match, page.block.lines if page.block else ()))
-    entries = {match["name"]: match[0] for match in standing} | {one.name: str(one) for one in days}
+    entries = {match["name"]: _without(match, forgotten) for match in standing}
+    entries |= {one.name: str(one) for one in days if NO_TITLE not in entries.get(one.name, "")}
     if not entries:
         return before
     lines = [_HEADING, ""]
@@ -56,6 +63,12 @@ def compose(path: str, before: bytes, days: Iterable[SessionDay], captured: Mapp
     if page.block and page.block.lines == tuple(lines):
         return before
     return put_block(page, BLOCK, Block(tuple(lines), sha(lines)))
+
+
+def _without(entry: re.Match[str], forgotten: Sequence[str]) -> str:
+    """An entry, without its title where that says what is forgotten."""
+    is_told = any(text.casefold().rstrip(".") in entry["title"].casefold() for text in forgotten)
+    return entry[0].replace(entry["title"], NO_TITLE) if is_told else entry[0]
 
 
 def _time(entry: str) -> str:

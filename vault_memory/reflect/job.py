@@ -29,7 +29,7 @@ from vault_memory.store.view import ALL, Store
 from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.vault import locations
 from vault_memory.vault.saved_run import digest
-from vault_memory.vault.undo_history import RestoredNote, UndoHistory, UndoReport
+from vault_memory.vault.undo_history import UndoHistory, UndoReport
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter
 
@@ -282,18 +282,23 @@ def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
 
 def undo(
     index: IndexFile, name: str = "", *, dry_run: bool = False, force: bool = False,
-    unforgetting: Callable[[RestoredNote], AbstractContextManager[None]] = lambda back: nullcontext(),
+    unforgetting: Callable[[int], AbstractContextManager[None]] = lambda key: nullcontext(),
 ) -> UndoReport:  # fmt: skip
     """Put back what a run changed, the last of reflect unless another is named; in a dry run nothing is done.
 
-    `unforgetting` is entered for each note of which a text was forgotten by that run. Raises UsageError when there is
+    `unforgetting` is entered with the key of each text that was forgotten by that run. Raises UsageError when there is
     nothing to undo, ConflictError when a page was changed since (which `force` leaves as it is), VaultMemoryError when
     some notes could not be put back.
     """
     log = RunLog(index.vault.root)
     with log.writing_pages():
         preimages = UndoHistory(index.vault.root)
-        standing = [run for run in preimages.runs() if run.kind in UNDONE_UNASKED and not run.is_undone]
+        every = [run for run in preimages.runs() if not run.is_undone]
+        standing = [run for run in every if run.kind in UNDONE_UNASKED]
+        if not name and every and every[0].kind == "forget":
+            before = f"; `memory reflect --undo {standing[0].name}` what was written before" if standing else ""
+            what = "The last change was made by `memory forget`: it is not clear what is to be undone."
+            raise UsageError(what, f"`memory reflect --undo {every[0].name}` takes that back{before}.")
         for run in [preimages.named(name)] if name else standing:
             with suppress(UsageError) if not name else nullcontext():  # it was killed before it wrote its first page
                 found = preimages.undoing(run, index.vault, force=force)
@@ -307,8 +312,8 @@ def undo(
         _write_index(index, lambda store: note_queries.forget_pages(store, found.paths))
         with ExitStack() as held:
             held.callback(_tell_index, index, found.paths)
-            for back in found.backs if run.kind == "forget" else ():
-                held.enter_context(unforgetting(back))
+            for path, key in run.forgotten().items():
+                held.enter_context(unforgetting(journal.signed(key)) if path in found.paths else nullcontext())
             preimages.undo(run, index.vault, force=bool(found.kept))
         if (last := log.last()) and run.name in [newer.name for newer in standing[:1]]:
             log.note_end(last._replace(run="", proposals=None, undone=True))

@@ -9,6 +9,7 @@ from typing import Any
 from vault_memory.capture.capture import CaptureItem, CaptureReport
 from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.markdown import facts, provenance
+from vault_memory.markdown.fact_text import without_citation
 from vault_memory.markdown.note import one_line
 from vault_memory.markdown.parse import parse
 from vault_memory.rendering.common import clean, place, plural, schema
@@ -127,13 +128,12 @@ def proposals_text(found: Sequence[OpenProposal]) -> str:
     return "\n".join(map(clean, lines))
 
 
-_SAID_IN = re.compile(r" — (?P<source>(?:sessions/\S+#m|\S+\.md#L)\d+)$")
-"""The citation at the end of a captured fact."""
-
-
 def facts_document(found: Sequence[KeptFact]) -> dict[str, Any]:
     """The `facts@1` document."""
-    rows = [asdict(fact) | {"said_in": (said := _SAID_IN.search(fact.text)) and said["source"]} for fact in found]
+    rows = [
+        asdict(fact) | {"said_in": fact.text.removeprefix(without_citation(fact.text)).removeprefix(" — ") or None}
+        for fact in found
+    ]
     return schema("facts") | {"facts": rows}
 
 
@@ -141,7 +141,7 @@ def facts_text(found: Sequence[KeptFact]) -> str:
     """The facts that are kept, newest first, one a line: day, kind, text, and where it stands, for and by whom."""
     lines = []
     for fact in found:
-        text = _SAID_IN.sub("", one_line(fact.text))
+        text = without_citation(one_line(fact.text))
         names = ", ".join(name for name in fact.entities if name.casefold() not in text.casefold())
         sure = f" {fact.confidence:.2f}" if fact.confidence is not None else ""
         scope = "" if fact.scope == GLOBAL else fact.scope

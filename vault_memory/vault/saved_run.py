@@ -70,7 +70,7 @@ class SavedRun:
     def note(self, line: dict[str, Any], path: str, before: bytes | None = None) -> None:
         """Add a line to run.jsonl, after what the note at `path` held; raises like `keep`.
 
-        `{"folder": …}` is a folder that is about to be made.
+        `{"folder": …}` is a folder that is about to be made, `{"forgot": key, "note": path}` a fact that is forgotten.
         """
         try:
             if not self._folder.is_dir():
@@ -97,6 +97,10 @@ class SavedRun:
         """What the run changed or was about to, in order. Raises VaultError when that cannot be read."""
         return [NoteChange(**line) for line in self.lines() if "path" in line]
 
+    def forgotten(self) -> dict[str, str]:
+        """The notes from which the run has taken a fact that is forgotten, each with the fact's key as hex digits."""
+        return {str(line["note"]): str(line["forgot"]) for line in self.lines() if "forgot" in line}
+
     @property
     def is_undone(self) -> bool:
         return any("undone" in line for line in self.lines())
@@ -106,7 +110,7 @@ class SavedRun:
         for number, line in enumerate(self._read("run.jsonl").split(b"\n")[:-1], start=1):
             try:
                 found = json.loads(line)
-                if "undone" not in found and "folder" not in found:
+                if {"undone", "folder", "forgot"}.isdisjoint(found):
                     NoteChange(**found)
             except (ValueError, TypeError, RecursionError) as error:
                 what = f"{self.place}/run.jsonl is damaged in line {number}: nothing was changed."

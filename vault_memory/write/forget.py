@@ -7,7 +7,6 @@ What is left is read back with the parser: a removal after which another line wo
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import facts as retain
@@ -149,20 +148,6 @@ def planned_anew(planned: Removal, data: bytes | None, layout: Layout = STANDARD
         f"{planned.path} was changed meanwhile, and what was to be forgotten is not there once as it was shown.",
         "Nothing was written. Run the command again.",
     )
-
-
-def taken_out(path: str, before: bytes, after: bytes, layout: Layout) -> Removal | None:
-    """What was taken out of a note that was `before` and is `after`; None where that is not all that was done to it."""
-    held, left = (_ENDS.split(data.decode("utf-8", "replace")) for data in (before, after))  # lines and ends in turn
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(held, left, strict=False)))
-    for line in range((same + 1) // 2 + 1, 0, -1):  # further up where what follows begins with the same lines
-        try:
-            found = removal(path, before, line, line, layout)
-        except (UsageError, ConflictError):
-            continue
-        if found.after == after:
-            return found
-    return None
 
 
 def key(note: Note, start_line: int) -> int:

@@ -4,7 +4,7 @@ How a note is edited stands in retain.py, forget.py, edit.py and new_note.py.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
@@ -12,14 +12,15 @@ from typing import TypeVar
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
-from vault_memory.markdown import provenance
+from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.note import one_line
 from vault_memory.markdown.parse import parse
 from vault_memory.search.get import OpenScopes
 from vault_memory.store import journal, note_queries, schema
+from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.view import ALL, Store, View
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import RestoredNote, UndoHistory
+from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import content_hash
 from vault_memory.write import edit, forget, new_note, retain
 from vault_memory.write.edit import EditRequest, EditResult
@@ -169,15 +170,16 @@ class NoteWriter:
 
         run = UndoHistory(self.vault.root).begin("forget")
         tries = ExitStack()
-        is_noted = False
+        is_noted, is_elsewhere = False, self._stands_elsewhere(planned)
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
             nonlocal is_noted
             run.keep(path, before, after, f"forgotten: {planned.source}")
             # Before the note is written: a kill in between must not leave a fact gone that nobody remembers.
-            if not is_noted:
-                tries.enter_context(self._noting(planned, is_forgotten=True))
-                is_noted = True
+            if not is_noted and not is_elsewhere:
+                run.note({"forgot": journal.digits(planned.key), "note": path}, path)
+                tries.enter_context(self._noting(planned.key, planned.source))
+            is_noted = True
 
         with self._alone():
             try:
@@ -188,22 +190,30 @@ class NoteWriter:
                 raise
             return ForgetResult(done, run.name, run.place, tuple(self._unindexed(done)))
 
-    def unforgetting(self, back: RestoredNote) -> AbstractContextManager[None]:
+    def _stands_elsewhere(self, planned: Removal) -> bool:
+        """Whether the very same fact stands on another line, too: forgetting this one must not mark that."""
+        note = parse(planned.path, planned.after)
+        if any(forget.key(note, fact.start_line) == planned.key for fact in facts.facts(note, None)):
+            return True
+        none: list[KnownFact] = []
+        found = self._asked(lambda store: note_queries.same_words(store.view(ALL), planned.wording), none)
+        return any(known.key == planned.key and known.path != planned.path for known in found)
+
+    def unforgetting(self, key: int) -> AbstractContextManager[None]:
         """Have what is about to be put back in a note not count as forgotten any more; when that fails, it does again.
 
         Raises RefusedError or VaultError when the journal cannot be written.
         """
-        layout, was = self.vault.layout, back.text
-        found = forget.taken_out(back.path, was, back.now, layout) if was is not None else None
-        return self._noting(found, is_forgotten=False) if found else nullcontext()
+        return self._noting(key)
 
     @contextmanager
-    def _noting(self, removal: Removal, *, is_forgotten: bool) -> Iterator[None]:
-        """Have the journal say that a text is forgotten, or is not any more.
+    def _noting(self, key: int, source: str = "") -> Iterator[None]:
+        """Have the journal say that a text is forgotten (at `source`), or is not any more.
 
         When what follows fails it says the contrary, unless it had been so before.
         """
-        cited = journal.CitedPassage(removal.source, removal.key)
+        is_forgotten = bool(source)
+        cited = journal.CitedPassage(source, key)
         was = self._last_word(cited.key)
         now = journal.later(datetime.now(UTC), was.at if was else None)
 
