@@ -118,8 +118,11 @@ def told(home: Path, layout: Layout) -> Story:
 
 @pytest.mark.parametrize(
     "layout",
-    [Layout("Wissen", "Kern.md", "Tage"), Layout("Mein Wissen", "Mein Wissen/Kern.md", "Mein Wissen/Tage/Logs")],
-    ids=["names", "folders"],
+    [
+        Layout("Wissen", "Kern.md", "Tage"), Layout("Mein Wissen", "Mein Wissen/Kern.md", "Mein Wissen/Tage/Logs"),
+        Layout("Alles", "Alles/Kern.md", "Alles"),
+    ],
+    ids=["names", "folders", "one folder"],
 )  # fmt: skip
 def test_nothing_is_made_or_said_under_other_names(tmp_path: Path, layout: Layout) -> None:
     story = told(tmp_path, layout)
