@@ -97,10 +97,10 @@ def init(shared: Shared, path: str | None, dry_run: bool, **options: str | None)
 def _layout_of(root: Path) -> Layout:
     """How what is to be a vault is laid out so far; raises RefusedError where a known vault's notes are gone."""
     from vault_memory.config import load
-    from vault_memory.vault.vault import Vault
+    from vault_memory.memory import Memory
 
     config = load(str(root))
-    vault = Vault(config) if os.path.isdir(root) else None
+    vault = Memory(config).vault if os.path.isdir(root) else None
     known = locations.remembered(root)
     if known and not (vault and vault.walk().notes):
         raise RefusedError(
