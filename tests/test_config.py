@@ -287,4 +287,4 @@ def test_doctor_looks_at_all_else_where_settings_cannot_be_used(home: Home) -> N
     assert (config.recall_k, config.embedding_provider, len(config.problems)) == (8, "builtin", 4)
     checks = doctor(Federation(config))
     assert [c.level for c in checks if c.name == "settings"] == ["error"] * 4
-    assert {"vault", "index", "embedder", "tokens"} <= {check.name for check in checks}
+    assert {"vault", "index", "embedder", "sqlite-vec"} <= {check.name for check in checks}
