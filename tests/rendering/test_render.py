@@ -8,34 +8,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.health.doctor import Check
 from vault_memory.indexing.indexer import Report
 from vault_memory.markdown.note import Problem
 from vault_memory.rendering.common import clean, dump, plural
 from vault_memory.rendering.notes import (
-    entities_document,
     entities_text,
-    entity_document,
     entity_text,
-    get_document,
-    opinions_document,
-    retain_document,
 )
 from vault_memory.rendering.recall import left_out_notes, recall_document, recall_notes, recall_text
 from vault_memory.rendering.status import (
-    doctor_document,
-    doctor_text,
-    index_document,
     index_text,
-    lint_document,
     problem_line,
-    status_text,
 )
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.entity_profile import EntityProfile, EntityRow
-from vault_memory.search.get import Excerpt
 from vault_memory.store.view import Filters
-from vault_memory.write.retain import RetainResult
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 
@@ -91,12 +78,6 @@ def test_nothing_that_moves_a_cursor_is_printed(text: str) -> None:
 )
 def test_plurals(count: int, noun: str, text: str) -> None:
     assert plural(count, noun) == text
-
-
-def test_a_problem_names_its_line_if_it_has_one() -> None:
-    assert problem_line(Problem("a.md", 3, "is odd")) == "a.md:3: is odd"
-    assert problem_line(Problem("a.md", 0, "is odd")) == "a.md: is odd"
-    assert problem_line(Problem("a\nb.md", 1, "two\nlines")) == "a\\nb.md:1: two\\nlines"
 
 
 # --- recall -------------------------------------------------------------------------------------------------
@@ -200,33 +181,6 @@ def test_guesses_by_meaning_are_introduced_as_such() -> None:
 MARA = EntityRow("Mara\x1b", "bank/entities/Mara.md", ("Mari",), 3, "2025-11-01", "2025-11-27")
 
 
-@pytest.mark.parametrize(
-    ("name", "document"),
-    [
-        ("get", get_document(Excerpt("a.md", 1, 2, "x", False, False))),
-        ("lint", lint_document([Problem("a.md", 1, "odd")])),
-        ("doctor", doctor_document([Check("vault", "ok", "is there")])),
-        ("retain", retain_document(RetainResult("a.md", 3, "- W: x", True))),
-        ("opinions", opinions_document([])),
-        ("entities", entities_document([MARA])),
-        ("entity", entity_document(EntityProfile(MARA, (), [("Odd", 2)]), "Mara", None)),
-        ("index", index_document(Report(added=2, problems=[Problem("a.md", 1, "odd")]))),
-    ],
-)
-def test_each_document_names_its_schema(name: str, document: dict[str, object]) -> None:
-    assert next(iter(document)) == "schema"
-    assert document["schema"] == f"vault-memory/{name}@1"
-    assert json.loads(dump(document)) == json.loads(json.dumps(document))
-    assert dump(document).isascii()
-
-
-@pytest.mark.parametrize(("levels", "ok"), [(["ok", "notice", "warning"], True), (["ok", "error"], False), ([], True)])
-def test_the_doctor_is_content_without_errors(levels: list[str], ok: bool) -> None:
-    checks = [Check("part", level, "says\x1b so", "do this") for level in levels]
-    assert doctor_document(checks)["ok"] is ok
-    assert "\x1b" not in doctor_text(checks)
-
-
 def test_an_index_report_is_told_in_a_line_and_what_needs_attention() -> None:
     problems = [Problem("a.md", 1, "odd"), Problem("b.md", 2, "bytes", "warning"), Problem("c.md", 0, "gone", "error")]
     text = index_text(Report(added=2, unchanged=3, passages=40, facts=5, seconds=1.25, problems=problems))
@@ -235,17 +189,6 @@ def test_an_index_report_is_told_in_a_line_and_what_needs_attention() -> None:
     many = Report(problems=[Problem(f"{n}.md", 1, "bytes", "warning") for n in range(20)])
     assert "8 more" in index_text(many)
     assert "nothing changed" in index_text(Report(unchanged=3))
-
-
-def test_a_status_without_an_index_says_what_to_do() -> None:
-    document: dict[str, Any] = {"vault": "/v", "index": {"generation": 0}, "daemon": None}
-    assert "memory index" in status_text(document)
-    vectors = {"id": "builtin", "vectors": 39, "passages": 40, "configured": True}
-    counts = {"bytes": 2_000_000, "pending": 3, "generation": 7, "notes": 9, "passages": 40, "facts": 5}
-    document["index"] = {"path": "/v/i", "why_there": "vault", "fresh": False, "embedders": [vectors], **counts}
-    text = status_text(document)
-    assert "3 notes behind" in text and "9 notes" in text and "39 of builtin" in text
-    assert "memory watch" in text
 
 
 def test_entities_are_shown_without_control_characters() -> None:
