@@ -1,6 +1,5 @@
 """Whatever a client gives a daemon's method is an answer or an error that tells what is wrong with it."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -46,9 +45,8 @@ def test_bad_parameters_are_refused_and_nothing_is_written(tmp_path: Path) -> No
     assert snapshot(tmp_path) == before
 
 
-def test_the_text_of_an_answer_is_sent_once(tmp_path: Path) -> None:
+def test_a_text_comes_with_what_a_terminal_shows(tmp_path: Path) -> None:
     of = memory(fill(tmp_path, {"a.md": "Likes oolong tea.\n"}))
-    found = methods.call("recall", of, {"query": "oolong", "as_text": True})
-    assert json.dumps(found).count("oolong") == 1
-    shown = methods.call("recall", of, {"query": "oolong", "as_text": True, "with_results": True})
+    shown = methods.call("recall", of, {"query": "oolong", "as_text": True})
+    assert "L1 Likes oolong tea." in shown["text"]
     assert (shown["results"][0]["path"], shown["matched"]) == ("a.md", ["oolong"])

@@ -47,7 +47,7 @@ def test_sessions_answer_what_no_note_knows(config: Config) -> None:
     assert told[0]["source"] == "sessions/claude-code/one#m3" and told == found["results"][: len(told)]
     assert all("?" not in each["content"] for each in told), "the question itself answers nothing"
     assert [each["rank"] for each in found["results"]] == list(range(1, len(found["results"]) + 1))
-    text = recall(config, QUESTION, as_text=True, with_results=True)
+    text = recall(config, QUESTION, as_text=True)
     assert text["before"][0].endswith("From sessions:") and "oxlint" in text["text"]
 
 

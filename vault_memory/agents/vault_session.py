@@ -4,20 +4,17 @@ What is wrong with vault, settings or index is an error of the one question it i
 One thread asks; what writes works on objects of its own, and may run in another.
 """
 
-import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from vault_memory.config import Config, load
 from vault_memory.daemon import client, methods
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.errors import BusyError, error_from
+from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.federation import Federation
 from vault_memory.indexing.index_file import HeldIndex
 from vault_memory.rendering.status import narrowed
@@ -39,8 +36,8 @@ class VaultSession:
         self._named, self._folder = vault, folder
         self._settings: LiveSettings | None = None
         self._warm: tuple[Federation, HeldIndex] | None = None
-        self._building: tuple[subprocess.Popen[bytes], IO[bytes]] | None = None
-        """The process that builds the index, and what it says."""
+        self._building: subprocess.Popen[bytes] | None = None
+        """The process that builds the index."""
 
     # --- what is asked -------------------------------------------------------------------------------------------
 
@@ -55,8 +52,8 @@ class VaultSession:
         return projects.open_scopes(projects.Asker(agent, self._folder), self.config(), os.environ)
 
     def recall(self, options: Mapping[str, Any]) -> Document | None:
-        """An answer as `text`, `results` and `notes` on it; None while there is no index yet: it is built then."""
-        params = {**options, "as_text": True, "with_results": True}
+        """The `recall@1` document with its text and notes; None while there is no index yet: it is built then."""
+        params = {**options, "as_text": True}
         found = self._ask_daemon("recall", params)
         if found is None and self._has_index():
             found = methods.call("recall", self._memory(), params)
@@ -105,43 +102,35 @@ class VaultSession:
         if self._warm is None or self._warm[0].config is not config:
             self.close()
             # Nobody watches the vault for this process: each question looks through it first, a second at most.
-            held = HeldIndex(config, index_lost=self._build)
+            held = HeldIndex(config, index_lost=self._build_again)
             self._warm = Federation(config, index_file=held, index_of=HeldIndex), held
         return self._warm[0]
 
     def _has_index(self) -> bool:
         """Whether there is an index to answer from; where there is none, it is being built from now on.
 
-        Raises what the build failed with.
+        Raises IndexUnusableError where that fails.
         """
         self._memory()
         assert self._warm is not None
-        held = self._warm[1]
-        if not held.missing():
+        if not self._warm[1].missing():
             return True
-        if self._building is None:
-            self._build()
-        assert self._building is not None
-        process, output = self._building
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(WAIT_FOR_INDEX_SECONDS)
-        if process.returncode is None:
+        building, self._building = self._building or self._build(), None
+        try:
+            failed = building.wait(WAIT_FOR_INDEX_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._building = building
             return False
-        self._building = None
-        with output:
-            output.seek(0)
-            try:
-                error = json.loads(output.read() or b"{}").get("error")
-            except ValueError:
-                error = {}
-        if error is not None:
-            raise error_from(error, "The index could not be built.")
-        return not held.missing()
+        if failed:
+            raise IndexUnusableError("The index could not be built.", "`memory index` says why.")
+        return not self._warm[1].missing()
 
-    def _build(self) -> None:
+    def _build(self) -> "subprocess.Popen[bytes]":
         """Have the index built in a process of its own, which goes on when this one ends."""
-        if self._building is None or self._building[0].poll() is not None:
-            output = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when it was read
-            nowhere, command = subprocess.DEVNULL, self.command("index")
-            process = subprocess.Popen(command, stdin=nowhere, stdout=output, stderr=nowhere, start_new_session=True)
-            self._building = process, output
+        nowhere, command = subprocess.DEVNULL, self.command("index")
+        return subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+
+    def _build_again(self) -> None:
+        """Have an index that was lost built, unless that is under way."""
+        if self._building is None or self._building.poll() is not None:
+            self._building = self._build()

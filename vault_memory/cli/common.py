@@ -47,8 +47,8 @@ class Shared:
         """Whether a person is there to answer a question."""
         return sys.stdin.isatty() and sys.stdout.isatty() and not self.json
 
-    def ask_daemon(self, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-        """What the vault's daemon answers; None where none runs that can be asked."""
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """What the vault's daemon answers, or this process where none runs that can be asked."""
         from vault_memory import startup
         from vault_memory.daemon import client
 
@@ -57,11 +57,7 @@ class Shared:
             from vault_memory.config import load
 
             root = str(load(None).vault)
-        return client.ask(root, method, params)
-
-    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """What the vault's daemon answers, or this process where none runs that can be asked."""
-        found = self.ask_daemon(method, params)
+        found = client.ask(root, method, params)
         if found is None:
             from vault_memory.daemon import methods
 

@@ -66,6 +66,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     sessions after 30 days: with --sessions their text is kept in your data folder.
     """
     from vault_memory.config import load
+    from vault_memory.daemon import client
 
     config = load(shared.vault)
     if not config.vault.is_dir():
@@ -99,16 +100,12 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
         shared.note(f"{name} {uses} {config.vault} instead of {others}.")
     for file in switched_off(installer.target):
         shared.note(f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {file} switches them off.")
-    if not dry_run:
-        _note_next_steps(shared, is_changed)
-
-
-def _note_next_steps(shared: Shared, is_changed: bool) -> None:
-    """What is to be done for the index once an agent is connected."""
+    if dry_run:
+        return
     with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
         if not shared.memory().has_index():
             shared.note("Next: run `memory index`; until then an agent has core memory at most.")
-    if is_changed and shared.ask_daemon("health", {}) is None:
+    if is_changed and client.ask(config.vault, "health", {}) is None:
         shared.note("`memory service install` keeps the index up to date in the background.")
 
 

@@ -66,8 +66,7 @@ def recall(
         raise click.UsageError("What would you like to recall? Ask a question, or give a filter to list by.")
     values = {"query": " ".join(query), **{key: value for key, value in options.items() if value not in (None, ())}}
     is_screen = shape is None and not shared.json and sys.stdout.isatty()
-    wanted = {"with_results": True} if is_screen or shape == "paths" else {}
-    found = shared.ask("recall", {**values, **wanted, "no_journal": no_journal, "as_text": not shared.json})
+    found = shared.ask("recall", {**values, "no_journal": no_journal, "as_text": not shared.json})
     if shared.json:
         shared.say(json.dumps(found))
         return

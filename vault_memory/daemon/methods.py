@@ -40,35 +40,27 @@ def call(name: str, memory: Federation, params: Params, progress: "Progress | No
     return method.run(memory, params, progress)
 
 
-_NO_OPTIONS = frozenset({"as_text", "with_results", "no_journal", "self_contained"})
+_NO_OPTIONS = frozenset({"as_text", "no_journal", "self_contained"})
 """What a client may ask of a recall besides what the command line may."""
 
 
 def _recall(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    """The `recall@1` document; with `as_text` Markdown and the notes beside it instead.
+    """The `recall@1` document; with `as_text` the same as Markdown beside it, and what is to be said of it.
 
-    `with_results` has the results, too, as a terminal or a program shows them. `self_contained` leaves out what tells
-    nothing by itself, `no_journal` leaves no trace.
+    `self_contained` leaves out what tells nothing by itself, `no_journal` leaves no trace.
     """
     started = time.perf_counter()
     as_text = request.flag(params, "as_text")
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
     asked = request.build(options, memory.config, as_text, request.flag(params, "self_contained"))
     answer = memory.answer(asked, progress, journal=not request.flag(params, "no_journal"))
-    if not as_text:
-        return printing.recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
-    before, notes = printing.recall_notes(answer)
-    days = [day.isoformat() for day in answer.understood.window or ()]
-    results = printing.result_documents(answer)
-    shown = {"results": results, "matched": list(answer.matched), "links": memory.config.terminal_links}
-    return {
-        "text": printing.recall_text(results), "before": before, "notes": notes,
-        "left_out": printing.left_out_notes(answer.omitted),
-        "rendered_tokens": answer.rendered_tokens, "known": not answer.missing,
-        "degraded": [{"what": what, "why": why} for what, why in answer.degraded], "index": {"fresh": answer.fresh},
-        "understood": {"unknown": list(answer.understood.unknown), "window": days or None},
-        "omitted": dict(answer.omitted), **(shown if request.flag(params, "with_results") else {}),
-    }  # fmt: skip
+    document = printing.recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
+    if as_text:
+        document["before"], document["notes"] = printing.recall_notes(answer)
+        document["text"] = printing.recall_text(document["results"])
+        document["left_out"] = printing.left_out_notes(answer.omitted)
+        document["matched"], document["links"] = list(answer.matched), memory.config.terminal_links
+    return document
 
 
 def _context(memory: Federation, params: Params, progress: "Progress | None") -> Document:

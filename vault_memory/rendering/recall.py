@@ -55,15 +55,10 @@ def recall_document(answer: Answer) -> Document:
             "kinds": list(answer.understood.kinds), "unknown": list(answer.understood.unknown),
         },
         "known": not answer.missing,
-        "results": result_documents(answer),
+        "results": [_result(result, answer.vault) for result in answer.results],
         "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,
         "omitted": dict(answer.omitted), "seconds": round(answer.seconds, 4),
     } | ({"roots": roots} if roots else {})  # fmt: skip
-
-
-def result_documents(answer: Answer) -> list[Document]:
-    """The `results` of the `recall@1` document."""
-    return [_result(result, answer.vault) for result in answer.results]
 
 
 def _result(result: Result, vault: str) -> Document:
