@@ -392,34 +392,23 @@ def _explain_unread(caller: Caller, path: str) -> str:
 
 
 def _list_folder(caller: Caller, path: str) -> str:
-    """What is in a folder, as far as the asker sees it; "" where that is nothing."""
-    below: list[str] = []
+    """What is in a folder as far as the asker sees it, notes or else sessions (newest first); "" for nothing."""
+    below, sessions = list[str](), list[str]()
     with suppress(VaultMemoryError):
         below = caller.vault.indexed().notes_below(path, caller.scopes)
-    if not below:
-        return _list_sessions(caller, path)
+    with suppress(VaultMemoryError):
+        sessions = [] if below else list(map(str, caller.vault.memory().sessions_below(path, caller.scopes)))
+    if not (below or sessions):
+        return ""
     start = len(path) + 1 if path else 0
     folders = Counter(note[: note.index("/", start) + 1] for note in below if "/" in note[start:])
     entries = [f"{name} ({plural(count, 'note')})" for name, count in folders.items()]
-    entries += [note for note in below if "/" not in note[start:]]
+    entries += [*(note for note in below if "/" not in note[start:]), *sessions]
     what = f"{inline(path)} is a folder" if path else "This is the vault's own folder"
-    return _render_list(what, entries, len(below), "note")
-
-
-def _list_sessions(caller: Caller, path: str) -> str:
-    """The sessions below a folder, newest first; "" where there are none."""
-    found = []
-    with suppress(VaultMemoryError):
-        found = caller.vault.memory().sessions_below(path, caller.scopes)
-    return _render_list(f"{inline(path)} is a folder", list(map(str, found)), len(found), "session") if found else ""
-
-
-def _render_list(what: str, entries: Sequence[str], total: int, noun: str) -> str:
+    noun = "note" if below else "session"
     more = f", the first {MAX_FOLDER_ENTRIES} of {len(entries):,} entries" if len(entries) > MAX_FOLDER_ENTRIES else ""
-    listed = frame.framed("\n".join(map(place, entries[:MAX_FOLDER_ENTRIES])))
-    return (
-        f"{what} of {plural(total, noun)}{more}. Name a {noun} to read it; memory_search finds what they say.\n{listed}"
-    )
+    said = f"{what} of {plural(len(below or sessions), noun)}{more}. Name a {noun} to read it; memory_search finds"
+    return f"{said} what they say.\n{frame.framed(chr(10).join(map(place, entries[:MAX_FOLDER_ENTRIES])))}"
 
 
 def render_excerpt(excerpt: Excerpt) -> str:

@@ -260,14 +260,10 @@ def _vectors(memory: "Federation", walk: Walk) -> Iterator[Check]:
     if not _is_usable(memory):
         return
     state = index_status(memory)
-    with Store.opened(memory.index_file.path) as store:
-        dimensions = {name: space.dimensions for name, space in embedding_rows.all_spaces(store).items()}
     for each in state["embedders"]:
         name, passages = each["id"], f"{state['passages']:,} passages"
         if not each["configured"]:
-            # a vector takes its components, its bit code, and their rows
-            size = each["vectors"] * (dimensions.get(name, 0) * 9 / 8 + 40) / 1e6
-            kept = f"{each['vectors']:,} vectors of {name} are kept ({size:.1f} MB), though it is no longer configured"
+            kept = f"{each['vectors']:,} vectors of {name} are kept, though it is no longer configured"
             again = f"Going back to it costs nothing. `memory doctor --forget {name}` deletes them."
             yield Check("vectors", "notice", kept, again)
             continue
