@@ -19,10 +19,10 @@ from vault_memory.errors import RefusedError, UsageError
 from vault_memory.health.stats import Figures, days_of, has_moved, stats
 from vault_memory.integrations.install import is_unchanged
 from vault_memory.memory import Memory
-from vault_memory.reflect.periods import period_of
 from vault_memory.rendering import stats as drawing
 from vault_memory.rendering.common import cells
 from vault_memory.rendering.stats import stats_text
+from vault_memory.text.spans import period_of
 
 TODAY = date(2025, 12, 3)
 NOTES = {

@@ -20,7 +20,6 @@ from vault_memory.reflect import (
     entity_page,
     fact_set,
     opinion_page,
-    periods,
     proposals,
     retell,
     summaries,
@@ -39,6 +38,7 @@ from vault_memory.store import note_queries
 from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
+from vault_memory.text.spans import PERIODS, Period, finer, period_of
 
 VERSION = 9
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
@@ -187,7 +187,7 @@ class PageJobs:
             told |= {key for line in entries for key in line.keys}
             rest = [fact for fact in about if fact.key not in told]
             newer = self._newer(rest)
-            months = {periods.period_of(day, "month").name for fact in rest if (day := fact.when)} & self._made
+            months = {period_of(day, "month").name for fact in rest if (day := fact.when)} & self._made
             newest = max((fact.day for fact in about if fact.day), default=None)
             known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest)
             draft = partial(self._entity_page, known, path, about)
@@ -233,7 +233,7 @@ class PageJobs:
             if not self._is_touched(about):
                 continue
             given = [*about, *self._newer(about)]
-            links = [name for name in periods.finer(period) if name in self._made]
+            links = [name for name in finer(period) if name in self._made]
             draft = partial(summaries.summary, period, given, self._context)
             job = self._job(self._layout.summary(period.name), given, links, draft)
             inside = [fact for fact in given if period.holds(fact.when)]
@@ -326,18 +326,18 @@ class PageJobs:
         return {slug: path for slug, path in named if not path.startswith(bank) and self.options.holds_block(path)}
 
     @cached_property
-    def _closed(self) -> dict[periods.Period, list[Fact]]:
+    def _closed(self) -> dict[Period, list[Fact]]:
         """The periods that are over, each with the facts of its days."""
         over = ((period, days) for period, days in self._periods.items() if period.end < self.options.today)
         return {period: [fact for day in days for fact in self._by_day[day]] for period, days in over}
 
     @cached_property
-    def _periods(self) -> dict[periods.Period, list[date]]:
+    def _periods(self) -> dict[Period, list[date]]:
         """The weeks, months and years with a fact in them, each with its days."""
-        found: dict[periods.Period, list[date]] = {}
-        for kind in periods.KINDS:  # the finer come first, so that who writes them in turn can link them
+        found: dict[Period, list[date]] = {}
+        for kind in PERIODS:  # the finer come first, so that who writes them in turn can link them
             for day in sorted(self._by_day):
-                found.setdefault(periods.period_of(day, kind), []).append(day)
+                found.setdefault(period_of(day, kind), []).append(day)
         return found
 
     @cached_property

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.periods import Period, finer
 from vault_memory.reflect.plan import EXTRACTIVE, Draft
 from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Weights, choose, in_order
+from vault_memory.text.spans import Period, finer
 
 BLOCK = "summary"
 

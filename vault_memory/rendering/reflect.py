@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vault_memory.reflect.opinion_page import decimal
-from vault_memory.reflect.periods import KINDS, kind_of
 from vault_memory.reflect.proposals import CORE_TOKENS, MOST_OPEN, SURE, SURE_DAYS
 from vault_memory.rendering.common import Document, clean, cut, plural, schema
+from vault_memory.text.spans import PERIODS, kind_of
 
 if TYPE_CHECKING:
     from vault_memory.reflect.job import ReflectReport
@@ -187,7 +187,7 @@ def _first(lines: Sequence[str], most: int, what: str, verbose: bool) -> Iterato
 def _kinds(paths: Sequence[str]) -> str:
     """`8 weeks, 2 months and 1 year`."""
     counts = Counter(map(kind_of, paths))
-    return _and([plural(counts[kind], kind) for kind in KINDS if counts[kind]])
+    return _and([plural(counts[kind], kind) for kind in PERIODS if counts[kind]])
 
 
 def _and(parts: Sequence[str]) -> str:

@@ -8,9 +8,8 @@ from xml.sax.saxutils import escape
 
 from vault_memory.health.stats import confidence_at
 from vault_memory.integrations.install import seal
-from vault_memory.reflect.periods import period_of, short_day
 from vault_memory.rendering.common import clean, cut, plural
-from vault_memory.text.spans import plus
+from vault_memory.text.spans import period_of, plus, short_day
 
 BARS = "▁▂▃▄▅▆▇█"
 NO_BAR = "·"
