@@ -6,6 +6,7 @@ import { spawn } from "node:child_process"
 const COMMAND = {{command}}
 const WAIT_MS = {{wait}}
 const MOST_SESSIONS = 100
+const MOST_SAID = 12
 
 // What the command prints, or "" when anything goes wrong: a memory must never be in the way.
 function hook(event, input) {
@@ -30,9 +31,9 @@ function hook(event, input) {
   })
 }
 
-function context(said) {
+function read(said, name) {
   try {
-    const found = JSON.parse(said).context
+    const found = JSON.parse(said)[name]
     return typeof found === "string" ? found : ""
   } catch {
     return ""
@@ -43,10 +44,21 @@ const isOurs = (part) => part?.type === "text" && part.synthetic && part.text?.s
 
 export const VaultMemory = async ({ client, directory }) => {
   const known = new Map() // session -> a promise of what is always to be known in it
+  const typed = new Map() // session -> what was typed in it last
+  const stored = new Set() // sessions whose agent has stored something
   let asides // a promise of how the system prompts begin that opencode uses for titles, summaries and the like
 
   const ask = async (event, session, more) =>
-    context(await hook(event, { session_id: session, cwd: directory, ...more }))
+    read(await hook(event, { session_id: session, cwd: directory, ...more }), "context")
+
+  // Once a session, where `capture.remind` is on: the agent goes on for one more turn.
+  const paused = async (session) => {
+    const about = { said: typed.get(session) ?? [], stored: stored.has(session) }
+    const text = read(await hook("session.idle", { session_id: session, cwd: directory, ...about }), "remind")
+    if (!text) return
+    stored.add(session)
+    await client.session.prompt({ path: { id: session }, body: { parts: [{ type: "text", text, synthetic: true }] } })
+  }
 
   const started = (session, event = "session.resumed") => {
     if (!known.has(session)) {
@@ -71,9 +83,11 @@ export const VaultMemory = async ({ client, directory }) => {
       const session = about.sessionID ?? about.info?.id
       if (typeof session !== "string") return
       if (event.type === "session.created") started(session, event.type)
-      if (event.type === "session.idle") await ask("session.idle", session)
+      if (event.type === "session.idle") await paused(session)
       if (event.type === "session.deleted") {
         known.delete(session)
+        typed.delete(session)
+        stored.delete(session)
         await ask("session.deleted", session)
       }
     },
@@ -83,12 +97,17 @@ export const VaultMemory = async ({ client, directory }) => {
       const own = parts.filter((part) => part?.type === "text" && !part.synthetic && !part.ignored)
       const last = own.at(-1)
       if (typeof session !== "string" || typeof last?.id !== "string") return
+      typed.set(session, [...(typed.get(session) ?? []), ...own.map((part) => part.text)].slice(-MOST_SAID))
+      if (typed.size > MOST_SESSIONS) typed.delete(typed.keys().next().value)
       await started(session) // what stands in the system prompt is not told again
       const text = await ask("chat.message", session, { prompt: own.map((part) => part.text).join("\n") })
       // Parts are read in the order of their ids: this one comes behind what was typed. It is ignored but in requests
       // of the conversation itself: the model that makes a title may be another company's.
       const about = { id: `${last.id}m`, sessionID: session, messageID: last.messageID }
       if (text) parts.push({ ...about, type: "text", text, synthetic: true, ignored: true })
+    },
+    "tool.execute.after": async (input) => {
+      if (String(input?.tool).endsWith("memory_store")) stored.add(input.sessionID)
     },
     "experimental.chat.messages.transform": async (input, output) => {
       // Copies: the request for a title is made from the same objects at the same time.

@@ -63,3 +63,13 @@ def test_a_stop_that_was_held_up_is_not_held_up_again(root: Path) -> None:
 def test_it_is_off_until_it_is_asked_for(root: Path) -> None:
     settings("")
     assert told(root, "s", FACT) == ""
+
+
+def test_opencode_is_reminded_once_by_what_its_plugin_hands_over(root: Path) -> None:
+    def paused(session: str, said: str, **more: object) -> str:
+        given = {"session_id": session, "cwd": "/tmp", "said": [said], **more}
+        return hooked_here(root, "session.idle", given, agent="opencode")
+
+    assert paused("o", "run the tests please") == paused("p", FACT, stored=True) == ""
+    assert json.loads(paused("o", FACT)) == {"remind": STORE_NOW}
+    assert paused("o", FACT) == ""

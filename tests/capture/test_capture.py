@@ -497,3 +497,9 @@ def test_a_pasted_trace_brings_the_cure_first(memory: Federation, tmp_path: Path
     assert "#fix" in memory.context(TRACE, now="2026-03-02", scopes=["global", scope]).text
     plain, *_ = memory.recall("where are the databases of the tile worker?", journal=False, now="2026-03-02").results
     assert "#fix" not in plain.content
+
+
+def test_what_opencode_run_was_given_counts_as_typed(memory: Federation, tmp_path: Path) -> None:
+    typed = '"Note for later: the \\"staging\\" box is rebuilt every Sunday night. What is a mutex?"'
+    make.claude(tmp_path / "claude", "s2", [("user", typed)])
+    assert 'The "staging" box is rebuilt every Sunday night.' in [item.text for item in memory.capture().items]

@@ -284,13 +284,16 @@ class HookRun:
         if not config.capture_remind:
             return False
         lines = _transcript_end(event.transcript)
-        if hook_events.has_stored(lines):
+        if not event.said and hook_events.has_stored(lines):
             session.note(REMINDED)
             return False
         from vault_memory.capture.admission import GATE
 
         self.doing = "it was weighed what was said"
-        weighed = (self._ask(config, "gating_scalar", {"text": sentence})["G"] for sentence in _stated(lines))
+        weighed = (
+            self._ask(config, "gating_scalar", {"text": sentence})["G"]
+            for sentence in _stated(event.said or _typed(lines))
+        )
         return any(gate >= GATE for gate in weighed)
 
     def _ask(self, config: "Config", method: str, params: Params) -> Document:
@@ -372,14 +375,20 @@ def _transcript_end(path: str) -> list[bytes]:
     return []
 
 
-def _stated(lines: Iterable[bytes]) -> list[str]:
-    """The last sentences of a session's user that may state something lasting, by the lines of a transcript."""
-    from vault_memory.capture.statements import is_statable, split_sentences
+def _typed(lines: Iterable[bytes]) -> Iterator[str]:
+    """What a session's user typed, by the lines of a transcript."""
     from vault_memory.sessions.tools import SPEAKERS, read_claude_code
-    from vault_memory.sessions.transcript import clean_message
 
     said = (message for message in map(read_claude_code, lines) if message and message.speaker == SPEAKERS["user"])
-    sentences = [each for message in said for each in split_sentences(clean_message(message.text))]
+    return (message.text for message in said)
+
+
+def _stated(said: Iterable[str]) -> list[str]:
+    """The last sentences of a session's user that may state something lasting."""
+    from vault_memory.capture.statements import is_statable, split_sentences
+    from vault_memory.sessions.transcript import clean_message
+
+    sentences = [each for text in said for each in split_sentences(clean_message(text))]
     return [each for each in sentences if is_statable(each)][-GATED_SENTENCES:]
 
 

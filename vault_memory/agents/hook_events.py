@@ -50,13 +50,17 @@ _ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 
 
 class HookEvent(NamedTuple):
-    """What happened in which session; `prompt` is what its user asked, or what is to be looked for."""
+    """What happened in which session; `prompt` is what its user asked, or what is to be looked for.
+
+    `said` is what its user typed last, where the agent hands that over instead of a transcript.
+    """
 
     what: str
     session: str = ""
     transcript: str = ""
     folder: str = ""
     prompt: str = ""
+    said: tuple[str, ...] = ()
 
 
 class Agent(NamedTuple):
@@ -80,7 +84,9 @@ class Agent(NamedTuple):
         session, transcript, folder, asked = (
             text_field(fields, name) for name in ("session_id", "transcript_path", "cwd", prompt)
         )
-        return HookEvent(what, session, transcript, folder, asked)
+        given = fields.get("said")
+        said = tuple(each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
+        return HookEvent(what, session, transcript, folder, asked, said)
 
     def answer(self, event: str, context: str) -> str:
         """What a hook prints to have text put before the model; "" for nothing."""
@@ -94,8 +100,12 @@ class Agent(NamedTuple):
     def remind(self, event: str, fields: dict[str, Any]) -> str:
         """What a hook prints to remind the model of storing what was said; "" for an event that reaches no model.
 
-        Claude Code goes on once more after a Stop that is held up; what PreCompact prints tells it how to sum up.
+        Claude Code goes on once more after a Stop that is held up; what PreCompact prints tells it how to sum up. Our
+        plugin puts the line into a session of opencode that rests, and says whether anything was stored in it.
         """
+        if self.name == "opencode":
+            is_open = event == "session.idle" and fields.get("stored") is not True
+            return json.dumps({"remind": STORE_NOW}) if is_open else ""
         if self.name != "claude-code" or fields.get("stop_hook_active") is True:
             return ""
         stopped = json.dumps({"decision": "block", "reason": STORE_NOW})

@@ -58,6 +58,8 @@ NEWEST_FACTS = 2000
 GATE_NEAREST, GATE_POOL = 20, 200
 """So many passages count as what is known of a text; more bit codes are looked at for them (DESIGN.md, §10)."""
 
+_QUOTED_WHOLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
 PERSONAL = ("profile", "preferences")
 """Categories that hold everywhere once they are ticked; the others in the project where they were said."""
 
@@ -300,7 +302,7 @@ class _Judge:
 
     def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
         """What a session's user stated after so many messages."""
-        said = [SessionTurn(one.number, one.is_user, one.text.replace(BREAK, "\n")) for one in session.messages]
+        said = [SessionTurn(one.number, one.is_user, _as_typed(one.text)) for one in session.messages]
         days = {one.number: one.day for one in session.messages}
         turns = [one for one in said if one.by_user]
         vectors = dict(zip((one.number for one in turns), builtin().embed([one.text for one in turns]), strict=True))
@@ -354,7 +356,7 @@ class _Judge:
             why = "refused" if compared.known and compared.known.is_refused else "known"
         elif not statement.is_request and score < self._weights.reject:
             decision, why = SKIP, "score"
-        elif statement.cue is cues.ANSWER and gating.G < GATE:
+        elif (statement.cue is cues.ANSWER or statement.subject) and not statement.is_request and gating.G < GATE:
             decision, why = SKIP, "gate"
         if decision != SKIP:
             self._comparer.add(KnownStatement(statement.text, place.source, kind, is_batch=True), compared.vector)
@@ -408,6 +410,12 @@ def _days_since(known: KnownStatement | None, day: date | None) -> float | None:
     """How many days before `day` something known was said, where the note that holds it is named by its date."""
     found = _DATE.search(known.source) if known else None
     return float(max(0, (day - date(*map(int, found.groups()))).days)) if day and found else None
+
+
+def _as_typed(text: str) -> str:
+    """A message's own lines; `opencode run` puts one of several words between quotation marks."""
+    whole = _QUOTED_WHOLE.fullmatch(text)
+    return (whole[1].replace('\\"', '"') if whole else text).replace(BREAK, "\n")
 
 
 def _names(text: str, name: str) -> bool:
