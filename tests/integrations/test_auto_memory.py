@@ -1,6 +1,7 @@
 """Claude Code's own notes in the vault: the setting goes in and out, notes are copied, and none counts as evidence."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -177,7 +178,6 @@ def test_off_a_terminal_the_option_alone_decides(home: Home) -> None:
     assert config.read_bytes() == wanted
     home.done("install", "opencode", "--sessions")
     assert config.read_bytes() == wanted.replace(b'["claude', b'["opencode", "claude')
-    home.done("uninstall", "claude-code")
     home.done("install", "claude-code", "--no-sessions")
     assert b'"claude-code"]' in config.read_bytes()  # the user's own settings are only added to
 
@@ -186,3 +186,36 @@ def test_an_agent_without_transcripts_has_no_sessions_to_keep(home: Home) -> Non
     ended = home.run("install", "cursor", "--sessions")
     assert (ended.returncode, "Leave out --sessions." in ended.stderr) == (2, True)
     assert not (home.folder / ".cursor").exists()
+
+
+MINE = "# mine\n[recall]\nk = 3\n"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [None, "", MINE, f'{MINE}[sessions]\ntools = ["openclaw"]\n', "[capture]\npreset = 'balanced'\n"],
+)
+@pytest.mark.parametrize("order", [("claude-code", "opencode"), ("opencode", "claude-code")])
+def test_uninstall_gives_back_what_install_put_into_your_settings(
+    home: Home, before: str | None, order: tuple[str, str]
+) -> None:
+    file = home.folder / ".config/vault-memory/config.toml"
+    if before is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(before)
+    home.done("install", "claude-code", "--sessions")
+    home.done("install", "opencode", "--sessions")
+    assert str(file) in home.done("uninstall", order[0], "--dry-run")
+    home.done("uninstall", order[0])
+    tools = tomllib.loads(file.read_text())["sessions"]["tools"]
+    assert order[1] in tools and order[0] not in tools and "vault" in tomllib.loads(file.read_text())["capture"]
+    home.done("uninstall", order[1])
+    assert (file.read_text() if file.exists() else None) == before
+
+
+def test_uninstall_leaves_what_you_set_yourself(home: Home) -> None:
+    home.done("install", "claude-code", "--sessions")
+    file = home.folder / ".config/vault-memory/config.toml"
+    file.write_text(file.read_text().replace("[sessions]\n", "[sessions]\nlog = true\n") + "[recall]\nk = 3\n")
+    home.done("uninstall", "claude-code")
+    assert tomllib.loads(file.read_text()) == {"sessions": {"log": True}, "recall": {"k": 3}}

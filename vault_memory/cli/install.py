@@ -18,6 +18,9 @@ from vault_memory.integrations.install import (
     Installer,
     add_user_settings,
     copies,
+    drop_user_settings,
+    forget_user_settings,
+    note_user_settings,
     notes_folder,
     switched_off,
     usual_folder,
@@ -85,6 +88,8 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
         changes.append(add_user_settings(os.environ, keeping))
     if not dry_run:
         installer.apply(changes)
+        if keeping:
+            note_user_settings(os.environ, f"{agent} {scope}", keeping, changes[-1].before)
     name = settings_paths.NAMES[agent]
     about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
     _report(shared, "install", changes, about)
@@ -117,9 +122,13 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
     """
     installer = _installer(agent, _place(scope), notes=Path(AGENT_NOTES))
-    changes = installer.uninstall()
+    changes, whose = installer.uninstall(), f"{agent} {scope}"
+    if settings := drop_user_settings(os.environ, whose, agent):
+        changes.append(settings)
     if not dry_run:
         installer.apply(changes)
+        if settings:
+            forget_user_settings(os.environ, whose)
     _report(shared, "uninstall", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
     for change in changes:
         for name in change.others:

@@ -228,6 +228,86 @@ def add_setting(text: str, table: str, key: str, value: bool | str | Sequence[st
     raise RefusedError(f"`{table}.{key}` cannot be added to your settings.", f"Write `{line}` into [{table}] yourself.")
 
 
+def note_user_settings(environ: Mapping[str, str], whose: str, added: Mapping[str, Any], before: bytes | None) -> None:
+    """Remember what an install, known as `whose`, has added to the user's own settings, as they were `before`."""
+    kept = _noted_settings(environ)
+    text = kept["before"] if kept["whose"] else _text(Path(), before) if before is not None else None
+    noted = {"before": text, "whose": [*kept["whose"], whose], "added": added | kept["added"]}
+    _write_private(_noted_file(environ), json.dumps(noted).encode("ascii"))
+
+
+def drop_user_settings(environ: Mapping[str, str], whose: str, agent: str) -> FileChange | None:
+    """What takes out again what an install added to the user's own settings; None where it added nothing.
+
+    What does not depend on one agent goes with the last of them.
+    """
+    kept = _noted_settings(environ)
+    if whose not in kept["whose"]:
+        return None
+    file, before = _read(Path(startup.user_folder("config", environ), "config.toml"))
+    text = _drop_setting(_text(file, before), "sessions", "tools", [agent])
+    others = [one for one in kept["whose"] if one != whose]
+    for name, value in kept["added"].items() if not others else ():
+        table, _, key = name.partition(".")
+        text = _drop_setting(text, table, key, value)
+    with contextlib.suppress(tomllib.TOMLDecodeError):
+        if not others and tomllib.loads(text) == tomllib.loads(kept["before"] or ""):
+            text = kept["before"]
+    after = None if text is None else text.encode("utf-8")
+    (change,) = _check_files([FileChange(file, before, after)])
+    return change
+
+
+def forget_user_settings(environ: Mapping[str, str], whose: str) -> None:
+    """Forget what was remembered of an install whose settings are taken out."""
+    kept = _noted_settings(environ)
+    kept["whose"] = [one for one in kept["whose"] if one != whose]
+    _write_private(_noted_file(environ), json.dumps(kept).encode("ascii"))
+
+
+def _noted_file(environ: Mapping[str, str]) -> Path:
+    return Path(startup.user_folder("data", environ)) / "installed" / "user-settings.json"
+
+
+def _noted_settings(environ: Mapping[str, str]) -> dict[str, Any]:
+    """What installs have added to the user's settings: nothing where that is not known."""
+    with contextlib.suppress(OSError, ValueError, RecursionError, TypeError):
+        found = json.loads(_noted_file(environ).read_bytes())
+        if found.keys() == {"before", "whose", "added"} and found["whose"]:
+            return dict(found)
+    return {"before": None, "whose": [], "added": {}}
+
+
+def _drop_setting(text: str, table: str, key: str, value: Any) -> str:  # noqa: ANN401
+    """A TOML text without `table.key`, or without these items of its list; unchanged where another value stands."""
+    tree: dict[str, Any] = {}
+    with contextlib.suppress(tomllib.TOMLDecodeError):
+        tree = tomllib.loads(text)
+    keys = tree.get(table)
+    there = keys.get(key) if isinstance(keys, dict) else None
+    rest = [item for item in there if item not in value] if isinstance(there, list) and isinstance(value, list) else []
+    if not isinstance(keys, dict) or there is None or not (rest or there == value):
+        return text
+    left = {name: each for name, each in keys.items() if name != key} | ({key: rest} if rest else {})
+    wanted = {name: each for name, each in tree.items() if name != table} | ({table: left} if left else {})
+    for candidate in _texts_without(text, table, key, value if rest else ()):
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads(candidate) == wanted:
+                return candidate
+    return text
+
+
+def _texts_without(text: str, table: str, key: str, items: Sequence[str]) -> Iterator[str]:
+    """The text without an item of a list, or a line and the head above it, wherever they may be."""
+    for item in map(re.escape, items):
+        for found in re.finditer(rf'"{item}"[ \t]*,[ \t]*|,[ \t]*"{item}"', text):
+            yield f"{text[: found.start()]}{text[found.end() :]}"
+    for line in re.finditer(rf"^[ \t]*(?:{table}\.)?{key}[ \t]*=[^\n]*(?:\n|\Z)", text, re.MULTILINE):
+        rest = f"{text[: line.start()]}{text[line.end() :]}"
+        yield rest
+        yield re.sub(rf"^(?:\r?\n)?[ \t]*\[[ \t]*{table}[ \t]*\][ \t]*(?:\r?\n|\Z)", "", rest, flags=re.MULTILINE)
+
+
 def _candidates(text: str, table: str, key: str, value: Any, is_new: bool) -> Iterator[str]:  # noqa: ANN401
     """The text with the value in each place where it may belong: what it then means decides."""
     end = "\r\n" if "\r\n" in text else "\n"
