@@ -290,7 +290,7 @@ class Finder:
                     count = sum(list(found[i : i + width]) == wanted for i in range(len(found) - width + 1))
                 if count:
                     hits[phrase][passage_id] = count
-        for passage_id, found in stems.items():
+        for passage_id, found in stems.items() if single else ():
             for stem in single.keys() & found:
                 for phrase in single[stem]:
                     hits[phrase][passage_id] = found.count(stem)

@@ -111,7 +111,7 @@ class _Word(NamedTuple):
     """1 where it stands anywhere, PART where only parts of it do."""
     reached: Mapping[int, float]
     """How far each candidate holds it, with its neighbours and its note's title, 0..1."""
-    told_by: frozenset[int]
+    told_by: Sequence[Collection[int]] = ()
     """The candidates that are about it."""
 
 
@@ -157,7 +157,7 @@ def _words(
         is_name = bool(passages) and word in capitalised and (word in of_entities or bool(finder.names.note(word)))
         weight = 1.0 if is_name else _weight(word, passages, found, embedder)
         if not passages and not any(phrase in counts for phrase in parts):
-            words.append(_Word(word, weight, False, 0.0, {}, frozenset()))
+            words.append(_Word(word, weight, False, 0.0, {}))
             continue
         titled = _titled(found, finder, whole)
         reached = dict.fromkeys(titled, TITLE)
@@ -165,8 +165,8 @@ def _words(
             for hit in {hit for phrase in phrases for hit in hits.get(phrase, ())}:
                 for near, reach in neighbours(hit, found.passages):
                     reached[near] = max(reached.get(near, 0.0), share * reach)
-        under = (above.get(phrase, ()) for phrase in whole)
-        told_by = frozenset(titled) if word in capitalised | of_entities else frozenset().union(reached, *under)
+        under = [above[phrase] for phrase in whole if phrase in above]
+        told_by = [titled] if word in capitalised or word in of_entities else [reached, *under]
         words.append(_Word(word, weight, is_name, 1.0 if passages else PART, reached, told_by))
     return words
 
@@ -186,7 +186,7 @@ def _find_missing(words: Sequence[_Word], found: Candidates, finder: Finder) -> 
     That a name is known says nothing of what is asked of it: Bram may be known, and no favourite colour of his.
     """
     names = [word for word in words if word.is_name]
-    about = set(found.about).union(*(word.reached for word in names))
+    about = set(found.about).union(*(word.reached for word in names)) if names else set[int]()
     asked = [word for word in words if not word.is_name and word.weight]
     telling = {word.word: word for word in asked if word.weight >= MUCH}
     unknown = tuple(word for word in found.query.unknown(found.words) if word in telling)
@@ -210,19 +210,18 @@ def _find_weak(
 
     Where more is asked than a name, so is what holds nothing else, which is near in meaning to whatever is asked of it.
     """
-    telling = frozenset().union(*(word.told_by for word in words if word.weight))
+    telling = set[int]().union(*(each for word in words if word.weight for each in word.told_by))
     if not telling:
         return frozenset()
-    held = [{i for phrase in phrases_of([word]) for i in hits.get(phrase.casefold(), ())} for word in found.query.words]
-    whole = set.intersection(*held)
-    bare = frozenset[int]()
-    if any(not word.is_name for word in words):
-        named = {stem for word in words if word.is_name for stem in finder.lexicon.stems(word.word)}
-        bare = frozenset(i for i, stems in found.stems.items() if named.issuperset({*stems} - finder.lexicon.idle))
+    held = {w.word: {i for p in phrases_of([w.word]) for i in hits.get(p.casefold(), ())} for w in words}
+    names = [word.word for word in words if word.is_name]
+    bare = set[int]()
+    if names and len(names) < len(words):
+        idle = finder.lexicon.idle.union(*map(finder.lexicon.stems, names))
+        bare = {i for name in names for i in held[name] if idle.issuperset(found.stems[i])}
     least = NEAR * max((cosine for i, cosine in found.cosine.items() if i not in bare), default=0.0)
-    far = (i for i in found.passages if found.cosine.get(i, 0.0) < least)
-    weak = frozenset(i for i in far if i not in telling and i not in whole)
-    return weak | bare if len(weak | bare) < len(found.passages) else weak
+    weak = {i for i in found.passages if found.cosine.get(i, 0.0) < least} - telling - set.intersection(*held.values())
+    return frozenset(weak | bare if len(weak | bare) < len(found.passages) else weak)
 
 
 def telling_weight(length: float) -> float:
