@@ -220,7 +220,8 @@ def _find_weak(
         idle = finder.lexicon.idle.union(*map(finder.lexicon.stems, names))
         bare = {i for name in names for i in held[name] if idle.issuperset(found.stems[i])}
     least = NEAR * max((cosine for i, cosine in found.cosine.items() if i not in bare), default=0.0)
-    weak = {i for i in found.passages if found.cosine.get(i, 0.0) < least} - telling - set.intersection(*held.values())
+    weak = {i for i in found.passages if found.cosine.get(i, 0.0) < least} - telling
+    weak -= set[int].intersection(*held.values())
     return frozenset(weak | bare if len(weak | bare) < len(found.passages) else weak)
 
 
