@@ -9,6 +9,40 @@ from vault_memory.capture.statements import SessionTurn, Statement, find_stateme
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 
 REQUESTS = r"""
+from here on out call me Robin, not Robert
+please don't ever forget that the museum is closed on mondays
+keep that in mind for next time: the kiln takes four hours to cool down
+ok one for your notebook: the wifi in the barn only reaches the first stall
+I want you to remember my pronouns are they/them
+can you store somewhere that our fiscal year ends in june
+make sure you know this going forward: invoices go out on the 5th
+for future sessions: the API base is v3
+you'd better remember that the linter config is shared with the mobile team
+make a mental note, the courier never comes before ten
+add to memory: I use zsh, not bash
+Commit this to memory: the harbour master is called Ines
+that reminds me, note that we bill in 15 minute steps
+Just remember, Pia signs off on all text
+please keep a record of this: the boiler was replaced in 2024
+Merk dir bitte für die Zukunft, dass wir Rechnungen immer als PDF schicken
+das solltest du dir merken: der Chef heißt Dr. Osei, nicht Ossei
+Vergiss bitte nicht, dass donnerstags niemand im Büro ist
+Für die Zukunft: Bilder immer als webp
+Schreib dir hinter die Ohren: keine Emojis in Commits
+Behalte bitte, dass ich Veganer bin
+retiens bien que le musée est fermé le lundi
+à partir de maintenant, écris les dates en toutes lettres
+n'oublie pas que Paul est allergique aux arachides
+garde en tête que le serveur redémarre à 4 h
+souviens-toi que je préfère les réponses courtes
+acuérdate de que los lunes cerramos
+recuerda esto para siempre: el CIF es el mismo en todas las facturas
+a partir de ahora háblame de usted
+no olvides que la impresora solo coge A4
+lembre-se de que o contador só trabalha de manhã
+daqui pra frente escreve os preços com vírgula
+não esquece que a Júlia é vegetariana
+anota aí: o portão fecha às dez
 Make a note that the boiler is serviced every October.
 Take a note: the vendor invoices in Swiss francs.
 Write this down please: the barn keys hang behind the clock.
@@ -75,6 +109,61 @@ Los pedidos se hacen los martes antes de las doce.
 """
 
 NOTHING = r"""
+remember to restart the server
+do you remember where we put the config?
+I can't remember the name of that function
+note the missing semicolon on line 12
+keep in mind this is just a draft for today
+don't forget to push
+save this to config.yml: port 8080
+write this down in the README: run make first
+I noted that yesterday already
+never mind
+the record is missing an id
+take note of how long it takes
+remember when this project was small, haha
+remember the milk joke? lol
+store the result in a variable called total
+vergiss nicht die Tests zu starten
+merkst du den Unterschied?
+hast du dir das gemerkt?
+n'oublie pas de relancer les tests
+souviens-toi de fermer le fichier
+recuerda ejecutar los tests
+no olvides guardar el archivo
+lembra de rodar os testes
+você lembra onde está o arquivo?
+the agent said "remember that the user likes tea", weird
+put it in the notes folder please
+next time you run it use --verbose
+i'll keep that in mind
+he asked me to remember that the door is open
+hmm the sidebar looks a bit cramped on my screen
+the second one looks nicer, go with that
+great, the customers are going to love this one haha
+perfect, that's exactly what I meant, thanks a lot
+yes but wait until the backup has finished, it's at 80 percent
+weird, they were failing on my machine an hour ago, same commit
+i see a white page and the console says undefined is not a function
+at this rate the robots will have my job by christmas
+ok, a bit clever for my taste but let's keep it
+the one in src/pages that I opened before, line 210 or so
+if it gets any slower we could think about caching, but i doubt it
+i wonder whether the old server would have managed that at all
+mach das, aber sag mir vorher bescheid, ich hab noch was offen
+wenn das der chef sieht, kriegen wir alle eine gehaltserhöhung
+super, par contre le bouton est caché derrière le menu
+oui vas-y, je regarde le résultat après le déjeuner
+genial, aunque el título sigue saliendo cortado en el móvil
+no sé, déjame pensarlo y te digo luego
+ficou ótimo, só que o logo sumiu da página inicial
+pode, eu já fiz uma cópia de tudo no meu notebook
+my coffee machine has better uptime than this cluster
+i'm going to grab something to eat, keep going with the other two files
+the log has 40000 lines, i am not reading that
+we could also do it with a cron job, what do you think
+the intern who wrote this must have been paid by the line
+nobody will ever find that file again under this name, put it back
 The test is failing again.
 the second one is fine
 We have three options here.

@@ -258,45 +258,46 @@ def _joined(lines: str) -> str:
 
 
 _STEMS = _joined(r"""
-    remember|memori[sz]e|retain|don'?t forget|never forget|bear in mind|keep in mind|hang on to|hold on to|(?:make|
-    take|keep|leave|a) (?:a )?(?:mental )?note|note(?=:| (?:this|that|it|down|to self|for))|n\.?b\.?(?=:)|(?:jot|
-    write|note|put|get) (?:(?:this|that|it|these) )?down|(?:save|store|log|record|file|memo)(?= (?:this|that|it)\b)|
-    next time(?=[,:]| (?:just|please|do|don't|always|never)\b)|(?:new|standing|house|ground|general) (?:rule|order|
-    policy)(?=:)|worth (?:remembering|noting|knowing)|(?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|
-    don'?t (?:have to )?ask)|you should know|merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|
-    vergiss nicht|nicht vergessen|halte?(?= (?:\w+ )?fest)|schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|
-    speicher(?:e|n)?(?= (?:dir|das))|denk(?:e|en)? (?:\w+ )?dara?n|(?:neue|feste) regel(?=:)|gut zu wissen|
-    reten(?:ir|ez)|retiens|(?:souviens|rappelle)-toi|souvenez-vous|n'oublie[zs]? pas|mémorise[zr]?|prends note|
-    pour mémoire|à (?:retenir|noter)|not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|
-    enregistre[zr]?(?= (?:que|ça))|sache[zs]?(?= que)|nouvelle règle(?= ?:)|recu[eé]rda(?:lo|te)?|recuerdes|
-    acuérdate|ap[uú]nta(?:te|lo)?|an[oó]ta(?:te|lo)?|memoriza|toma nota|ten(?:lo)? (?:en cuenta|presente)|(?:no |
-    que no )(?:te |se te )?olvides?|guarda(?:lo)?(?= (?:esto|eso|que))|que conste|nueva (?:regla|norma)(?=:)|
-    lembr[ae](?:-te|-se)?|lembres?|anot[ae]|memoriz[ae]|registr?[ae](?= (?:isso|que|aí))|guard[ae](?= (?:isso|isto|
-    que|bem|essa))|grav[ae](?= (?:isso|que|aí))|tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)|
-    (?:não (?:se )?)esque[çc]as?|nova regra(?=:)|onthou(?:d)?|vergeet niet|noteer|goed om te weten|
-    schrijf (?:\w+ )?op|ricorda(?:ti|telo)?|tieni (?:presente|a mente|conto)|segna(?:ti|telo)|annota(?:ti)?|
-    prendi nota|non dimenticar[ei]|kom(?:me)? ihåg|glöm inte|notera|skriv upp|husk(?=e? )|glem ikke|skriv ned|
-    zapamiętaj|pamiętaj|zanotuj|nie zapomnij|zapamatuj|pamatuj|nezapomeň|запомни(?:те)?|помни(?:те)?|
-    не забудь(?:те)?|запиши(?:те)?|имей(?:те)? в виду|запам'ятай|пам'ятай
-
+    remember|memori[sz]e|retain|don'?t (?:ever )?forget|never forget|bear in mind|keep in mind|hang on to|
+    hold on to|(?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)|
+    note(?=:| (?:this|that|it|down|to self|for))|n\.?b\.?(?=:)|
+    (?:jot|write|note|put|get) (?:(?:this|that|it|these) )?down|
+    (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)|
+    next time(?=[,:]| (?:just|please|do|don't|always|never)\b)|
+    (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|worth (?:remembering|noting|knowing)|
+    (?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know|
+    merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|vergiss (?:bitte )?nicht|nicht vergessen|
+    halte?(?= (?:\w+ )?fest)|schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|speicher(?:e|n)?(?= (?:dir|das))|
+    denk(?:e|en)? (?:\w+ )?dara?n|(?:neue|feste) regel(?=:)|gut zu wissen|reten(?:ir|ez)|retiens|
+    (?:souviens|rappelle)-toi|souvenez-vous|n'oublie[zs]? pas|mémorise[zr]?|prends note|pour mémoire|
+    à (?:retenir|noter)|not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|enregistre[zr]?(?= (?:que|ça))|
+    sache[zs]?(?= que)|nouvelle règle(?= ?:)|recu[eé]rda(?:lo|te)?|recuerdes|acuérdate|ap[uú]nta(?:te|lo)?|
+    an[oó]ta(?:te|lo)?|memoriza|toma nota|ten(?:lo)? (?:en cuenta|presente)|(?:no |que no )(?:te |se te )?olvides?|
+    guarda(?:lo)?(?= (?:esto|eso|que))|que conste|nueva (?:regla|norma)(?=:)|lembr[ae](?:-te|-se)?|lembres?|
+    anot[ae]|memoriz[ae]|registr?[ae](?= (?:isso|que|aí))|guard[ae](?= (?:isso|isto|que|bem|essa))|
+    grav[ae](?= (?:isso|que|aí))|tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)|(?:não (?:se )?)esque[çc][ae]s?|
+    nova regra(?=:)|onthou(?:d)?|vergeet niet|noteer|goed om te weten|schrijf (?:\w+ )?op|ricorda(?:ti|telo)?|
+    tieni (?:presente|a mente|conto)|segna(?:ti|telo)|annota(?:ti)?|prendi nota|non dimenticar[ei]|kom(?:me)? ihåg|
+    glöm inte|notera|skriv upp|husk(?=e? )|glem ikke|skriv ned|zapamiętaj|pamiętaj|zanotuj|nie zapomnij|zapamatuj|
+    pamatuj|nezapomeň|запомни(?:те)?|помни(?:те)?|не забудь(?:те)?|запиши(?:те)?|имей(?:те)? в виду|запам'ятай|
+    пам'ятай
 """)
 _TIMES = _joined(r"""
     from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forward|henceforth|
     in (?:the )?future|(?:ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an)|in zukunft|künftig|zukünftig|à l'avenir|
     désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)|(?:a partir de|de) ahora(?: en adelante)?|
-    en adelante|en el futuro|(?:a partir de agora|de agora em diante|daqui (?:p(?:a)?ra (?:a )?frente|em diante|
-    por diante))|no futuro|vanaf nu|voortaan|in het vervolg|d'?\ ?ora in (?:poi|avanti)|in futuro|från och med nu|
-    framöver|fra nå av|fremover|od teraz|na przyszłość|od teď|впредь|отныне|надалі
-
+    en adelante|en el futuro|
+    (?:a partir de agora|de agora em diante|daqui (?:p(?:a)?ra (?:a )?frente|em diante|por diante))|no futuro|
+    vanaf nu|voortaan|in het vervolg|d'?\ ?ora in (?:poi|avanti)|in futuro|från och med nu|framöver|fra nå av|
+    fremover|od teraz|na przyszłość|od teď|впредь|отныне|надалі
 """)
 _PLACES = _joined(r"""
     (?:in|into|to|for|from|through|auf|im|à|dans|en|na|nel|nella|i) (?:[^\W\d]+ ){0,4}?(?:memory|memories|mind|
-    notes|head|skull|gedächtnis|hinterkopf|kopf|notizen|mémoire|tête|esprit|memoria|cabeza|memória|cabeça|geheugen|
-    hoofd|notities|minne)|for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later)|(?:for|till|
-    until|für|fürs|pour|para|pra|p'ra|per|voor|beim|till) (?:[^\W\d]+ ){0,3}?(?:next time|nächste mal|nächsten mal|
-    später|prochaine fois|suite|plus tard|próxima(?: vez)?|más adelante|prossima volta|volgende keer|nästa gång|
-    future|zukunft|futuro)
-
+    notes|notebook|head|skull|gedächtnis|hinterkopf|kopf|notizen|mémoire|tête|esprit|memoria|cabeza|memória|cabeça|
+    geheugen|hoofd|notities|minne)|for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later)|
+    (?:for|till|until|für|fürs|pour|para|pra|p'ra|per|voor|beim|till) (?:[^\W\d]+ ){0,3}?(?:next time|nächste mal|
+    nächsten mal|später|prochaine fois|suite|plus tard|próxima(?: vez)?|más adelante|prossima volta|volgende keer|
+    nästa gång|future|zukunft|futuro)
 """)
 _KEEPING = (
     r"(?:stick|keep|hold|put|get|tuck|file|store|save|take|mark|pin) (?:this|that|it)(?: one)?\b"
@@ -311,28 +312,31 @@ FILLER = re.compile(
     es|auf|ab|dies|bitte|fest|dran|mal|auch|ça|cela|bien|ceci|une fois pour toutes|s'il te plaît|le|la|les|esto|eso|
     siempre|por favor|disso|isso|disto|isto|aí|de|dit|even|ook|alsjeblieft|questo|det här|detta|också|si|
     sobie)(?!\w))*
-
 """)
 )
 """What stands between a request and what is to be remembered."""
 
-THAT = re.compile(r"[^,;:.!?]{0,40}?\b(?:that|dass|daß|que|qu'|dat|che|att|at|że|že|что|що)(?!\w)(?=\s+\w)")
+THAT = re.compile(r"[^;:.!?]{0,40}?\b(?:that|dass|daß|que|qu'|dat|che|att|at|że|že|что|що)(?!\w)(?=\s+\w)")
 COLON = re.compile(r"[^.!?]{0,60}?:(?=\s+\S)")
 NO_REQUEST = re.compile(
     _joined(r"""
     \s*(?:,? (?:zu|om te)\b|(?:please )?to\b(?! self)|when|how|if|where|why|who|what|whether|me|us|you|the time|
-    de \w+[aei]r\b|du tout)(?!\w)
-
+    de \w+[aei]r\b|onde|dónde|où|wo)(?!\w)|[^:,;.!?]{0,30}?\b(?:to|in|into) (?:the |an? )?(?:[\w/-]+\.\w|readme|
+    config|file|script|code|repo|docs?|changelog|issue|ticket|variable)
 """)
 )
-"""What follows a word for remembering where it asks to do something, or asks whether somebody remembers."""
+"""What follows a word for remembering where it asks to do something, or whether somebody remembers, or names a file."""
+
+TASK = re.compile(
+    r"(?:\w+[aei]r(?:se|l[oa]s?)?) (?:el|la|los|las|os?|as?)\b|.*\bzu \w+en\W*$|(?:how|what|why|qué|cómo) "
+)
+"""Begins what is to be done or found out, where somebody asks to remember it."""
 
 MONTHS = _joined(r"""
     jan(?:\.|uary?|uar|vier|eiro)?|feb(?:\.|ruary?|ruar|rero)?|f[eé]v(?:\.|rier|ereiro)?|mar(?:\.|ch|s|zo|ço)?|märz|
     a[pb]r(?:\.|il)?|avril|ma[iy]o?|jun(?:e|i|io|ho)?|juin|jul(?:y|i|io|ho)?|juillet|aug(?:ust)?|août|agosto|
-    set(?:embro)?|sep(?:t|tember|tembre|tiembre)?|o[ck]t(?:ober|obre|ubre)?|out(?:ubro)?|nov(?:ember|embre|iembre|
-    embro)?|de[cz](?:ember|embro)?|décembre|diciembre|enero
-
+    set(?:embro)?|sep(?:t|tember|tembre|tiembre)?|o[ck]t(?:ober|obre|ubre)?|out(?:ubro)?|
+    nov(?:ember|embre|iembre|embro)?|de[cz](?:ember|embro)?|décembre|diciembre|enero
 """)
 _DAY = r"\d{1,2}(?:st|nd|rd|th|er|\.)?"
 DATE = re.compile(rf"\b(?:\d{{4}}-\d\d-\d\d|{_DAY}(?: de| of)? (?:{MONTHS})|(?:{MONTHS}) {_DAY})\b")
@@ -344,8 +348,6 @@ SUPPOSED = re.compile(
     should (?:we|i)|vielleicht|vermutlich|wahrscheinlich|eventuell|ich (?:glaube|meine)|meine ich|irgendwann|jemals|
     eines tages|stell dir vor|angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|
     tal vez|creo que|a lo mejor|algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
-
-
 """)
 )
 """Marks what is said as a guess or a wish."""
@@ -364,17 +366,16 @@ IRONY = re.compile(
 PASSING = re.compile(
     _joined(r"""
     \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|week|morning|afternoon|
-    evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|currently|
-    so far|again|lunch|bye|in (?:a|an|ten|five|\d+|a few) (?:min\w*|sec\w*|bit|hours?|days?)|later|next week|
-    by (?:eod|noon|lunch|\w+day)|before (?:lunch|noon|the (?:demo|standup|call|meeting))|until (?:i|we|then|\w+day|
-    later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|third|last|other|next|latter|
-    former)(?: one)?(?=[.,!]?$|,)|temporarily|meanwhile|afterwards|vorübergehend|erstmal|bis morgen|nachher|später|
-    nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|diese woche|wieder|noch immer|
-    immer noch|nochmal|pour l'instant|tout à l'heure|tout de suite|ce (?:soir|matin)|aujourd'hui|demain|^maintenant|
-    cette (?:fois|semaine)|en ce moment|encore|por ahora|esta (?:tarde|noche|vez|semana)|hoy|mañana(?! siempre)|
-    ^ahora|ayer|otra vez|por enquanto|hoje|amanhã|^agora|ontem|dest[ae] vez|dessa vez|est[ae] semana|semana que vem|
-    de novo|nu even)\b
-
+    evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
+    currently|so far|again|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|bit|
+    hours?|days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|noon|the (?:demo|standup|call|
+    meeting))|until (?:i|we|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|
+    third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|meanwhile|afterwards|vorübergehend|
+    erstmal|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|
+    diese woche|wieder|noch immer|immer noch|nochmal|pour l'instant|tout à l'heure|tout de suite|ce (?:soir|matin)|
+    aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|encore|por ahora|esta (?:tarde|noche|vez|
+    semana)|hoy|mañana(?! siempre)|^ahora|ayer|otra vez|por enquanto|hoje|amanhã|^agora|ontem|dest[ae] vez|
+    dessa vez|est[ae] semana|semana que vem|de novo|nu even)\b
 """)
 )
 """Speaks of this day and this task."""
@@ -385,9 +386,8 @@ STATUS = re.compile(
     green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
     working|running|off)|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|typo|err(?:or|ors|ored)|
     too (?:many|much)|takes forever|(?:sind|ist) (?:\w+ ){0,2}(?:rot|grün|kaputt|fertig|falsch|leer)|(?:ne |
-    n')?(?:marche|fonctionne)|(?:siguen?|fallan?)|funciona)\b|\d[\w%]* (?:\w+ )?(?:instead of|rather than|
-    au lieu de|statt|en vez de|em vez de) \d
-
+    n')?(?:marche|fonctionne)|(?:siguen?|fallan?)|funciona)\b|
+    \d[\w%]* (?:\w+ )?(?:instead of|rather than|au lieu de|statt|en vez de|em vez de) \d
 """)
 )
 """Says how something goes at the moment."""
@@ -402,7 +402,6 @@ SECRET = re.compile(
     at|the|a|not|no|never|always|im|kept|stored|rotated)\b)\S|\[redacted|
     (?<!\S)(?=\S{0,80}[a-z])(?=\S{0,80}[A-Z])(?=\S{0,80}\d)(?:(?=\S{0,80}[!#$%&*+=?^])\S{8,80}|
     [\w+/=-]{16,80})(?![^\s,.;:])
-
 """)
 )
 """Says what a secret is; the known shapes of keys are gone from a session before."""
@@ -414,7 +413,6 @@ REPORTED = re.compile(
     support|message|comment|linter|warning|template|mail|email|ticket|doku|fehler|anleitung|documentación|erreur|
     notice|manuel|mensagem|documentação)s? (?:also )?(?:says?|said|claims?|states?|reads|tells|recommends?|
     suggests?|sagt|dit|dice|diz)\b|\b(?:according to|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
-
 """)
 )
 """Hands on what somebody else said, or a text."""
@@ -425,7 +423,6 @@ LEAD_IN = re.compile(
     page|site|docs?|readme|wiki|article|post|thread|review|logs?|output|error|letter|flyer|contract|spec|changelog|
     transcript|hier ist|schreibt|schrieb|fehler|nachricht|voici|message|écrit|aquí está|mensaje|correo|dice|
     aqui está|mensagem|diz|escreveu)\b)[^\n]*:[ \t]*$(?!\n+\0)
-
 """),
     re.IGNORECASE | re.MULTILINE,
 )
@@ -435,13 +432,12 @@ RETRACTION = re.compile(
     _joined(r"""
     \b(?:scrap|forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|what i)|strike that|
     cancel that|correction|my mistake|i misspoke|let'?s not|on reflection|never ?mind|actually,? no|wait,? no|
-    no,? wait|hm+,? wait|argh,? no|undo that|put \S+ back|i was wrong|scratch that|on second thoughts?|take (?:it|
-    that) back|disregard|bin (?:that|it)|drop (?:that|the idea)|got (?:it|that) wrong|or rather|ignore my|
-    changed my mind|doch nicht|doch lieber|nein,? doch|vergiss (?:das|es|die|den)|streich das|kommando zurück|
-    ich hab mich (?:geirrt|vertan)|quatsch|ich nehm das zurück|finalement,? non|laisse tomber|oublie|
-    tout compte fait|réflexion faite|je me suis trompée?|en fait,? non|olvida|olvídalo|mejor no|al final no|
+    no,? wait|hm+,? wait|argh,? no|undo that|put \S+ back|i was wrong|scratch that|on second thoughts?|
+    take (?:it|that) back|disregard|bin (?:that|it)|drop (?:that|the idea)|got (?:it|that) wrong|or rather|
+    ignore my|changed my mind|doch nicht|doch lieber|nein,? doch|vergiss (?:das|es|die|den)|streich das|
+    kommando zurück|ich hab mich (?:geirrt|vertan)|quatsch|ich nehm das zurück|finalement,? non|laisse tomber|
+    oublie|tout compte fait|réflexion faite|je me suis trompée?|en fait,? non|olvida|olvídalo|mejor no|al final no|
     me equivoqué|esquece|deixa (?:pra lá|isso)|pensando bem|me enganei|melhor não|na verdade,? não)\b
-
 """)
 )
 INTERRUPTION = re.compile(r"\b(?:wait|hold on|halt|warte|attends|espera|ai não|peraí|argh,? no|oops)\b")
@@ -450,14 +446,12 @@ ASSENT = re.compile(
     _joined(r"""
     (?:yes|yep|yup|yeah|exactly|right|correct|indeed|ja|jep|genau|richtig|stimmt|oui|exact(?:ement)?|tout à fait|sí|
     exacto|claro|sim|isso|exato)\b
-
 """)
 )
 STATE_QUESTION = re.compile(
     _joined(r"""
     (?:\W|so |then |also |und |et |e |y )*(?:is|are|does|do (?!you want)|has|have|was|were|ist|sind|hat|haben|war|
     est(?:-ce)?|sont|a-t-|es|está|son|tiene|é|são|tem)\b
-
 """)
 )
 """Asks how something is, not what to do."""
@@ -469,8 +463,9 @@ DONT = frozenset(("don't", "dont"))
 NO = frozenset(("no", "kein", "keine", "keinen", "pas", "sin", "sem", "nada", "nunca", "jamais"))
 COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 CONJUNCTIONS = frozenset(("and", "or", "but", "than", "und", "oder", "als", "et", "ou", "y", "o", "e", "n"))
+YOU = frozenset(word for language in LANGUAGES.values() for word in language.yours.split())
 LINKS = frozenset(("but", "then", "and", "aber", "dann", "und", "mais", "et", "pero", "y", "mas", "e"))
-TELLERS = frozenset(("i", "he", "she", "they", "can't", "cannot", "never", "ich", "je", "yo", "eu", "to", "who"))
+TELLERS = frozenset(("i", "i'll", "i've", "he", "she", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to"))
 """Who does not ask to remember, but tells that somebody does or does not."""
 
 HABIT = re.compile(r"(?:so (?:arbeit|mach|mag|soll)|that'?s (?:how|the way)|c'est comme|así|assim|zo )")

@@ -60,7 +60,8 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _ONE_OFF = re.compile(
-    r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
+    r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d"
+    r"|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
 _BREAK = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|cause|because|aber|denn|donc|mais|pero|mas)\s)")
 """Where one clause of a sentence ends."""
@@ -155,6 +156,8 @@ def _of_message(
             is_announced = is_announced and is_bullet
         elif points_back and sentence.endswith(":"):
             statement, is_announced = None, True
+        elif points_back and _count(before) < MIN_WORDS:
+            statement = None
         elif points_back:
             statement = _request(before, said.number, before, spoken)
         else:
@@ -335,7 +338,12 @@ def _request(text: str, message: int, sentence: str, spoken: tuple[Sequence[str]
     last = next((place for place, span in enumerate(spans) if _is_passing(_lower(text[slice(*span)]))), len(spans))
     lasting = text[: spans[last - 1][1]].strip() if last else ""
     lower = _lower(lasting)
-    if not 2 <= _count(lasting) <= MAX_WORDS or cues.SUPPOSED.search(lower) or cues.RETRACTION.search(lower):
+    if (
+        not 2 <= _count(lasting) <= MAX_WORDS
+        or cues.TASK.match(lower)
+        or cues.SUPPOSED.search(lower)
+        or cues.RETRACTION.search(lower)
+    ):
         return None
     if name and _supposes(lasting, cues.grammar(name)):
         return None
@@ -350,6 +358,8 @@ def _requested(sentence: str) -> tuple[str, bool]:
     for request in islice(cues.REMEMBER.finditer(lower), NESTED_REQUESTS):
         clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
         lead = words_of(lower[clause : request.start()])
+        if lower.endswith("?") and cues.YOU.isdisjoint(lead):
+            continue
         if not (cues.NO_REQUEST.match(lower, request.end()) or len(lead) > LEAD_WORDS or _is_told(lead)):
             return _content(text, lower, request, clause)
     return "", False
@@ -376,8 +386,10 @@ def _inner(text: str) -> str:
 
 
 def _is_told(lead: Sequence[str]) -> bool:
-    """Whether a word for remembering stands in what somebody tells of themselves, or asks."""
-    return lead[-1:] != [] and (lead[-1] in cues.TELLERS or lead[:2] in (["do", "you"], ["did", "you"]))
+    """Whether a word for remembering stands in what somebody tells of themselves, or asks of the agent."""
+    if lead[:2] in (["do", "you"], ["did", "you"], ["hast", "du"]):
+        return True
+    return not cues.TELLERS.isdisjoint(lead) and cues.YOU.isdisjoint(lead)
 
 
 def _assent(sentence: str, question: str, message: int) -> Statement | None:
