@@ -230,6 +230,16 @@ def test_a_page_that_vanished_refuses_nothing(memory: Federation, lost: str) -> 
     assert page(memory).count("- [ ]") == 2
 
 
+def test_all_that_waits_is_listed_with_what_it_is_and_where_it_was_said(memory: Federation) -> None:
+    fill(memory.vault.root, {f"memory/2026-02-0{day}.md": f"Rang Quentin, day {day}.\n" for day in (1, 2, 3)})
+    memory.capture()
+    lines = dict(zip(*[iter(proposals_text(memory.proposals()).splitlines())] * 2, strict=False))
+    told = {name[10:]: about.split() for name, about in lines.items()}
+    assert told["Mara owns the billing module."][0] == "world,"
+    assert told["Mara owns the billing module."][-1] == "sessions/claude-code/s1#m5"
+    assert told["Quentin, named on 3 days"][0] == "page,"
+
+
 def test_answers_from_the_command_line(memory: Federation) -> None:
     memory.capture()
     first, second = memory.proposals()

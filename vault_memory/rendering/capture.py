@@ -118,9 +118,10 @@ def proposals_text(found: Sequence[OpenProposal]) -> str:
         return "No proposal is open."
     lines = []
     for one in found:
-        (fact,) = facts.facts(parse("x.md", f"## Retain\n- {one.text}\n".encode("utf-8", "replace")), None)
-        scope = "everywhere" if one.is_personal else fact.scope
-        parts = [facts.KINDS[fact.kind], scope, one.day, one.source, "" if one.proposed else "held back"]
+        fact = next(facts.facts(parse("x.md", f"## Retain\n- {one.text}\n".encode("utf-8", "replace")), None), None)
+        kind = facts.KINDS[fact.kind] if fact else one.text.partition(":")[0]  # a page is none
+        scope = "everywhere" if one.is_personal else fact.scope if fact else ""
+        parts = [kind, scope, one.day, one.source, "" if one.proposed else "held back"]
         lines += [f"{one.name}  {one.statement}", f"          {', '.join(filter(None, parts))}"]
     lines.append(
         "Accept with `memory proposals --yes ID`, refuse with `--no ID`; `memory get SOURCE` shows what was said."
@@ -177,7 +178,7 @@ def journal_text(found: Sequence[JournalEntry], days: int) -> str:
         at = datetime.fromisoformat(entry.at).astimezone()
         about = [one.replace("\n", " to ") for one in entry.about if not _HASH.fullmatch(one)]
         more = f", {len(about) - MAX_NAMED} more" if len(about) > MAX_NAMED else ""
-        text = entry.text or ", ".join(about[:MAX_NAMED]) + more
+        text = entry.text or ", ".join(about[:MAX_NAMED]) + more or "(the words are forgotten)"
         figures = [f"gate {entry.signals['G']:.2f}"] if "G" in entry.signals else []
         why = f"  ({'; '.join(filter(None, [entry.why, *figures]))})" if figures else ""
         lines.append(f"{at:%Y-%m-%d %H:%M}  {_EVENTS.get(entry.event, entry.event):17}  {clean(text + why)}".rstrip())
