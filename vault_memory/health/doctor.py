@@ -58,25 +58,22 @@ class Check:
 
 def doctor(memory: "Federation", fix: bool = False) -> list[Check]:
     """Look at everything that commonly goes wrong; `fix` repairs what is derived and never touches a note."""
-    found = list(_checks(memory, _PARTS))
-    if fix and _has_broken_index(found):
+    found = list(_checks(memory))
+    done: list[Check] = []
+    is_broken = any(check.name == "index" and check.level == "error" for check in found)
+    if fix and is_broken:
         with suppress(RefusedError):  # a file that is not ours: the check has said so
             memory.index(rebuild=True)
-            found = [Check("index", "ok", "was unusable; rebuilt") if c.name == "index" else c for c in found]
-    if fix and not _has_broken_index(found) and (deleted := _drop_useless_vectors(memory)):
-        stay = [check for check in found if check.name not in ("model", "rerank", "writer", "vectors")]
-        found = [*stay, *_checks(memory, {"models": _models, "vectors": _vectors}), *deleted]
-    return found
+            done.append(Check("index", "ok", "was unusable; rebuilt"))
+    if fix and (done or not is_broken):
+        done += _drop_useless_vectors(memory)
+    return [*_checks(memory), *done] if done else found
 
 
-def _has_broken_index(found: Iterable[Check]) -> bool:
-    return any(check.name == "index" and check.level == "error" for check in found)
-
-
-def _checks(memory: "Federation", parts: "Mapping[str, Part]") -> Iterator[Check]:
+def _checks(memory: "Federation") -> Iterator[Check]:
     """Each part's checks; one that fails is an error of its own, and the others are made all the same."""
     walk = memory.vault.walk()
-    for name, part in parts.items():
+    for name, part in _PARTS.items():
         try:
             yield from part(memory, walk)
         except VaultMemoryError as error:
