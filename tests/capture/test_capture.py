@@ -240,6 +240,13 @@ def test_all_that_waits_is_listed_with_what_it_is_and_where_it_was_said(memory: 
     assert told["Quentin, named on 3 days"][0] == "page,"
 
 
+def test_a_name_that_has_its_page_is_not_proposed(memory: Federation) -> None:
+    fill(memory.vault.root, {f"memory/2026-02-0{day}.md": f"Rang Quentin, day {day}.\n" for day in (1, 2, 3)})
+    fill(memory.vault.root, {"bank/entities/Quentin.md": "# Quentin\n"})
+    memory.capture()
+    assert not [one for one in memory.proposals() if "Quentin" in one.text]
+
+
 def test_answers_from_the_command_line(memory: Federation) -> None:
     memory.capture()
     first, second = memory.proposals()

@@ -246,7 +246,12 @@ def _wanted_sessions(
 def _names_without_page(index: IndexFile, marks: Marks) -> dict[str, str]:
     """The names that logs hold on several days, and no note has, each with a line that holds it."""
     wanted = often_named(marks.names)
-    paths = index.read(lambda view, _: {one: Names(view, with_notes=True).note(one) for one in wanted}, ())
+
+    def find_pages(view: View, _: object) -> dict[str, str | None]:
+        names = Names(view, with_notes=True)
+        return {one: names.page(names.canonical(one)) for one in wanted}
+
+    paths = index.read(find_pages, ())
     wanted = [one for one in wanted if not paths.get(one)]
     if wanted:
         logs = sources.logs_beyond({}, index.vault, index.config.folder_scopes)
