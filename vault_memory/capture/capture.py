@@ -56,8 +56,8 @@ NEWEST_FACTS = 2000
 """So many of the newest facts of each kind a statement is compared with."""
 
 REQUEST_WORDS = 6
-"""A request in a log takes so many words: without this limit 10 lines of the sample vault's logs are taken for requests,
-with it 3."""
+"""A request in a log takes so many words: without this limit 10 lines of the sample vault's logs are taken for
+requests, with it 3."""
 
 GATE_NEAREST, GATE_POOL = 20, 200
 """So many passages count as what is known of a text; more bit codes are looked at for them (DESIGN.md, §10)."""
