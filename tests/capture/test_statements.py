@@ -55,6 +55,13 @@ def test_a_cue_makes_a_statement(text: str, category: str, statement: str | None
         "we don't support it any more",
         "pid 4471 is always the old one",
         "do you remember when we switched from npm?",
+        "La base está en 10.4.0.9, usuario bodega, clave Tempranillo!77-xQ",
+        "Were we listed, I would always need three lawyers to write that line.",
+        "one day i'll marry that gateway, we always spend our nights together",
+        "o chefe sempre vai dançar em cima da mesa 1, anota aí kkkk.",
+        "se chover a nossa festa vira na garagem e ninguém vai precisar de mesa.",
+        "is the feed always utf16 or whats with the weird first char",
+        "you can always add that to the joining page, in a box",
     ],
 )
 def test_what_is_asked_supposed_quoted_passing_or_secret_is_none(text: str) -> None:
@@ -71,6 +78,31 @@ def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
 def test_what_is_taken_back_later_is_none() -> None:
     assert kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "hm wait, scrap Arcadas")) == []
     assert len(kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "scrap the breakfast"))) == 1
+
+
+def test_who_interrupts_takes_back_what_was_said_just_before() -> None:
+    said = ("U", "quem não tem mesa vai sempre pra mesa 20, por favor"), ("A", "Feito.")
+    assert kept(*said, ("U", "ai não, a 20 é do bolo")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("commit messages schreiben wir hier immer auf deutsch, sonst gerne auch auf klingonisch ;)",
+         "Commit messages schreiben wir hier immer auf deutsch"),
+        ("make it two columns, we always look at these on our phones", "We always look at these on our phones"),
+        ("i do the shopping on mondays at the covered market, we need the list, so round it up this time",
+         "I do the shopping on mondays at the covered market, we need the list"),
+    ],
+)  # fmt: skip
+def test_clauses_that_ask_or_joke_are_left_out(text: str, statement: str) -> None:
+    assert [one for _, one in kept(("U", text))] == [statement]
+
+
+def test_the_first_message_tells_what_is_the_matter_and_an_answer_how_it_is() -> None:
+    said = "the mill feed has twelve columns, the last one is the weight in grams"
+    assert kept(("U", said)) == []
+    assert kept(("U", "look at this"), ("A", "How is the feed built?"), ("U", said)) != []
 
 
 def test_a_language_that_is_off_has_requests_alone() -> None:

@@ -462,6 +462,17 @@ def test_the_daemon_reads_what_hooks_mark(
     assert daemon.stop() == 0
 
 
+@pytest.mark.parametrize("title", ["<vault-memory> - quill is on 3.12 (sa", '<recalled-context source="x">\n- a', "<b"])
+def test_a_title_that_was_made_of_an_injected_frame_is_none(
+    config: Config, tmp_path: Path, tmp_data: Path, title: str
+) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    with open(file, "a") as handle:
+        handle.write(json.dumps({"type": "ai-title", "aiTitle": title, "sessionId": "one"}) + "\n")
+    swept(config)
+    assert 'title: "How do we deploy' in texts(tmp_data)["claude-code/one.md"]
+
+
 def test_a_session_has_the_title_that_its_tool_gives_it_later(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     file = make.claude(tmp_path / "claude", "one", make.talk(1))
     swept(config)

@@ -175,7 +175,7 @@ def is_statable(sentence: str) -> bool:
 
 
 def is_request(text: str) -> bool:
-    """Whether a text begins by asking to remember something."""
+    """Whether a sentence asks to remember something."""
     return _requested(text) != ("", False)
 
 

@@ -230,7 +230,7 @@ class _ToolSync:
         with writer:
             for record in reading.records:
                 if record.title and (record.is_chosen or not is_chosen):
-                    writer.title, is_chosen = transcript.clean_message(record.title), record.is_chosen
+                    writer.title, is_chosen = transcript.clean_title(record.title), record.is_chosen
                 writer.folder = writer.folder or record.folder
                 self._report.outputs += record.outputs
                 if record.message:

@@ -162,6 +162,12 @@ def clean_message(text: str, speaker: str = "") -> str:
     return _redact_and_bound(text, over)
 
 
+def clean_title(title: str) -> str:
+    """A session's title; "" where its tool made it of a frame that was put before what somebody said, and cut it."""
+    words = clean_message(title)
+    return "" if words.startswith("<") else words
+
+
 def _drop_blocks(text: str, is_cut: bool) -> str:
     """The text without blocks, each tag looked at once; of nested ones the outermost counts.
 
