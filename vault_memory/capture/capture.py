@@ -255,12 +255,14 @@ def _names_without_page(index: IndexFile, marks: Marks) -> dict[str, str]:
         names = Names(view, with_notes=True)
         return {one: names.page(names.canonical(one)) for one in wanted}
 
-    paths = index.read(find_pages, ())
-    wanted = [one for one in wanted if not paths.get(one)]
-    if wanted:
+    paths = index.read(find_pages, ()) if wanted else {}
+    new = [one for one in wanted if not paths[one]]
+    if new:
         logs = sources.logs_beyond({}, index.vault, index.config.folder_scopes)
         drop_words(marks.names, (text for log in logs for _, text in log.lines))
-    return {one: marks.names[one][-1][0] for one in wanted if marks.names[one]}
+    found = {one: marks.names[one][-1][0] for one in new if marks.names[one]}
+    marks.names.update({one: [] for one in wanted})  # each once: all logs are read for it
+    return found
 
 
 def _days_of(
