@@ -113,6 +113,15 @@ def test_everyday_talk_is_not_about_the_notes_in_another_language_either(tmp_pat
     assert bounds == [True, True, False]
 
 
+@pytest.mark.parametrize("language", ["de", "fr", "es", "pt"])
+def test_everyday_talk_that_stands_in_notes_raises_the_bound_in_its_language(tmp_path: Path, language: str) -> None:
+    talk = PROMPTS[language]
+    of = memory(fill(tmp_path / "vault", DAYS | {"talk.md": "\n\n".join(talk[::2])}))
+    of.index()
+    kept = _kept(of)
+    assert kept and kept[1] > 1.0
+
+
 def test_indexing_finds_the_bounds_and_again_when_the_notes_have_grown(root: Path) -> None:
     of = memory(root)
     of.index()
