@@ -111,7 +111,11 @@ def told(home: Path, layout: Layout) -> Story:
         story.run("status")
         story.run("--rebuild")
         story.run("index", "--check")
-        story.run("reflect", "--undo")
+        for kind in ("forget", "capture", "reflect"):
+            if kind == "reflect":
+                story.run("reflect", "--now", "2026-04-02")
+            run = re.findall(rf"\b\d{{8}}T[\w.]+-\w+-{kind}\b", story.said)[-1]
+            assert run in story.run("reflect", "--undo", run)
         story.run("reflect", "--now", "2025-12-02", "--dry-run")
     return story
 
