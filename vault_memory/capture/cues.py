@@ -343,11 +343,12 @@ DATE = re.compile(rf"\b(?:\d{{4}}-\d\d-\d\d|{_DAY}(?: de| of)? (?:{MONTHS})|(?:{
 
 SUPPOSED = re.compile(
     _joined(r"""
-    \b(?:must have|maybe|perhaps|probably|presumably|i (?:mean|guess|wonder|suppose|think)|suppose|imagine|i wish|
-    if only|what if|let'?s say|in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|
-    should (?:we|i)|vielleicht|vermutlich|wahrscheinlich|eventuell|ich (?:glaube|meine)|meine ich|irgendwann|jemals|
-    eines tages|stell dir vor|angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|
-    tal vez|creo que|a lo mejor|algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
+    \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|
+    probably|presumably|i (?:mean|guess|wonder|suppose|think)|suppose|imagine|i wish|if only|what if|let'?s say|
+    in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|i)|vielleicht|
+    vermutlich|wahrscheinlich|eventuell|ich (?:glaube|meine)|meine ich|irgendwann|jemals|eines tages|stell dir vor|
+    angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|tal vez|creo que|a lo mejor|
+    algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
 """)
 )
 """Marks what is said as a guess or a wish."""
@@ -412,7 +413,8 @@ REPORTED = re.compile(
     ["“„«])|\b(?:docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|error|log|output|
     support|message|comment|linter|warning|template|mail|email|ticket|doku|fehler|anleitung|documentación|erreur|
     notice|manuel|mensagem|documentação)s? (?:also )?(?:says?|said|claims?|states?|reads|tells|recommends?|
-    suggests?|sagt|dit|dice|diz)\b|\b(?:according to|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
+    suggests?|sagt|dit|dice|diz)\b|, (?:says|sagt|dit|dice|diz) \w+\W*$|\b(?:according to|
+    in the (?:example|docs?|readme|manual)|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
 """)
 )
 """Hands on what somebody else said, or a text."""

@@ -111,7 +111,7 @@ class Setting(NamedTuple):
 
 WEIGHTS: Mapping[str, float] = {
     "clauses": 1.1, "long": 1.1, "short": -1.5, "general": 1.4, "verb": 0.9, "name": 0.7, "bare": 0.4, "ours": 0.3,
-    "reply": 0.7, "first": -1.1, "opening": -0.9, "status": -1.2,
+    "reply": 0.7, "first": -1.1, "opening": -0.9, "status": -1.2, "pointing": -0.3,
     "named": 2.8, "custom": 2.0, "wish": 2.0, "cause": 1.5, "report": -1.5,
 }  # fmt: skip
 """How much each mark tells of a sentence that lasts, and BIAS before any: the first two lines by logistic regression
@@ -221,6 +221,7 @@ def marks(text: str, grammar: Grammar, setting: Setting) -> Mapping[str, bool]:
         "name": _NAME.search(text) is not None,
         "bare": bool(words) and words[0] not in grammar.common,
         "report": words[:1] == ["i"] and grammar.past.search(lower) is not None and not grammar.has("changes", words),
+        "pointing": grammar.has("pointing", words[:1]),
         "status": cues.STATUS.search(lower) is not None,
         "short": len(words) < 7,
         "named": is_named,
