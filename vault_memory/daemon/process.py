@@ -36,12 +36,12 @@ from vault_memory.startup import __version__, user_folder, vault_id
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
-EVENTS_SECONDS = 0.1
-"""How long a question waits to be told of what was saved just now; after that it looks through the vault itself."""
-
 SETTLE_SECONDS = 2.0
-"""How long a question waits for a few notes saved just now to be indexed: each takes some 15 ms, or more on a busy
-machine. One without patience (a hook's) waits `EVENTS_SECONDS`."""
+"""How long a question waits to be told of what was saved just now, and then for a few notes to be indexed: some 15 ms
+each, more on a busy machine. After that it looks through the vault itself."""
+
+HASTY_SECONDS = 0.1
+"""The same for a question without patience (a hook's), and in the midst of many changes."""
 
 FIRST_LOOK_SECONDS = 30.0
 """How long a question waits for the first look at the vault, which may have to build the index."""
@@ -191,9 +191,11 @@ class Daemon:
                     raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
 
             return methods.call(method, Federation(config), params, unless_stopping)
-        self._has_all_events = self._watcher.wait_for_events(EVENTS_SECONDS)
+        is_hasty = params.get("patience") == 0 or self._changes.count > FEW_PATHS
+        seconds = HASTY_SECONDS if is_hasty else SETTLE_SECONDS
+        self._has_all_events = self._watcher.wait_for_events(seconds)
         # Before the lock: the index worker waits for whoever holds it.
-        self._changes.settle(EVENTS_SECONDS if params.get("patience") == 0 else SETTLE_SECONDS)
+        self._changes.settle(seconds)
         with self._answering:
             return methods.call(method, self._warm_memory(config), params)
 
