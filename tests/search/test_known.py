@@ -119,7 +119,7 @@ def test_everyday_talk_that_stands_in_notes_raises_the_bound_in_its_language(tmp
     of = memory(fill(tmp_path / "vault", DAYS | {"talk.md": "\n\n".join(talk[::2])}))
     of.index()
     kept = _kept(of)
-    assert kept and kept[1] > 1.0
+    assert kept and kept[1].unasked > 1.0
 
 
 def test_indexing_finds_the_bounds_and_again_when_the_notes_have_grown(root: Path) -> None:
@@ -156,6 +156,6 @@ def _unasked(of: Memory, *prompts: str) -> list[Answer]:
     return list(of.answers(requests, keep=False))
 
 
-def _kept(of: Memory) -> tuple[int, float] | None:
+def _kept(of: Memory) -> tuple[int, relevance_gate.Bounds] | None:
     with of.index_file.reading() as (store, _):
-        return relevance_gate.kept_bound(store)
+        return relevance_gate.kept_bounds(store)

@@ -331,14 +331,6 @@ class Finder:
         (vector,) = self._embedder.embed([text])
         return (builtin, vector) if any(vector) else (None, b"")
 
-    def builtin_cosines(self, found: Candidates) -> Mapping[int, float]:
-        """The cosines of the candidates in the builtin space, in whichever they were found; none without vectors."""
-        space, lacking = self._builtin
-        if not space or lacking or not found.space or found.space == space:
-            return found.cosine
-        (vector,) = self._embedder.embed([found.query.text])
-        return self.search.cosines(space, found.passages, vector)
-
     @cached_property
     def _builtin(self) -> tuple[Space | None, str]:
         """The builtin space, if this index has it; and why its vectors cannot be compared, or ""."""

@@ -17,6 +17,7 @@ from vault_memory.search.candidates import Finder
 from vault_memory.search.pack import Packing
 from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
+from vault_memory.search.relevance_gate import Bounds
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, ATTACHMENT, Candidate, Filters, Store
 from vault_memory.vault.vault import Vault
@@ -43,7 +44,7 @@ class Recall:
         self._store, self._vault, self._embedder = store, vault, embedder
         self._remote, self._reranker, self._past = remote, reranker, past
         self._finders: dict[object, Finder] = {}
-        self._own_bound: float | None = None
+        self._own_bounds: Bounds | None = None
         """Found here, for an index without."""
 
     def answer(self, request: Request) -> Answer:
@@ -66,9 +67,9 @@ class Recall:
         for oldest in list(self._finders)[:-MAX_ASKERS]:
             del self._finders[oldest]
         finder.refresh()
-        bound = self._find_bound()
+        bounds = self._find_bounds()
         try:
-            return self._compose(finder, self._ranking(finder, request), bound)
+            return self._compose(finder, self._ranking(finder, request), bounds)
         finally:
             finder.search.release()
 
@@ -82,15 +83,15 @@ class Recall:
         omitted = {**answer.omitted, "later": past.count_later(now.results)}
         return answer._replace(omitted=omitted, generation=now.generation, vault=now.vault)
 
-    def _find_bound(self) -> float:
-        """The least figure for this vault, the same for all who ask, as it was found when it was indexed."""
-        if kept := relevance_gate.kept_bound(self._store):
+    def _find_bounds(self) -> Bounds:
+        """The least figures for this vault, the same for all who ask, as they were found when it was indexed."""
+        if kept := relevance_gate.kept_bounds(self._store):
             return kept[1]
-        if self._own_bound is None:
+        if self._own_bounds is None:
             finder = Finder(self._store.view(ALL), self._embedder)
             finder.refresh()
-            self._own_bound = relevance_gate.find_bound(finder, self._embedder)
-        return self._own_bound
+            self._own_bounds = relevance_gate.find_bounds(finder, self._embedder)
+        return self._own_bounds
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
         filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen
@@ -114,7 +115,7 @@ class Recall:
         notes = finder.search.notes({ranking.passages[i].note_id for i in ranking.scores})
         return ranking._replace(notes=notes, origins=note_queries.origins(finder.store, ranking.scores))
 
-    def _compose(self, finder: Finder, ranking: Ranking, bound: float) -> Answer:
+    def _compose(self, finder: Finder, ranking: Ranking, bounds: Bounds) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
         # What is printed behind a passage: superseded, or from outside.
         marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ranking.successors.items()}
@@ -122,8 +123,8 @@ class Recall:
             if not provenance.is_trusted(by):
                 marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
         relevance = relevance_gate.find_relevance(found, finder, self._embedder)
-        request = query.request
-        if relevance.missing and request.rendered and request.k and not request.all:
+        request, missing = query.request, relevance.missing(bounds)
+        if missing and request.rendered and request.k and not request.all:
             request = request._replace(k=min(request.k, CLOSEST))
         ranking, packed, omitted, unsure = self._pack(ranking, marks, request, relevance.weak - ranking.settling)
         results, lost, tokens = self._cite(finder, ranking, packed)
@@ -149,8 +150,8 @@ class Recall:
             },
             degraded=[*degraded, *unsure], is_guess=is_guess, generation=finder.store.generation,
             notes=found.totals.notes, words=found.words, passages=found.totals.passages, vault=self._vault.root.name,
-            is_relevant=not query.request.unasked or relevance.unasked >= bound,
-            missing=relevance.missing, missing_with=_as_written(relevance.missing_with, query.names),
+            is_relevant=not request.unasked or (relevance.asks and relevance.figure >= bounds.unasked),
+            missing=missing, missing_with=_as_written(relevance.names if relevance.apart else (), query.names),
             matched=matched_words(query, results, finder.lexicon.stems) if query.request.rendered else (),
         )  # fmt: skip
 

@@ -57,21 +57,21 @@ _OF_THE_FILE = re.compile(
 """Properties that tell of a file what its name, path and links tell as well; a line below none is like them."""
 
 
-QUANTILE, USUAL = 0.9, 1.05
-"""The least figure of a question that nobody asked lies halfway between what that share of `everyday.PROMPTS` do not
-reach in these notes and what is usual: on seven vaults of four kinds 2 to 7 % of other everyday prompts pass, a sixth
-in notes on programming."""
+class Bounds(NamedTuple):
+    """The least figures of a question nobody asked, and of one that somebody asked, for the notes to know of it.
 
-FITS = 0.22
-"""Where a telling word stands nowhere, something that fits this well may answer in other words. On seven vaults .95 of
-plainly answered questions are taken for known and .75 of those whose answer has other words; of unanswered ones .93
-about another life are told, .85 of another vault's, .52 with the names exchanged and .51 of those made to mislead."""
+    Each lies halfway between what `everyday.PROMPTS` reach (that share of them) in these notes and what is usual.
+    """
 
-COSINE_UNKNOWN = 0.4
-"""Taken for every cosine where vectors cannot be compared: the median of the best passages of answered questions."""
+    unasked: float
+    asked: float
 
-META = "relevance@2"
-"""The index's value that keeps the least figure. Raise `relevance` in store/schema.py when the figures change."""
+
+QUANTILES, USUAL = Bounds(0.9, 0.5), Bounds(1.05, 0.9)
+"""On seven vaults of four kinds 2 to 7 % of other everyday prompts pass unasked, a sixth in notes on programming."""
+
+META = "relevance@3"
+"""The index's value that keeps them. Raise `relevance` in store/schema.py when the figures change."""
 
 NEAR = 0.6
 """A cosine below this share of the closest passage's is far: of 588 questions on seven vaults four lose their line, and
@@ -90,14 +90,22 @@ TITLES = 200
 class Relevance(NamedTuple):
     """What the notes hold of one question."""
 
-    unasked: float = math.inf
-    """To be measured against the least figure of the vault (`find_bound`), where nobody asked."""
-    missing: tuple[str, ...] = ()
-    """Its telling words that no note has, or none that is about the names in it, where nothing seems to answer."""
-    missing_with: tuple[str, ...] = ()
-    """These names, where the words stand elsewhere."""
+    figure: float = math.inf
+    """To be measured against the bounds of the vault (`find_bounds`)."""
+    asks: bool = True
+    """Whether it asks for more than is known by its names: "Hi Peter" does not."""
+    unknown: tuple[str, ...] = ()
+    """Its telling words that no note has."""
+    apart: tuple[str, ...] = ()
+    """Else those that none has which is about the names in it."""
+    names: tuple[str, ...] = ()
+    """These names."""
     weak: frozenset[int] = frozenset()
     """The candidates that have hardly to do with it."""
+
+    def missing(self, bounds: Bounds) -> tuple[str, ...]:
+        """The words that say that a question is not answered."""
+        return self.apart or (self.unknown if self.figure < bounds.asked else ())
 
 
 class _Word(NamedTuple):
@@ -135,11 +143,7 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
     most = max(held.values(), default=0.0)
     asks = sum(word.weight * word.known for word in words if not word.is_name) >= ASKED  # "Hi Peter" asks nothing
     figure = (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
-    return Relevance(
-        figure if asks else 0.0,
-        *_find_missing(words, found, finder),
-        _find_weak(found, finder, words, hits),
-    )
+    return Relevance(figure, asks, *_find_missing(words, found), _find_weak(found, finder, words, hits))
 
 
 def _words(
@@ -180,26 +184,21 @@ def _held(words: Iterable[_Word]) -> dict[int, float]:
     return held
 
 
-def _find_missing(words: Sequence[_Word], found: Candidates, finder: Finder) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words that say that a question is not answered, and the names with which they do not stand.
+def _find_missing(
+    words: Sequence[_Word], found: Candidates
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The telling words that stand nowhere, else those that stand in nothing about the names beside them, and these.
 
     That a name is known says nothing of what is asked of it: Bram may be known, and no favourite colour of his.
     """
     names = [word for word in words if word.is_name]
-    about = set(found.about).union(*(word.reached for word in names)) if names else set[int]()
-    asked = [word for word in words if not word.is_name and word.weight]
-    telling = {word.word: word for word in asked if word.weight >= MUCH}
+    telling = {word.word: word for word in words if not word.is_name and word.weight >= MUCH}
     unknown = tuple(word for word in found.query.unknown(found.words) if word in telling)
-    if unknown:
-        total, cosine = sum(word.weight for word in asked), finder.builtin_cosines(found)
-        fits = (
-            held / total * (cosine.get(i, 0.0) if cosine else COSINE_UNKNOWN)
-            for i, held in _held(asked).items()
-            if not names or i in about
-        )
-        return (unknown, ()) if max(fits, default=0.0) < FITS else ((), ())
-    apart = tuple(word for word, each in telling.items() if names and each.known and about.isdisjoint(each.reached))
-    return apart, tuple(word.word for word in names) if apart else ()
+    if unknown or not names:
+        return unknown, (), ()
+    about = set(found.about).union(*(word.reached for word in names))
+    apart = tuple(word for word, each in telling.items() if each.known and about.isdisjoint(each.reached))
+    return (), apart, tuple(word.word for word in names)
 
 
 def _find_weak(
@@ -247,37 +246,38 @@ def _titled(found: Candidates, finder: Finder, phrases: Sequence[str]) -> list[i
     return [i for i, passage in found.passages.items() if passage.note_id in notes] if notes else []
 
 
-def find_bound(finder: Finder, embedder: StaticEmbedder) -> float:
-    """The least figure of a question that nobody asked, for what a finder sees: 0.15 s for 1,000 notes.
+def find_bounds(finder: Finder, embedder: StaticEmbedder) -> Bounds:
+    """The bounds for what a finder sees, from what everyday prompts reach there: 0.4 s for 1,000 notes.
 
     Of several languages that of the notes reaches most.
     """
     now = datetime.now(UTC)
-    bounds = [
-        sorted(
-            find_relevance(finder.find(understand(Request(prompt, now, mode="lexical"))), finder, embedder).unasked
+    unasked, asked = [], []
+    for prompts in PROMPTS.values():
+        reached = sorted(
+            find_relevance(finder.find(understand(Request(prompt, now, mode="lexical"))), finder, embedder).figure
             for prompt in prompts
-        )[int(QUANTILE * len(prompts))]
-        for prompts in PROMPTS.values()
-    ]
-    return (max(bounds) + USUAL) / 2
+        )
+        unasked.append(reached[int(QUANTILES.unasked * len(reached))])
+        asked.append(reached[int(QUANTILES.asked * len(reached))])
+    return Bounds((max(unasked) + USUAL.unasked) / 2, (max(asked) + USUAL.asked) / 2)
 
 
-def keep_bound(store: Store, embedder: StaticEmbedder) -> None:
-    """Find the least figure of an index that has grown or shrunk much, for all who ask, and keep it there."""
+def keep_bounds(store: Store, embedder: StaticEmbedder) -> None:
+    """Find the bounds of an index that has grown or shrunk much, for all who ask, and keep them in it."""
     view = store.view(ALL)
     finder = Finder(view, embedder)
     finder.refresh()
-    value = f"{view.totals().passages} {find_bound(finder, embedder):.4f}"
+    bounds = find_bounds(finder, embedder)
     with store.writing():
-        store.set_meta(META, value)
+        store.set_meta(META, f"{view.totals().passages} {bounds.unasked:.4f} {bounds.asked:.4f}")
 
 
-def kept_bound(store: Store) -> tuple[int, float] | None:
-    """What `keep_bound` kept, after the number of passages it was found for; None for an index without."""
+def kept_bounds(store: Store) -> tuple[int, Bounds] | None:
+    """What `keep_bounds` kept, after the number of passages they were found for; None for an index without."""
     match str(store.meta(META)).split():
-        case [passages, bound]:
-            return int(passages), float(bound)
+        case [passages, unasked, asked]:
+            return int(passages), Bounds(float(unasked), float(asked))
     return None
 
 

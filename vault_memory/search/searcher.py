@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 def prepare_for_questions(store: Store, embedder: "StaticEmbedder") -> None:
     """Work out for an index that has just grown or shrunk much what questions would else have to wait for."""
-    from vault_memory.search.relevance_gate import keep_bound
+    from vault_memory.search.relevance_gate import keep_bounds
 
-    keep_bound(store, embedder)
+    keep_bounds(store, embedder)
 
 
 class Searcher:
