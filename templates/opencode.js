@@ -46,6 +46,7 @@ export const VaultMemory = async ({ client, directory }) => {
   const known = new Map() // session -> a promise of what is always to be known in it
   const typed = new Map() // session -> what was typed in it last
   const stored = new Set() // sessions whose agent has stored something
+  const answers = new Map() // session -> what memory's tools have answered in it since it was last asked
   let asides // a promise of how the system prompts begin that opencode uses for titles, summaries and the like
 
   const ask = async (event, session, more) =>
@@ -88,6 +89,7 @@ export const VaultMemory = async ({ client, directory }) => {
         known.delete(session)
         typed.delete(session)
         stored.delete(session)
+        answers.delete(session)
         await ask("session.deleted", session)
       }
     },
@@ -100,14 +102,20 @@ export const VaultMemory = async ({ client, directory }) => {
       typed.set(session, [...(typed.get(session) ?? []), ...own.map((part) => part.text)].slice(-MOST_SAID))
       if (typed.size > MOST_SESSIONS) typed.delete(typed.keys().next().value)
       await started(session) // what stands in the system prompt is not told again
-      const text = await ask("chat.message", session, { prompt: own.map((part) => part.text).join("\n") })
+      const more = { prompt: own.map((part) => part.text).join("\n"), answers: answers.get(session) ?? [] }
+      answers.delete(session)
+      const text = await ask("chat.message", session, more)
       // Parts are read in the order of their ids: this one comes behind what was typed. It is ignored but in requests
       // of the conversation itself: the model that makes a title may be another company's.
       const about = { id: `${last.id}m`, sessionID: session, messageID: last.messageID }
       if (text) parts.push({ ...about, type: "text", text, synthetic: true, ignored: true })
     },
-    "tool.execute.after": async (input) => {
+    "tool.execute.after": async (input, output) => {
       if (String(input?.tool).endsWith("memory_store")) stored.add(input.sessionID)
+      // A tool of an MCP server comes with what that answered, one of opencode's own with its text.
+      const texts = Array.isArray(output?.content) ? output.content.map((part) => part?.text) : [output?.output]
+      const ours = texts.filter((text) => typeof text === "string" && text.includes("<vault-memory"))
+      if (ours.length) answers.set(input.sessionID, [...(answers.get(input.sessionID) ?? []), ...ours])
     },
     "experimental.chat.messages.transform": async (input, output) => {
       // Copies: the request for a title is made from the same objects at the same time.

@@ -24,7 +24,7 @@ from vault_memory.daemon import client
 from vault_memory.memory import Memory
 from vault_memory.sessions import ledger
 from vault_memory.startup import user_folder, vault_id
-from vault_memory.text.frame import CLOSING, OPENING
+from vault_memory.text.frame import CLOSING, NOTE, OPENING
 
 TODAY = date.today().isoformat()
 NOTES = {
@@ -79,6 +79,37 @@ def test_nothing_is_shown_twice_within_eight_turns(notes: Path, data: Path) -> N
     assert "concise replies" in asked(notes, "s", "How does Peter like his replies?")
     assert "concise replies" not in asked(notes, "s", "And which replies does Peter dislike?")
     assert "concise replies" in asked(notes, "other", "How does Peter like his replies?")
+
+
+@pytest.mark.parametrize("structured", [False, True])
+def test_what_memory_search_has_answered_is_not_told_again(
+    notes: Path, data: Path, tmp_path: Path, structured: bool
+) -> None:
+    question, fact = "How does Peter like his replies?", "- W @Peter: likes concise replies."
+    text = f"{OPENING}\n## memory/{TODAY}.md\nL2 {fact}\n{CLOSING}\nindex up to date"
+    if structured:
+        found = {
+            "vault-memory": NOTE,
+            "known": True,
+            "passages": [{"source": f"memory/{TODAY}.md#L2", "content": fact}],
+        }
+        text = json.dumps(found)
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": text}]}
+    line = json.dumps({"type": "user", "message": {"role": "user", "content": [result]}})
+    transcript = tmp_path / "s.jsonl"
+    transcript.write_text(f'{{"type": "user", "message": "cut\n{line}\n{{"type": "assistant"}}\n')
+    assert "concise" not in asked(notes, "s", question, transcript_path=str(transcript))
+    transcript.write_text(f'{line}\n{{"type":"system","subtype":"compact_boundary"}}\n')
+    assert "concise" in asked(notes, "s", question, transcript_path=str(transcript))
+
+
+def test_opencode_is_not_told_again_what_memory_search_has_answered(notes: Path, data: Path) -> None:
+    def told(*answers: object) -> str:
+        given = {"session_id": "ses_1", "cwd": "/tmp", "prompt": "How does Peter like his replies?"}
+        return hooked_here(notes, "chat.message", given | {"answers": list(answers)}, "opencode")
+
+    assert told(5, f"{OPENING}\nL2 - W @Peter: likes concise replies.\n{CLOSING}") == "" == told()
+    assert hooked_here(notes, "session.created", {"session_id": "ses_1"}, "opencode") and "concise" in told()
 
 
 def test_after_a_compaction_all_may_come_again(notes: Path, data: Path) -> None:
@@ -305,6 +336,7 @@ def test_opencode_has_the_core_in_its_prompt_and_what_fits_beside_it_once(
     assert (given.pop("ignored"), sent.pop("ignored"), given) == (True, False, sent), "the title's request ignores it"
     text = given.pop("text")
     assert text.startswith(OPENING) and "Greenhouse" in text and "tea without sugar" not in text
+    assert len(found["answered"]) == 1, "what memory_search said in between is not told again"
     assert given == {"id": "prt_0m", "messageID": "msg_1", "sessionID": "ses_1", "type": "text", "synthetic": True}
     assert len(found["second"]) == 1
 

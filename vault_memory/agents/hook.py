@@ -46,7 +46,7 @@ SHOWN_TURNS = 8
 MAX_PROMPTS, LONGEST_PROMPT = 3, 400
 """What was asked last is kept, the ends of it, until the session ends: after a compaction it is looked for again."""
 
-TURN, BESIDE, CLEARED, REMINDED = "turn", "beside", "clear", "reminded"
+TURN, BESIDE, ANSWERED, CLEARED, REMINDED = "turn", "beside", "answered", "clear", "reminded"
 
 GATED_SENTENCES = 12
 """So many of the last sentences of a session's user may be a reason to remind the agent of storing."""
@@ -58,7 +58,8 @@ _KEY = re.compile(r"[0-9a-f]{16}")
 """A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
 
 MAX_TRANSCRIPT_BYTES = 1 << 18
-"""Of the end of a transcript, where it is looked for what its user said and whether something was stored."""
+"""Of the end of a transcript, where it is looked for what its user said, what memory's tools have answered and whether
+something was stored."""
 
 MAX_SESSION_BYTES = 1 << 19
 
@@ -104,8 +105,8 @@ class ShownSession:
     def note(self, what: str, keys: Iterable[str] = (), prompt: str = "") -> None:
         """Note passages by their keys, and what was asked.
 
-        `what` they were shown in: a TURN, or the system prompt or the like (BESIDE); CLEARED forgets which were shown,
-        for the conversation no longer holds them.
+        `what` they were shown in or by: a TURN, the system prompt or the like (BESIDE), an answer of memory's tools
+        (ANSWERED); CLEARED forgets which were shown, for the conversation no longer holds them.
         """
         if self.file is None:
             return
@@ -251,6 +252,8 @@ class HookRun:
             session.clear_turns()
         if event.what == hook_events.COMPACTING and event.prompt:
             session.note(BESIDE, (), event.prompt)
+        if event.answers:
+            session.note(ANSWERED, _keys(event.answers))
         if event.what == hook_events.STARTED:
             session.sweep()
         if event.what == hook_events.GONE:
@@ -364,7 +367,8 @@ def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
     if not questions:
         session.note(TURN)
         return []
-    return [_context_params([prompt], session.recent_keys()) for prompt in questions]
+    shown = session.recent_keys() | _keys(hook_events.tool_answers(_transcript_end(event.transcript)))
+    return [_context_params([prompt], shown) for prompt in questions]
 
 
 def _transcript_end(path: str) -> list[bytes]:
@@ -394,6 +398,16 @@ def _stated(said: Iterable[str]) -> list[str]:
 
 def _folder(event: HookEvent) -> Path:
     return Path(event.folder) if os.path.isabs(event.folder) and "\0" not in event.folder else Path.cwd()
+
+
+def _keys(answers: Iterable[str]) -> set[str]:
+    """The keys of the passages in what memory's tools have answered: they stand in the conversation already."""
+    texts = [text for answer in answers for text in hook_events.answered_passages(answer)]
+    if not texts:
+        return set()
+    from vault_memory.store.journal import digits, passage_key
+
+    return {digits(passage_key(text)) for text in texts}
 
 
 def _context_params(

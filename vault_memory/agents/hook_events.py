@@ -6,7 +6,7 @@ opencode (`templates/opencode.js`). A field that is missing or of another kind i
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
@@ -45,6 +45,7 @@ _STANDS_FOR = re.compile(
 )
 """What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
 
+_NUMBERED = re.compile(r"^[Lm]\d{1,9} (.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
 _ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 
@@ -52,7 +53,8 @@ _ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 class HookEvent(NamedTuple):
     """What happened in which session; `prompt` is what its user asked, or what is to be looked for.
 
-    `said` is what its user typed last, where the agent hands that over instead of a transcript.
+    `said` is what its user typed last, and `answers` what memory's tools have answered since, where the agent hands these
+    over instead of a transcript.
     """
 
     what: str
@@ -61,6 +63,7 @@ class HookEvent(NamedTuple):
     folder: str = ""
     prompt: str = ""
     said: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
 
 class Agent(NamedTuple):
@@ -84,9 +87,8 @@ class Agent(NamedTuple):
         session, transcript, folder, asked = (
             text_field(fields, name) for name in ("session_id", "transcript_path", "cwd", prompt)
         )
-        given = fields.get("said")
-        said = tuple(each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
-        return HookEvent(what, session, transcript, folder, asked, said)
+        said, answers = (tuple(_only(str, fields.get(name))) for name in ("said", "answers"))
+        return HookEvent(what, session, transcript, folder, asked, said, answers)
 
     def answer(self, event: str, context: str) -> str:
         """What a hook prints to have text put before the model; "" for nothing."""
@@ -143,9 +145,37 @@ def text_field(fields: dict[str, Any], name: str) -> str:
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
+def tool_answers(lines: Iterable[bytes]) -> Iterator[str]:
+    """What memory's tools have answered since the last compaction, by the lines of a Claude Code transcript."""
+    since: list[bytes] = []
+    for line in lines:
+        if b'"compact_boundary"' in line:
+            since.clear()
+        elif b'"tool_result"' in line and b"vault-memory" in line:
+            since.append(line)
+    for document in filter(None, map(parse_input, since)):
+        message = document.get("message")
+        for block in _only(dict, message.get("content") if isinstance(message, dict) else None):
+            content = block.get("content")
+            parts = [part.get("text") for part in _only(dict, content)] if isinstance(content, list) else [content]
+            yield from (part for part in parts if isinstance(part, str) and "vault-memory" in part)
+
+
 def has_stored(lines: Iterable[bytes]) -> bool:
     """Whether the agent has stored something, by the lines of a Claude Code transcript."""
     return any(b'"tool_use"' in line and (b"memory_store" in line or b"memory retain" in line) for line in lines)
+
+
+def answered_passages(text: str) -> list[str]:
+    """The passages in what a tool of ours has answered, as text or as structured content."""
+    if structured := parse_input(text.encode("utf-8", "replace")):
+        return [text_field(each, "content") for each in _only(dict, structured.get("passages"))]
+    return _NUMBERED.findall(text)
+
+
+def _only[T](kind: type[T], value: object) -> list[T]:
+    """What is of this kind in a list; nothing in anything else."""
+    return [each for each in value if isinstance(each, kind)] if isinstance(value, list) else []
 
 
 def find_questions(prompt: str) -> tuple[str, ...]:
