@@ -7,7 +7,9 @@ opencode (`templates/opencode.js`). A field that is missing or of another kind i
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+_Kind = TypeVar("_Kind")
 
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
 CONTINUED = "continued"
@@ -53,8 +55,8 @@ _ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 class HookEvent(NamedTuple):
     """What happened in which session; `prompt` is what its user asked, or what is to be looked for.
 
-    `said` is what its user typed last, and `answers` what memory's tools have answered since, where the agent hands these
-    over instead of a transcript.
+    `said` is what its user typed last, and `answers` what memory's tools have answered since the last prompt, where the
+    agent hands these over instead of a transcript.
     """
 
     what: str
@@ -173,7 +175,7 @@ def answered_passages(text: str) -> list[str]:
     return _NUMBERED.findall(text)
 
 
-def _only[T](kind: type[T], value: object) -> list[T]:
+def _only(kind: type[_Kind], value: object) -> list[_Kind]:
     """What is of this kind in a list; nothing in anything else."""
     return [each for each in value if isinstance(each, kind)] if isinstance(value, list) else []
 

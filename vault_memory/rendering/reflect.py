@@ -21,6 +21,9 @@ MAX_MOVED, MAX_OTHERS = 10, 3
 STATEMENT_CELLS = 52
 WIDTH = 79
 
+NOT_COUNTED = ("once", "said", "refused", "repeated", "later", "full")
+"""Fields of `proposals.reasons` that, like `periods_skipped`, `reflect@1` had from the first: scripts may read them."""
+
 NOT_ASKED = "is not asked in a dry run, so what it would write is not shown"
 
 
@@ -55,9 +58,10 @@ def reflect_document(done: "ReflectReport") -> Document:
         ],
         "proposals": proposed and {
             "open": proposed.open, "added": done.added,
-            "reasons": {"unsure": proposed.unsure},
+            "reasons": {"unsure": proposed.unsure} | dict.fromkeys(NOT_COUNTED, 0),
             "gates": {"confidence": SURE, "days": SURE_DAYS, "open": MOST_OPEN, "core_tokens": CORE_TOKENS},
         },
+        "periods_skipped": [],
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
         "notices": [{"path": n.path, "why": n.why, "next_step": n.next_step} for n in done.notices],
         "orphaned": [{"path": orphan.path, "line": orphan.line} for orphan in done.orphaned],
