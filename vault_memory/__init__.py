@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vault_memory.capture.admission import Gating
-    from vault_memory.capture.capture import CaptureItem, CaptureReport
+    from vault_memory.capture.judge import CaptureItem, CaptureReport
     from vault_memory.capture.proposal_page import OpenProposal
+    from vault_memory.capture.scores import Gating
     from vault_memory.context.context import Bundle
     from vault_memory.daemon.daemon_memory import DaemonMemory
     from vault_memory.embedding.configured_embedder import BackfillReport
@@ -54,7 +54,7 @@ __all__ = [
 
 _MODULES = {
     "Answer": "search.answer", "BackfillReport": "embedding.configured_embedder", "Bundle": "context.context",
-    "CaptureItem": "capture.capture", "CaptureReport": "capture.capture", "DaemonMemory": "daemon.daemon_memory",
+    "CaptureItem": "capture.judge", "CaptureReport": "capture.judge", "DaemonMemory": "daemon.daemon_memory",
     "EntityProfile": "search.entity_profile", "EntityRow": "search.entity_profile", "Excerpt": "search.get",
     "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",
     "Gating": "capture.admission",

@@ -20,9 +20,9 @@ from vault_memory.search.answer import Answer, Request
 from vault_memory.search.searcher import Searcher
 
 if TYPE_CHECKING:
-    from vault_memory.capture.admission import Gating
-    from vault_memory.capture.capture import CaptureReport
+    from vault_memory.capture.judge import CaptureReport
     from vault_memory.capture.proposal_page import OpenProposal
+    from vault_memory.capture.scores import Gating
     from vault_memory.context.context import Bundle, ContextRequest
     from vault_memory.embedding.configured_embedder import BackfillReport
     from vault_memory.indexing.indexer import Progress, Report
@@ -192,8 +192,8 @@ class Memory:
     ) -> "list[Opinion]":
         """The beliefs held, surest first; those that hold no longer last."""
         from vault_memory.reflect.opinion_query import query_opinions
-        from vault_memory.reflect.page_jobs import Options
-        from vault_memory.reflect.plan_run import RunPlanner
+        from vault_memory.reflect.page_drafts import Options
+        from vault_memory.reflect.run_plan import RunPlanner
 
         if entity is not None:
             _text(entity=entity)
@@ -380,8 +380,8 @@ class Memory:
         what would be found; `idle_minutes` leaves out sessions that went on within so many. Raises UsageError for a
         name that is not open.
         """
-        from vault_memory.capture.capture import parse_request
         from vault_memory.capture.job import capture
+        from vault_memory.capture.judge import parse_request
 
         asked = parse_request(since, now, dry_run, idle_minutes)
         answers = dict.fromkeys(_texts(yes=yes), True)
@@ -403,7 +403,7 @@ class Memory:
 
         `turns` is what was said just before it.
         """
-        from vault_memory.capture.capture import gate_text
+        from vault_memory.capture.judge import gate_text
 
         _text(text=text)
         before = _texts(turns=turns)

@@ -9,7 +9,7 @@ import pytest
 import session_makers as make
 from vaults import age, fill
 
-from vault_memory.capture.capture import CaptureReport
+from vault_memory.capture.judge import CaptureReport
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.federation import Federation

@@ -8,7 +8,7 @@ import session_makers as make
 from model_server import Model, model_server
 from vaults import fill
 
-from vault_memory.capture.capture import CaptureItem
+from vault_memory.capture.judge import CaptureItem
 from vault_memory.capture.model_engine import model_statements
 from vault_memory.capture.statements import SessionTurn
 from vault_memory.config import Config

@@ -15,7 +15,8 @@ from model_server import ModelServer, model_server
 from vaults import fill, memory
 
 from vault_memory.config import Config
-from vault_memory.daemon.index_worker import Background, IndexWorker, Nightly
+from vault_memory.daemon.background import Background, Nightly
+from vault_memory.daemon.index_worker import IndexWorker
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import ChangeQueue, Watcher
 from vault_memory.indexing.index_file import IndexFile

@@ -16,7 +16,7 @@ from vaults import fill, memory
 
 from vault_memory.config import load
 from vault_memory.daemon import methods
-from vault_memory.daemon.index_worker import Background
+from vault_memory.daemon.background import Background
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.reflect.run_log import NightlyRun, RunLog
 

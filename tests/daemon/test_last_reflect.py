@@ -13,7 +13,7 @@ from sample import call
 from vaults import memory, put
 
 from vault_memory.config import Config
-from vault_memory.daemon.index_worker import Background
+from vault_memory.daemon.background import Background
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import RefusedError
 from vault_memory.health.doctor import Check, doctor

@@ -12,7 +12,7 @@ from vaults import fill, memory, opened, put
 from vault_memory.markdown.conversation import MAX_LINES, Utterance, speakers, utterances
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 
 DAY = date(2025, 11, 27)  # a Thursday
 PATH = "memory/2025-11-27.md"

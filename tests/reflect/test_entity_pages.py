@@ -17,7 +17,7 @@ from vault_memory.reflect.entity_page import Profile
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.sections import PageContext
 from vault_memory.text import tokens
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 from vault_memory.text.terms import STOP_WORDS
 
 

@@ -14,9 +14,9 @@ from vaults import fill, memory, obeying_permissions, put, run
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, Plan, make_edit
 from vault_memory.reflect.job import Writer, WriteResult
-from vault_memory.reflect.plan import Draft, Edit, PageHistory, Plan, make_edit
-from vault_memory.reflect.plan_run import Ledger
+from vault_memory.reflect.run_plan import Ledger
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import TRIES

@@ -20,7 +20,7 @@ from vault_memory.reflect.model_writer import (
     parse_answer,
     problems,
 )  # fmt: skip
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 
 FACTS = {
     1: "2025-11-27: @Ada prefers short replies (<1500 chars) on the ferry's Wi-Fi.",

@@ -9,10 +9,10 @@ from reflecting import reflected, rewrite, small_vault
 from vaults import put
 
 from vault_memory.reflect.blocks import PageLine
+from vault_memory.reflect.edit_plan import Edit, FactChanges, SkippedPage
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.opinion_page import Move
-from vault_memory.reflect.plan import Edit, FactChanges, SkippedPage
 from vault_memory.reflect.proposals import ProposalCounts
 from vault_memory.rendering.reflect import reflect_document, reflect_text
 

@@ -8,12 +8,12 @@ from datetime import date, timedelta
 import pytest
 
 from vault_memory.reflect import summaries
+from vault_memory.reflect.edit_plan import Draft
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.summaries import summary
 from vault_memory.text import tokens
-from vault_memory.text.spans import Period, Span, period_of
+from vault_memory.text.calendar_days import Period, Span, period_of
 from vault_memory.text.terms import STOP_WORDS
 
 NOVEMBER = period_of(date(2025, 11, 1), "month")

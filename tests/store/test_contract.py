@@ -23,7 +23,7 @@ from vault_memory.store import embedding_rows, journal, note_queries, rows
 from vault_memory.store.digest import damage, digest
 from vault_memory.store.search_queries import Lexicon, Search
 from vault_memory.store.view import ALL, Filters, Store
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import File
 

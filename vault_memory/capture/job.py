@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from vault_memory.capture import proposal_page, sources, work_log
-from vault_memory.capture.capture import (
+from vault_memory.capture.judge import (
     NEWEST_FACTS,
     PERSONAL,
     CaptureItem,

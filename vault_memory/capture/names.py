@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vault_memory.capture import cues
-from vault_memory.text.spans import CALENDAR_WORDS
+from vault_memory.text.calendar_days import CALENDAR_WORDS
 
 NAME_DAYS = 3
 """A name is proposed that stands in the logs of so many days."""

@@ -21,7 +21,7 @@ from vault_memory.search.searcher import Searcher
 from vault_memory.startup import FORMATS, SESSIONS, SOURCES
 from vault_memory.store import journal
 from vault_memory.store.view import FACTS, PAGE, Candidate, Filters
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress

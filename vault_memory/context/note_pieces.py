@@ -19,7 +19,7 @@ from vault_memory.store import journal, note_queries
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import DatedPassage, note_tokens
 from vault_memory.store.view import ALL, ATTACHMENT, FACTS, PAGE, Candidate, Filters, Store, View
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 from vault_memory.vault.vault import Vault
 
 MAX_PASSAGES = 2000

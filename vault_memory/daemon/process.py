@@ -25,7 +25,8 @@ from typing import Any
 
 from vault_memory.config import Config
 from vault_memory.daemon import client, methods
-from vault_memory.daemon.index_worker import Background, IndexWorker
+from vault_memory.daemon.background import Background
+from vault_memory.daemon.index_worker import IndexWorker
 from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import FEW_PATHS, ChangeQueue, Trouble, Watcher

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.fact_text import readable
 from vault_memory.reflect.opinion_query import Opinion, query_opinions
-from vault_memory.reflect.page_jobs import Options, PageJobs
-from vault_memory.reflect.plan_run import RunPlanner
+from vault_memory.reflect.page_drafts import Options, PageJobs
+from vault_memory.reflect.run_plan import RunPlanner
 from vault_memory.search.entity_profile import listing
 from vault_memory.store import note_queries, schema
+from vault_memory.text.calendar_days import PERIODS, period_of, plus
 from vault_memory.text.date_grammar import parse_t
 from vault_memory.text.scope_syntax import GLOBAL
-from vault_memory.text.spans import PERIODS, period_of, plus
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress

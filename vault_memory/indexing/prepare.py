@@ -38,7 +38,7 @@ from vault_memory.store.rows import (
     wording_hash,
 )
 from vault_memory.store.view import text_hash
-from vault_memory.text import dates, terms, tokens
+from vault_memory.text import date_finder, terms, tokens
 from vault_memory.text.daily_notes import name_day
 from vault_memory.text.scope_syntax import agent_project
 from vault_memory.vault.vault import Vault, content_hash
@@ -65,7 +65,7 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
     if daily.folder and stem.startswith(f"{daily.folder}/"):
         stem = stem[len(daily.folder) + 1 :]
     named = name_day("/".join(stem.split("/")[-daily.format.count("/") - 1 :]), daily.format)
-    days = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
+    days = (date_finder.property_day(note.properties.get(key)) for key in ("date", "created"))
     day = (named or next((day for day in days if day), None)) if is_note else None
     problems, origin = list(note.problems), provenance.note_origin(note.properties, note.path)
     if origin == provenance.UNCLEAR:

@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities
+from vault_memory.markdown.claim_order import ANY, CHANGES, COUNTRIES, ENDS, PLANNED, SAID, STATES, Claim
 from vault_memory.markdown.fact_text import sentence
-from vault_memory.markdown.supersede import ANY, CHANGES, COUNTRIES, ENDS, PLANNED, SAID, STATES, Claim
-from vault_memory.text import dates
-from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES
+from vault_memory.text import date_finder
+from vault_memory.text.calendar_days import MONTH_NAMES, WEEKDAY_NAMES
 
 MAX_CHARS = 200
 """A longer sentence says more than one thing."""
@@ -141,7 +141,7 @@ def replaces(named: str) -> Claim:
 
 def date_in(narrative: str, told: date) -> date | None:
     """The day that a bullet's words name, if it is not one from which it holds."""
-    span = None if _HOLDS_FROM.search(narrative.rstrip(" .")) else dates.occurred(narrative, told)
+    span = None if _HOLDS_FROM.search(narrative.rstrip(" .")) else date_finder.occurred(narrative, told)
     return span.start if span else None
 
 
@@ -158,7 +158,7 @@ def plans(narrative: str, told: date, occurred: date | None) -> Iterator[Claim]:
     if occurred and occurred > told:
         yield Claim(f"{PLANNED}:{occurred}", _value(text), STATES, start=told)
     moved = _PUT_OFF.match(text)
-    span = dates.occurred(f"on {moved['old']}", told) if moved else None
+    span = date_finder.occurred(f"on {moved['old']}", told) if moved else None
     if moved and span:
         yield Claim(f"{PLANNED}:{span.start}", _value(moved["what"]), ENDS, start=told)
 
@@ -175,7 +175,7 @@ def _timeless(text: str, day: date | None) -> tuple[str, date | None]:
     match, start = _HOLDS_FROM.search(text), None
     if match:
         text = _trimmed(text[: match.start()])
-        span = dates.occurred(f"in {match['day']}", day)
+        span = date_finder.occurred(f"in {match['day']}", day)
         if match["how"].casefold() != "since":
             if span is None:
                 return "", None  # from a day that nobody knows

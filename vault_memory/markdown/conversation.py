@@ -13,8 +13,8 @@ from typing import NamedTuple
 from vault_memory.markdown import facts
 from vault_memory.markdown.links import block_id
 from vault_memory.markdown.note import BLANK, HEADING, SPEAKER, TEXT, Note, speaker
-from vault_memory.text import dates
-from vault_memory.text.spans import Span
+from vault_memory.text import date_finder
+from vault_memory.text.calendar_days import Span
 
 LEAST_TURNS_EACH, LEAST_TURNS_TOGETHER = 2, 5
 """Who speaks so often in a note is one of those who talk; of fewer turns together it is a log that quotes somebody."""
@@ -65,7 +65,10 @@ def utterances(note: Note, day: date | None) -> Iterator[Utterance]:
         said = _statements(text, names - {name.casefold()})
         if said and name.casefold() not in MODELS:
             yield Utterance(
-                number, said, None if name.casefold() in _SELF else name, dates.occurred(_LINK.sub(" ", said), day)
+                number,
+                said,
+                None if name.casefold() in _SELF else name,
+                date_finder.occurred(_LINK.sub(" ", said), day),
             )
 
 

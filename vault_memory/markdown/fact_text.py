@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES
+from vault_memory.text.calendar_days import MONTH_NAMES, WEEKDAY_NAMES
 from vault_memory.text.terms import STOP_WORDS
 
 TRACEABLE = 0.4

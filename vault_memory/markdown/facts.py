@@ -16,10 +16,10 @@ from typing import NamedTuple
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.links import block_id
 from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem, is_note_path
-from vault_memory.text import dates
+from vault_memory.text import date_finder
+from vault_memory.text.calendar_days import Span
 from vault_memory.text.date_grammar import parse_t
 from vault_memory.text.scope_syntax import agent_project, is_scope, no_scope, normal_scope
-from vault_memory.text.spans import Span
 
 KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
 """The letter of a fact and its kind in answers."""
@@ -181,7 +181,7 @@ def _fact(note: Note, bullet: ListItem, mentioned: date | None, problems: list[P
         block_id=identifier,
         confidence=DEFAULT_OPINION_CONFIDENCE if confidence is None and match[1] == "O" else confidence,
         importance=_number(values, "i"),
-        occurred=occurred or dates.occurred(_LINK.sub(" ", narrative), mentioned),
+        occurred=occurred or date_finder.occurred(_LINK.sub(" ", narrative), mentioned),
         scope=normal_scope(scope) if scope else None,
         by=by,
         supersedes=f"{named['note'] or ''}#{named['id'] or named['own']}" if named else None,

@@ -19,7 +19,7 @@ from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Turn, Weights, choose_in_turns, in_order, lately
-from vault_memory.text.spans import long_day, period_of
+from vault_memory.text.calendar_days import long_day, period_of
 
 BLOCK = "facts"
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 
 LONG_SPAN_DAYS = 16
 """A fact about longer than this ("in March", "was built in 1938") does not say of which day it is."""

@@ -18,7 +18,7 @@ from vault_memory.search.names import Names
 from vault_memory.search.successors import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import KINDS, Filters, View
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 
 _KEYS = re.compile(r"([^(]*?[WBOS][ \t]*)\(([^()]*)\)(.*)", re.DOTALL)
 

@@ -16,12 +16,12 @@ from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageErr
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, proposals
 from vault_memory.reflect.blocks import PageLine
+from vault_memory.reflect.edit_plan import Edit, Notice, Plan, SkippedPage, skipped_page
 from vault_memory.reflect.opinion_page import Move
-from vault_memory.reflect.page_jobs import Options
-from vault_memory.reflect.plan import Edit, Notice, Plan, SkippedPage, skipped_page
-from vault_memory.reflect.plan_run import Ledger, RunPlanner
+from vault_memory.reflect.page_drafts import Options
 from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
+from vault_memory.reflect.run_plan import Ledger, RunPlanner
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries

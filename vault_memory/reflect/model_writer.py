@@ -19,7 +19,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, one_line, traced, without_evidence
 from vault_memory.reflect.confidence import CONTRADICTS, RELATED, SUPPORTS
 from vault_memory.reflect.fact import Fact
-from vault_memory.text.spans import MONTH_NAMES
+from vault_memory.text.calendar_days import MONTH_NAMES
 from vault_memory.text.terms import STOP_WORDS
 
 if TYPE_CHECKING:

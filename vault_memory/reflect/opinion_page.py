@@ -23,7 +23,7 @@ from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.sections import FACT_TOKENS, PageContext, counted, unlinked
 from vault_memory.reflect.select import in_order
-from vault_memory.text.spans import long_day
+from vault_memory.text.calendar_days import long_day
 
 BLOCK = "opinions"
 

@@ -12,7 +12,7 @@ from vault_memory.reflect import beliefs, fact_set
 from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.page_jobs import PageJobs
+from vault_memory.reflect.page_drafts import PageJobs
 from vault_memory.search.entity_profile import FactLine, marked
 from vault_memory.search.names import Names
 from vault_memory.store import note_queries

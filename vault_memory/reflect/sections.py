@@ -14,8 +14,8 @@ from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact
 from vault_memory.reflect.select import in_order
+from vault_memory.text.calendar_days import MONTH_NAMES, Period, Span, short_day, short_span
 from vault_memory.text.layout import STANDARD, Layout
-from vault_memory.text.spans import MONTH_NAMES, Period, Span, short_day, short_span
 from vault_memory.text.terms import STOP_WORDS
 
 ALSO = "Also"

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.edit_plan import EXTRACTIVE, Draft
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.plan import EXTRACTIVE, Draft
 from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Weights, choose, in_order
-from vault_memory.text.spans import Period, finer
+from vault_memory.text.calendar_days import Period, finer
 
 BLOCK = "summary"
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from vault_memory.capture.capture import CaptureItem, CaptureReport
+from vault_memory.capture.judge import CaptureItem, CaptureReport
 from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.fact_text import without_citation

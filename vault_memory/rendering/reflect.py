@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.proposals import CORE_TOKENS, MOST_OPEN, SURE, SURE_DAYS
 from vault_memory.rendering.common import Document, clean, cut, plural, schema
-from vault_memory.text.spans import PERIODS, kind_of
+from vault_memory.text.calendar_days import PERIODS, kind_of
 
 if TYPE_CHECKING:
+    from vault_memory.reflect.edit_plan import Edit
     from vault_memory.reflect.job import ReflectReport
     from vault_memory.reflect.opinion_page import Move
-    from vault_memory.reflect.plan import Edit
     from vault_memory.vault.undo_history import UndoReport
 
 MAX_PAGES = 20

@@ -33,12 +33,12 @@ from vault_memory.store.search_queries import (
     TermCounts,
 )
 from vault_memory.store.view import Candidate, NoteInfo, State, Totals, View
-from vault_memory.text.spans import Span, plus
+from vault_memory.text.calendar_days import Span, plus
 from vault_memory.text.terms import match_terms, quoted
 
 if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import ConfiguredSpace, RemoteEmbedder
-    from vault_memory.text.dates import Window
+    from vault_memory.text.date_finder import Window
 
 LEXICAL_POOL, SEMANTIC_POOL, OTHER_POOL = 150, 50, 200
 """Candidates of the two main lanes, or as many as are asked for, and of the others; more changed nothing."""

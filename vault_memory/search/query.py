@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.markdown import entities
 from vault_memory.search.answer import Request, Result
 from vault_memory.text import terms
-from vault_memory.text.spans import CALENDAR_WORDS, may_hold_date
+from vault_memory.text.calendar_days import CALENDAR_WORDS, may_hold_date
 from vault_memory.text.terms import STOP_WORDS
 
 if TYPE_CHECKING:
-    from vault_memory.text.dates import Window
+    from vault_memory.text.date_finder import Window
 
 MAX_FILE_WORDS, MIN_WHOLE, MAX_SPOKEN = 8, 4, 24
 """Words of the longest file name that is looked for in a question, of the shortest question that is no phrase which any
@@ -105,10 +105,10 @@ class Query(NamedTuple):
 
     def others(self) -> Iterator["Query"]:
         """The question with each of the other years its day may be of."""
-        from vault_memory.text import dates
+        from vault_memory.text import date_finder
 
         for span in self.window.others if self.window else ():
-            named, _ = dates.spelled(span)
+            named, _ = date_finder.spelled(span)
             window = self.window and self.window._replace(span=span, others=())
             yield self._replace(window=window, named=tuple(map(terms.quoted, named)))
 
@@ -169,15 +169,15 @@ def understand(request: Request) -> Query:
 
 
 def _read_time(text: str, today: date) -> "tuple[Window | None, str, list[str], list[str]]":
-    """The days a question asks about, or why a date in it was not read; the spellings of these days (dates.spelled)."""
-    from vault_memory.text import dates  # lazy: most questions hold none
+    """The days a question asks about, or why a date in it was not read; and how these days are spelled."""
+    from vault_memory.text import date_finder  # lazy: most questions hold none
 
-    if window := dates.find_window(text, today):
-        return window, "", *dates.spelled(window.span)
+    if window := date_finder.find_window(text, today):
+        return window, "", *date_finder.spelled(window.span)
     unread = ""
-    if doubt := dates.ambiguous(text):
+    if doubt := date_finder.ambiguous(text):
         unread = f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so"
-    elif nowhere := dates.impossible(text):
+    elif nowhere := date_finder.impossible(text):
         unread = f"{nowhere} is no day of the calendar: all days were searched"
     return None, unread, [], []
 

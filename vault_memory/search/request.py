@@ -12,8 +12,8 @@ from vault_memory.errors import UsageError
 from vault_memory.search.answer import Request
 from vault_memory.startup import MODES, PRESETS, SOURCES, TASKS
 from vault_memory.store.view import KINDS, Filters
+from vault_memory.text.calendar_days import Span
 from vault_memory.text.scope_syntax import normal_scope
-from vault_memory.text.spans import Span
 
 OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
@@ -68,9 +68,9 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, sel
 
 def option_days(text: str, key: str, today: date) -> Span:
     """The days that a date option names, raises UsageError."""
-    from vault_memory.text import dates  # lazy: most requests name no day
+    from vault_memory.text import date_finder  # lazy: most requests name no day
 
-    span = dates.parse_option(text, today)
+    span = date_finder.parse_option(text, today)
     if span is None:
         raise UsageError(f"`{text}` is not a date that `{key}` understands.", DATE_HELP)
     return span

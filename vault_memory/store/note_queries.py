@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from vault_memory.markdown import provenance
 from vault_memory.markdown.note import ASIDE
 from vault_memory.store.view import IS_NOTE, KINDS, PASSAGES, Candidate, Store, View
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 
 ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
 """Passage, subject, slot, value, how, whole, day, since, path, line and who it is from."""

@@ -19,7 +19,7 @@ from vault_memory.store.embedding_rows import Space, VectorCache
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View, text_hash
 from vault_memory.text import terms
-from vault_memory.text.spans import Span
+from vault_memory.text.calendar_days import Span
 from vault_memory.text.terms import STOP_WORDS, quoted
 
 _FILTERS = ("since", "until", "as_of", "kinds", "tags", "slugs", "match", "forms", "task")

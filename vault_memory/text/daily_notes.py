@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import date, datetime
 from functools import lru_cache
 
-from vault_memory.text.spans import MONTH_NAMES, MONTHS, WEEKDAY_NAMES
+from vault_memory.text.calendar_days import MONTH_NAMES, MONTHS, WEEKDAY_NAMES
 
 _MOMENT = (
     r"\[([^\]]*)\]|(YYYY|gggg|GGGG|MMMM|DDDD|dddd|MMM|DDD|ddd|YY|gg|GG|MM|Mo|DD|Do|dd|ww|wo|WW|Wo|HH|hh"

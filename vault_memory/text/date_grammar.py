@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.text.spans import (
+from vault_memory.text.calendar_days import (
     DAYS_AWAY,
     MONTHS,
     QUARTERS,

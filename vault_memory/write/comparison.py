@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.markdown import facts
+from vault_memory.markdown.claim_order import supersedes
 from vault_memory.markdown.claims import claims
 from vault_memory.markdown.fact_text import without_citation
-from vault_memory.markdown.supersede import supersedes
 from vault_memory.search.relevance_gate import telling_weight
 from vault_memory.store import note_queries
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.rows import wording_hash
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import KINDS, View
-from vault_memory.text import dates
-from vault_memory.text.spans import MONTHS
+from vault_memory.text import date_finder
+from vault_memory.text.calendar_days import MONTHS
 
 CREATE, MERGE, SUPERSEDE, SKIP = "create", "merge", "supersede", "skip"
 
@@ -159,7 +159,7 @@ class Comparer:
 
         What was done on two days was done twice.
         """
-        if "B" in (kind, known.kind) and dates.fact_tense(text.lower().split()) == dates.PAST:
+        if "B" in (kind, known.kind) and date_finder.fact_tense(text.lower().split()) == date_finder.PAST:
             return False
         numbers, days = (
             tuple(set(pattern.findall(one.casefold())) for one in (text, known.text)) for pattern in (_NUMBER, _DAY)

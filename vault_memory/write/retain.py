@@ -22,7 +22,7 @@ from vault_memory.store import journal, note_queries
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.rows import wording_hash
 from vault_memory.store.view import KINDS, Filters, View
-from vault_memory.text import daily_notes, dates
+from vault_memory.text import daily_notes, date_finder
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, is_scope, normal_scope
 from vault_memory.vault.vault import Vault
 from vault_memory.write.comparison import (
@@ -246,7 +246,7 @@ def parse_bullet(
 def parse_day(given: str | date | None) -> date:
     """The one day that an option names; None is today."""
     today, text = date.today(), str(given or "")
-    found = dates.parse_option(text, today) if text else None
+    found = date_finder.parse_option(text, today) if text else None
     if text and (found is None or found.start != found.end):
         raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
     return found.start if found else today

@@ -9,6 +9,17 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
+from vault_memory.text.calendar_days import (
+    MONTH_NAMES,
+    MONTHS,
+    WEEKDAY_NAMES,
+    Span,
+    day_of,
+    may_hold_date,
+    plus,
+    shift,
+    unit_of,
+)
 from vault_memory.text.daily_notes import ordinal
 from vault_memory.text.date_grammar import (
     NAMES,
@@ -26,17 +37,6 @@ from vault_memory.text.date_grammar import (
     resolve,
     tokens_of,
     year_number,
-)
-from vault_memory.text.spans import (
-    MONTH_NAMES,
-    MONTHS,
-    WEEKDAY_NAMES,
-    Span,
-    day_of,
-    may_hold_date,
-    plus,
-    shift,
-    unit_of,
 )
 
 LEAP_YEAR = 2024

@@ -14,10 +14,10 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from vault_memory.capture import cues, sources
-from vault_memory.capture.admission import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.model_engine import model_decision, model_statements
 from vault_memory.capture.names import add_names, drop_words, often_named
 from vault_memory.capture.proposal_page import OpenProposal
+from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import SessionTurn, Statement, find_log_statements, find_statements, is_taken_back
 from vault_memory.capture.work_log import SessionDay

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.text import dates
+from vault_memory.text import date_finder
+from vault_memory.text.calendar_days import Span
 from vault_memory.text.daily_notes import name_day
 from vault_memory.text.date_grammar import parse_t
-from vault_memory.text.spans import Span
 
 TODAY = date(2025, 12, 3)  # a Wednesday
 MENTIONED = date(2025, 11, 27)  # a Thursday
@@ -62,7 +62,7 @@ the 27th | 2025-11-27
 
 @pytest.mark.parametrize(("text", "span"), OPTIONS)
 def test_an_option_is_read(text: str, span: str) -> None:
-    assert iso(dates.parse_option(text, TODAY)) == span
+    assert iso(date_finder.parse_option(text, TODAY)) == span
 
 
 NO_OPTIONS = """
@@ -89,7 +89,7 @@ Christmas
 
 @pytest.mark.parametrize("text", ["", " ", *NO_OPTIONS])
 def test_an_option_not_understood_is_none(text: str) -> None:
-    assert dates.parse_option(text, TODAY) is None
+    assert date_finder.parse_option(text, TODAY) is None
 
 
 # --- questions --------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ from 1.9.2025 to 5.9.2025 | between | 2025-09-01/2025-09-05 | from 1.9.2025 to 5
 
 @pytest.mark.parametrize(("question", "kind", "span", "text"), WINDOWS)
 def test_a_window_is_found(question: str, kind: str, span: str, text: str) -> None:
-    window = dates.find_window(question, TODAY)
+    window = date_finder.find_window(question, TODAY)
     assert window is not None
     assert (window.kind, window.span.isoformat(), window.text) == (kind, span, text)
 
@@ -157,7 +157,7 @@ what is planned for Feb 29 | 2025-11-30 | 2028-02-29
 
 @pytest.mark.parametrize(("question", "today", "span"), TENSES)
 def test_the_tense_says_which_year_is_meant(question: str, today: str, span: str) -> None:
-    window = dates.find_window(question, date.fromisoformat(today))
+    window = date_finder.find_window(question, date.fromisoformat(today))
     assert window is not None
     assert window.span.isoformat() == span
 
@@ -180,7 +180,7 @@ def test_the_tense_says_which_year_is_meant(question: str, today: str, span: str
     ],
 )
 def test_without_a_year_there_is_another_reading(question: str, span: str, others: str) -> None:
-    window = dates.find_window(question, date(2026, 2, 16))
+    window = date_finder.find_window(question, date(2026, 2, 16))
     assert window is not None
     assert (window.span.isoformat(), [each.isoformat() for each in window.others]) == (span, others.split())
 
@@ -222,11 +222,11 @@ a week
 
 @pytest.mark.parametrize("question", ["", " ", *NO_WINDOW])
 def test_what_only_looks_like_a_date_is_no_window(question: str) -> None:
-    assert dates.find_window(question, TODAY) is None
+    assert date_finder.find_window(question, TODAY) is None
 
 
 def test_the_first_expression_that_exists_wins() -> None:
-    window = dates.find_window("not on Feb 30 2025 but yesterday or in 2023", TODAY)
+    window = date_finder.find_window("not on Feb 30 2025 but yesterday or in 2023", TODAY)
     assert window is not None
     assert window.text == "yesterday"
 
@@ -263,8 +263,8 @@ every year, first on 3 May 2024 | 2024-05-03 | 2024-05-03
 
 @pytest.mark.parametrize(("fact", "alone", "mentioned"), FACTS)
 def test_a_fact_states_when_it_occurred(fact: str, alone: str, mentioned: str) -> None:
-    assert (iso(dates.occurred(fact, None)) or "-") == alone
-    assert (iso(dates.occurred(fact, MENTIONED)) or "-") == mentioned
+    assert (iso(date_finder.occurred(fact, None)) or "-") == alone
+    assert (iso(date_finder.occurred(fact, MENTIONED)) or "-") == mentioned
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ a song called Yesterday
 """.strip().splitlines(),
 )
 def test_a_fact_without_a_clear_day(fact: str) -> None:
-    assert dates.occurred(fact, MENTIONED) is None
+    assert date_finder.occurred(fact, MENTIONED) is None
 
 
 # --- notes ------------------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ def test_the_day_of_a_note_name(stem: str, moment_format: str, day: str | None) 
     ],
 )
 def test_the_day_of_a_property(value: object, day: str | None) -> None:
-    found = dates.property_day(value)
+    found = date_finder.property_day(value)
     assert (found.isoformat() if found else None) == day
 
 
@@ -365,41 +365,41 @@ days = st.one_of(st.dates(), st.sampled_from([date.min, date.max, date(2024, 2, 
 
 @given(texts, days)
 def test_no_text_raises_and_every_span_is_in_order(text: str, day: date) -> None:
-    window = dates.find_window(text, day)
-    spans = [dates.parse_option(text, day), dates.occurred(text, day), dates.occurred(text, None)]
+    window = date_finder.find_window(text, day)
+    spans = [date_finder.parse_option(text, day), date_finder.occurred(text, day), date_finder.occurred(text, None)]
     spans += [parse_t(text), window.span if window else None]
     assert all(span.start <= span.end for span in spans if span)
     assert window is None or (window.text in text and window.text.strip() == window.text != "")
-    dates.property_day(text)
+    date_finder.property_day(text)
 
 
 @given(st.dates(), days)
 def test_an_iso_day_is_that_day_everywhere(day: date, today: date) -> None:
     text, span = day.isoformat(), Span(day, day)
-    assert dates.parse_option(text, today) == parse_t(text) == dates.occurred(f"met {text}.", today) == span
-    window = dates.find_window(f"what happened on {text}?", today)
+    assert date_finder.parse_option(text, today) == parse_t(text) == date_finder.occurred(f"met {text}.", today) == span
+    window = date_finder.find_window(f"what happened on {text}?", today)
     assert window is not None
     assert window.span == span
-    assert name_day(text, "YYYY-MM-DD") == dates.property_day(text) == day
+    assert name_day(text, "YYYY-MM-DD") == date_finder.property_day(text) == day
 
 
 @given(st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)), st.dates())
 def test_a_spelled_day_is_that_day(day: date, today: date) -> None:
     name = MONTHS.split()[day.month - 1]
     for text in (f"{name} {day.day}, {day.year}", f"{day.day} {name[:3]} {day.year}", f"{day.day} {name} {day.year}"):
-        assert dates.parse_option(text, today) == Span(day, day)
-        assert dates.occurred(f"met on {text} in Oslo", None) == Span(day, day)
+        assert date_finder.parse_option(text, today) == Span(day, day)
+        assert date_finder.occurred(f"met on {text} in Oslo", None) == Span(day, day)
 
 
 @given(st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)), st.dates())
 def test_a_day_in_numbers_is_that_day_or_none(day: date, today: date) -> None:
     y, m, d = day.timetuple()[:3]
     for text in (f"{d}.{m}.{y}", f"{d:02}.{m:02}.{y}", f"{y}/{m}/{d}", f"{y}{m:02}{d:02}"):
-        assert dates.parse_option(text, today) == Span(day, day)
+        assert date_finder.parse_option(text, today) == Span(day, day)
     for text in (f"{d}/{m}/{y}", f"{m}/{d}/{y}", f"{m:02}-{d:02}-{y}"):
         clear = d > 12 or d == m
-        assert dates.parse_option(text, today) == (Span(day, day) if clear else None)
-        doubt = dates.ambiguous(f"what happened on {text}?")
+        assert date_finder.parse_option(text, today) == (Span(day, day) if clear else None)
+        doubt = date_finder.ambiguous(f"what happened on {text}?")
         assert doubt is None if clear else doubt and doubt[0] == text and day in doubt[1]
 
 
@@ -413,4 +413,4 @@ def test_a_day_in_numbers_is_that_day_or_none(day: date, today: date) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_day_of_the_calendar_is_named(question: str, part: str | None) -> None:
-    assert dates.impossible(question) == part
+    assert date_finder.impossible(question) == part

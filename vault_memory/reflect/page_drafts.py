@@ -26,10 +26,10 @@ from vault_memory.reflect import (
 )
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.edit_plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model_writer import Ask
-from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.sections import PageContext, counted
 from vault_memory.reflect.user_feedback import Feedback
 from vault_memory.search.names import Names
@@ -38,7 +38,7 @@ from vault_memory.store import note_queries
 from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
-from vault_memory.text.spans import PERIODS, Period, finer, period_of
+from vault_memory.text.calendar_days import PERIODS, Period, finer, period_of
 
 VERSION = 9
 """Raise it whenever the same facts would make another page: every page is then looked at again."""

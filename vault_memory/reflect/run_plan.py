@@ -19,8 +19,8 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, entity_page, opinion_page, proposals, summaries, user_feedback
 from vault_memory.reflect.blocks import Block, Line
-from vault_memory.reflect.page_jobs import Job, Options, PageJobs
-from vault_memory.reflect.plan import Draft, Edit, Notice, PageHistory, Plan, make_edit, skipped_page
+from vault_memory.reflect.edit_plan import Draft, Edit, Notice, PageHistory, Plan, make_edit, skipped_page
+from vault_memory.reflect.page_drafts import Job, Options, PageJobs
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
 from vault_memory.store import note_queries

@@ -1,0 +1,201 @@
+"""What a daemon does though nobody asked: vectors, agents' sessions, capture, the nightly reflect.
+
+It begins after the index worker's turns, each work in a thread of its own.
+"""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import time as clock
+from pathlib import Path
+from typing import Any
+
+from vault_memory.capture.sources import has_sessions_due
+from vault_memory.daemon.index_worker import RECONCILE_SECONDS
+from vault_memory.daemon.settings import LiveSettings
+from vault_memory.errors import VaultMemoryError, error_from
+from vault_memory.federation import Federation
+from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
+from vault_memory.sessions import ledger
+
+IDLE_MINUTES = 10
+"""How long a session must rest before it is captured from, unless it has ended: what was said may be taken back."""
+
+QUIET_SECONDS = 60.0
+"""How long the user must not have saved before reflect may begin."""
+
+_DAY = timedelta(days=1)
+
+log = logging.getLogger(__name__)
+
+
+class Background:
+    """The work beside answering, begun after each run of the index worker, each in a thread of its own."""
+
+    def __init__(self, root: Path, settings: LiveSettings) -> None:
+        self._settings = settings
+        self._nightly = Nightly(RunLog(root), self._night)
+        self._begun: dict[str, tuple[float, threading.Thread]] = {}
+        self._last_saved: datetime | None = None
+        self._is_stopping = False
+        self._one_command = threading.Lock()
+        self._command: subprocess.Popen[bytes] | None = None
+
+    def stop(self) -> None:
+        """Begin nothing more, and end a capture or reflect: notes are whole, and the next run goes on."""
+        self._is_stopping = True
+        if self._command:
+            self._command.terminate()
+
+    def wait(self) -> None:
+        """Wait until a reflect has ended."""
+        if "reflect" in self._begun:
+            self._begun["reflect"][1].join()
+
+    def index_was_updated(self, changed: bool) -> None:
+        """What follows a run of the index worker, in its thread; `changed` is whether a note had changed."""
+        config = self._settings.current()
+        if changed:
+            self._last_saved = datetime.now(UTC)
+        if config.embedding_provider != "builtin":
+            self._begin("backfill", self._embed, at_once=changed)
+        if config.sessions_tools:
+            self._begin("sessions", self._read_sessions, at_once=ledger.marks_file(os.environ).exists())
+        if config.reflect_at:  # a timer would stand still in a sleeping computer
+            at = clock.fromisoformat(config.reflect_at)
+            self._begin("reflect", lambda: self._nightly.run_if_due(at, datetime.now(UTC), self._last_saved))
+
+    def is_busy(self, name: str) -> bool:
+        """Whether the work of this name is under way."""
+        return name in self._begun and self._begun[name][1].is_alive()
+
+    def _begin(self, name: str, work: Callable[[], object], at_once: bool = False) -> None:
+        """Begin work that is not under way, every few minutes unless there is cause to (`at_once`).
+
+        Its thread ends with the process: a server may hang.
+        """
+        began = self._begun[name][0] if name in self._begun else -RECONCILE_SECONDS
+        is_due = at_once or time.monotonic() - began >= RECONCILE_SECONDS
+        if self._is_stopping or self.is_busy(name) or not is_due:
+            return
+
+        thread = threading.Thread(target=self._attempt, args=(name, work), name=name, daemon=True)
+        self._begun[name] = time.monotonic(), thread
+        thread.start()
+
+    def _attempt(self, name: str, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except Exception as error:  # the edge of a thread: it is tried again
+            why = error if isinstance(error, VaultMemoryError) else type(error).__name__
+            log.warning("%s failed: %s", name, why)
+
+    def _night(self) -> None:
+        """Capture, where the settings want that, and make pages of what is known then."""
+        if self._captures():
+            self._attempt("capture", self._capture)
+        self._reflect()
+
+    def _run_command(self, name: str, *options: str) -> dict[str, Any]:
+        """The document of a command that writes notes, run in a process of its own; raises what that says is wrong.
+
+        A reflect needs ten times the memory of a question on a large vault, and either would slow questions.
+        """
+        vault = str(self._settings.current().vault)
+        command = [sys.executable, "-m", "vault_memory", "--vault", vault, "--json", name, *options]
+        with (
+            self._one_command,
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as self._command,
+        ):
+            if self._is_stopping:
+                self._command.terminate()  # stopped while it was being started
+            output = self._command.communicate()[0]
+        document: dict[str, Any] = json.loads(output) if output else {}
+        if document.get("schema") != f"vault-memory/{name}@1":
+            raise error_from(document.get("error", {}), f"{name} ended without saying why")
+        return document
+
+    def _captures(self) -> bool:
+        config = self._settings.current()
+        return config.capture_mode != "off" and bool(config.sessions_tools)
+
+    def _capture(self) -> None:
+        """Have capture read the sessions that have ended or rest, and the logs that nobody is writing."""
+        done = self._run_command("capture", "--idle", str(IDLE_MINUTES))
+        counts = len(done["written"]), done["proposed"], done["waiting"], len(done["problems"])
+        log.info("capture: %d written, %d proposed, %d waiting, %d problems", *counts)
+
+    def _reflect(self) -> None:
+        """Have the pages written that the facts make."""
+        document = self._run_command("reflect")
+        moved = sum(None not in (one["before"], one["after"]) for one in document["opinions"])
+        pages, skipped = len(document["pages"]), document["skipped"]
+        first = "".join(f", the first: {without_quotes(one['path'], one['why'])}" for one in skipped[:1])
+        log.info("reflect: %d pages written, %d opinions moved, %d skipped%s", pages, moved, len(skipped), first)
+
+    def _embed(self) -> None:
+        """Have the vectors of a configured embedder made; each batch is kept as it comes."""
+        filled = Federation(self._settings.current()).backfill()
+        if filled and (filled.embedded or filled.stopped):
+            counts, stopped = (filled.embedded, filled.waiting), ", stopped" if filled.stopped else ""
+            log.info("%s: %d embedded, %d waiting%s", filled.embedder, *counts, stopped)
+            log.debug("stopped: %s", filled.stopped)  # a server may repeat the text it was sent
+
+    def _read_sessions(self) -> None:
+        """Have agents' transcripts read, and captured from once their sessions rest.
+
+        What is not remembered of a sweep is written again by the next one.
+        """
+        swept = Federation(self._settings.current()).refresh_sessions()
+        if swept and (swept.changed or swept.problems):
+            counts = swept.changed, swept.messages, len(swept.problems)
+            log.info("sessions: %d changed, %d messages, %d problems", *counts)
+        config, until = self._settings.current(), datetime.now(UTC) - timedelta(minutes=IDLE_MINUTES)
+        if self._captures() and has_sessions_due(config.vault, config, os.environ, until):
+            self._attempt("capture", self._capture)
+
+
+class Nightly:
+    """Runs something once a local day, at a time of it; a day that was missed is caught up, several of them once.
+
+    A day is remembered as a day, not as a moment: a clock that steps back within it, a summer-time change or a journey
+    cannot run it twice. What kills the process leaves no note, and the run is caught up. `zone` None is local time.
+    """
+
+    def __init__(self, run_log: RunLog, run: Callable[[], None], zone: tzinfo | None = None) -> None:
+        self._run_log, self._run, self._zone = run_log, run, zone
+        self._night: NightlyRun | None = None  # where the disk takes nothing it must not begin again and again
+
+    def run_if_due(self, at: clock, now: datetime, last_saved: datetime | None = None) -> bool:
+        """Run it where its time has come, and the user has not saved for a minute; whether it ran.
+
+        The first time ever, and with another `at` than before, it waits for the next day. Raises what it raises, which
+        is noted as a run, too.
+        """
+        local = now.astimezone(self._zone)
+        # The local day on which the clock last showed this time or a later one; in the gap of a summer time too.
+        day, name = local.date() if local.time() >= at else local.date() - _DAY, f"{at:%H:%M}"
+        night = self._night or self._run_log.night()
+        if night is None or night.at != name or night.seen_to > day + _DAY:  # or the clock was far ahead
+            self._note(NightlyRun(name, day, night and night.ran, night and night.ok))
+            return False
+        # A note saved in the far future comes from another clock and says nothing of who is typing here.
+        if day <= night.seen_to or (last_saved and abs((now - last_saved).total_seconds()) < QUIET_SECONDS):
+            return False
+        try:
+            self._run()
+        except Exception:
+            self._note(NightlyRun(name, day, now, ok=False))
+            raise
+        self._note(NightlyRun(name, day, now, ok=True))
+        return True
+
+    def _note(self, night: NightlyRun) -> None:
+        self._run_log.note_night(night)
+        self._night = night if self._run_log.night() != night else None
