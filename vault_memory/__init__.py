@@ -57,7 +57,7 @@ _MODULES = {
     "CaptureItem": "capture.judge", "CaptureReport": "capture.judge", "DaemonMemory": "daemon.daemon_memory",
     "EntityProfile": "search.entity_profile", "EntityRow": "search.entity_profile", "Excerpt": "search.get",
     "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",
-    "Gating": "capture.admission",
+    "Gating": "capture.scores",
     "JournalEntry": "store.journal", "KeptFact": "search.entity_profile", "Memory": "memory",
     "OpenProposal": "capture.proposal_page", "Opinion": "reflect.opinion_query", "ReflectReport": "reflect.job",
     "Removal": "write.forget", "Report": "indexing.indexer", "Result": "search.answer", "RetainResult": "write.retain",

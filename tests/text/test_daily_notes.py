@@ -1,4 +1,4 @@
-"""Names of daily notes: from a day to a path and back under many formats (test_dates.py has more names)."""
+"""Names of daily notes: from a day to a path and back under many formats (test_date_finder.py has more names)."""
 
 from datetime import date, datetime
 
