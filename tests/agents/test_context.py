@@ -445,6 +445,7 @@ def test_the_command_gives_json_even_of_nothing(tmp_path: Path, form: str, text:
 def test_the_command_gives_a_document(kept: Memory) -> None:
     document = json.loads(run(kept.vault.root, "stove", "--json", "--format", "xml").out)
     assert document["schema"] == "vault-memory/context@1"
+    assert document["has_footing"] is True
     assert document["text"].startswith(frame.OPENING) and document["core"] == ["memory.md"]
     assert document["filters"] == {"scopes": ["global"], "source": "notes"}
     assert document["index"] == {"fresh": True, "pending": 0, "generation": 1, "notes": 4}, "one is out of scope"

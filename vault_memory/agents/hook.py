@@ -332,11 +332,11 @@ class HookRun:
         self.doing = "the vault and its index were read (is another process at work on them?)"
         for params in requests:
             document = self._bundle_within(longest, config, params | {"scope": list(scopes), "project": project})
-            if document["text"] or document["is_relevant"]:
+            if document["text"] or document["has_footing"]:
                 break
         if not document["text"]:
             self.log.write(_explain_silence(document))
-        return document | {"about": params["prompt"] if document["is_relevant"] else ""}
+        return document | {"about": params["prompt"] if document["has_footing"] else ""}
 
     def _bundle_within(self, longest: int, config: "Config", params: Params) -> Document:
         """The bundle, asked for with less as long as it is longer than the agent takes (in UTF-16 units)."""

@@ -180,7 +180,7 @@ def left_out_notes(omitted: Mapping[str, int], options: Mapping[str, str] = RECA
 def context_document(bundle: "Bundle", wanted: "ContextRequest") -> Document:
     """The `context@1` document."""
     return schema("context") | {
-        "prompt": wanted.prompt, "also": list(wanted.also), "is_relevant": bundle.is_relevant, "format": wanted.format,
+        "prompt": wanted.prompt, "also": list(wanted.also), "has_footing": bundle.is_relevant, "format": wanted.format,
         "text": bundle.text, "tokens": bundle.tokens,
         "budget": wanted.budget, "filters": {"scopes": list(bundle.scopes), "source": wanted.source},
         "core": list(bundle.core),
