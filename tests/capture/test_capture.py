@@ -9,6 +9,7 @@ import pytest
 import session_makers as make
 from vaults import age, fill
 
+from vault_memory.capture.job import PAGES_A_DAY
 from vault_memory.capture.judge import CaptureReport
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, UsageError
@@ -262,7 +263,18 @@ def test_only_so_many_are_proposed_a_day(memory: Federation, tmp_path: Path) -> 
     done = memory.capture(now="2026-03-02")
     assert (done.proposed, done.held_back) == (10, 6)
     assert memory.capture(now="2026-03-02").proposed == 0
+    answered = memory.proposals()[0].name
+    assert memory.capture(now="2026-03-02", no=[answered]).proposed == 0
     assert memory.capture(now="2026-03-03").proposed == 6
+
+
+def test_few_of_a_days_proposals_are_pages(memory: Federation) -> None:
+    names = " and ".join(f"{letter}lexandrin" for letter in "BCDFG")
+    fill(memory.vault.root, {f"memory/2026-02-0{day}.md": f"Rang {names}, day {day}.\n" for day in (1, 2, 3)})
+    for day in ("2026-03-02", "2026-03-03"):
+        memory.capture(now=day)
+        assert sum(one.proposed == day for one in memory.proposals() if one.text.startswith("page:")) <= PAGES_A_DAY
+    assert sum(one.text.startswith("page:") for one in memory.proposals()) == 5
 
 
 def test_what_nobody_answers_for_a_month_is_folded_away(memory: Federation) -> None:

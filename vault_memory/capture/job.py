@@ -45,6 +45,9 @@ from vault_memory.write.forget import ForgetResult, Removal
 from vault_memory.write.retain import Bullet
 from vault_memory.write.rewrite import Rewriter, read_current
 
+PAGES_A_DAY = 3
+"""So many of a day's proposals may be pages for names: of the thirteen in the sample's two months five are people."""
+
 FOLDED_DAYS = 30
 """A proposal that nobody answers for so long goes from the page."""
 
@@ -352,11 +355,20 @@ class _Run:
         pages = (proposal_page.propose_page(name, source) for name, source in names.items())
         rest += [one for one in pages if one.name not in self._states]
         new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
-        today = sum(one.proposed == self._today.isoformat() for one in self._open("proposed"))
-        room = max(self._config.capture_max_per_day - today, 0)
-        self._note("proposed", new[:room])
-        self._note("held", [one for one in new[room:] if one in rest])
-        self.report.proposals, self.report.held_back = new[:room], len(new[room:])
+        shown = self._within_the_day(new)
+        held = [one for one in new if one not in shown]
+        self._note("proposed", shown)
+        self._note("held", [one for one in held if one in rest])
+        self.report.proposals, self.report.held_back = shown, len(held)
+
+    def _within_the_day(self, new: Sequence[OpenProposal]) -> list[OpenProposal]:
+        """Those that may still be proposed today, with the few pages among them."""
+        day = self._today.isoformat()
+        today = [one.proposal for one in self._states.values() if one.proposal.proposed == day]
+        pages = max(PAGES_A_DAY - sum(one.is_page for one in today), 0)
+        room = max(self._config.capture_max_per_day - len(today), 0)
+        kept = [one for one in new if one.is_page][:pages]
+        return [one for one in new if not one.is_page or one in kept][:room]
 
     def _note_left_out(self) -> None:
         """Have the journal tell what was found and not kept, and why; a second look at it tells nothing new."""

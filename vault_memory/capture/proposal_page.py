@@ -50,6 +50,11 @@ class OpenProposal(NamedTuple):
     """What the statement is known by whose place it takes; 0 for none."""
 
     @property
+    def is_page(self) -> bool:
+        """Whether it proposes a page for a name."""
+        return wanted_page(self.text) != ""
+
+    @property
     def statement(self) -> str:
         """What it says, without its kind, names and citation."""
         return statement(self.text)
