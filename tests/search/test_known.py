@@ -84,6 +84,12 @@ def test_a_known_name_does_not_hide_that_nothing_is_known_of_what_is_asked_about
     assert [answer["known"] for answer in answers] == [False, True, True]
 
 
+def test_what_is_asked_of_a_name_is_measured_without_the_name(indexed_sample: Path) -> None:
+    questions = ("Does Moss play chess?", "Is Peter married?", "What does Peter prefer?", "Where does Elin live?")
+    known = [not answer.missing for answer in map(Memory(indexed_sample).recall, questions)]
+    assert known == [False, False, True, True]
+
+
 def test_a_page_of_nothing_but_the_name_answers_only_who_asks_for_nothing_else(tmp_path: Path) -> None:
     lines = {
         "People/Bram.md": "# Bram\n",

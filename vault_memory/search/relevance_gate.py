@@ -11,7 +11,7 @@ Which passages are fit to be handed over unasked, since they tell something by t
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -95,7 +95,9 @@ class Relevance(NamedTuple):
     """What the notes hold of one question."""
 
     figure: float = math.inf
-    """To be measured against the bounds of the vault (`find_bounds`)."""
+    """Of all of it: to be measured against the bounds of the vault (`find_bounds`) where nobody asked."""
+    asked: float = math.inf
+    """Of what is asked of the names in it, in what is about them: to be measured where somebody asked."""
     asks: bool = True
     """Whether it asks for more than is known by its names: "Hi Peter" does not."""
     unknown: tuple[str, ...] = ()
@@ -109,7 +111,7 @@ class Relevance(NamedTuple):
 
     def missing(self, bounds: Bounds) -> tuple[str, ...]:
         """The words that say that a question is not answered."""
-        return self.apart or (self.unknown if self.figure < bounds.asked else ())
+        return self.apart or (self.unknown if self.asked < bounds.asked else ())
 
 
 class _Word(NamedTuple):
@@ -141,13 +143,24 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
     common = finder.find_hits([phrase for phrase in found.words if phrase not in found.hits], found.stems)
     hits = {phrase.casefold(): held for phrase, held in (*found.hits.items(), *common.items())}
     words = _words(found, finder, embedder, hits)
-    total = sum(word.weight for word in words)
-    known = sum(word.weight * word.known for word in words)
-    held = _held(words)
-    most = max(held.values(), default=0.0)
-    asks = sum(word.weight * word.known for word in words if not word.is_name) >= ASKED  # "Hi Peter" asks nothing
-    figure = (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
-    return Relevance(figure, asks, *_find_missing(words, found), _find_weak(found, finder, words, hits))
+    names = [word for word in words if word.is_name]
+    rest = [word for word in words if not word.is_name]
+    about = set(found.about).union(*(word.reached for word in names)) if names else None
+    return Relevance(
+        _figure(words), _figure(rest, about), sum(word.weight * word.known for word in rest) >= ASKED,
+        *_find_missing(rest, names, about, found), _find_weak(found, finder, words, hits),
+    )  # fmt: skip
+
+
+def _figure(words: Sequence[_Word], among: Collection[int] | None = None) -> float:
+    """How much of these words the notes know, and one passage (of some) holds."""
+    held: dict[int, float] = {}
+    for word in words:
+        for passage, share in word.reached.items():
+            held[passage] = held.get(passage, 0.0) + word.weight * share
+    most = max((held[i] for i in held if among is None or i in among), default=0.0)
+    total, known = sum(word.weight for word in words), sum(word.weight * word.known for word in words)
+    return (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
 
 
 def _words(
@@ -179,29 +192,18 @@ def _words(
     return words
 
 
-def _held(words: Iterable[_Word]) -> dict[int, float]:
-    """The weight of these words that each candidate holds."""
-    held: dict[int, float] = {}
-    for word in words:
-        for passage, share in word.reached.items():
-            held[passage] = held.get(passage, 0.0) + word.weight * share
-    return held
-
-
 def _find_missing(
-    words: Sequence[_Word], found: Candidates
+    rest: Sequence[_Word], names: Sequence[_Word], about: Collection[int] | None, found: Candidates
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The telling words that stand nowhere, else those that stand in nothing about the names beside them, and these.
 
     That a name is known says nothing of what is asked of it: Bram may be known, and no favourite colour of his.
     """
-    names = [word for word in words if word.is_name]
-    telling = {word.word: word for word in words if not word.is_name and word.weight >= MUCH}
+    telling = {word.word: word for word in rest if word.weight >= MUCH}
     unknown = tuple(word for word in found.query.unknown(found.words) if word in telling)
-    if unknown or not names:
+    if unknown or about is None:
         return unknown, (), ()
-    about = set(found.about).union(*(word.reached for word in names))
-    apart = tuple(word for word, each in telling.items() if each.known and about.isdisjoint(each.reached))
+    apart = tuple(word for word, each in telling.items() if each.known and not any(i in about for i in each.reached))
     return (), apart, tuple(word.word for word in names)
 
 
