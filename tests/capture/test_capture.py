@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -532,3 +533,48 @@ def test_what_opencode_run_was_given_counts_as_typed(memory: Federation, tmp_pat
     typed = '"Note for later: the \\"staging\\" box is rebuilt every Sunday night. What is a mutex?"'
     make.claude(tmp_path / "claude", "s2", [("user", typed)])
     assert 'The "staging" box is rebuilt every Sunday night.' in [item.text for item in memory.capture().items]
+
+
+def ticked_elsewhere(text: str) -> str:
+    """The line about Mara, ticked and moved above the block."""
+    (line,) = [line for line in text.splitlines() if "Mara" in line]
+    return line.replace("[ ]", "[x]") + "\n" + text.replace(line + "\n", "")
+
+
+def doubled(text: str) -> str:
+    (line,) = [line for line in text.splitlines() if "Mara" in line]
+    return text.replace(line, line.replace("[ ]", "[x]") + "\n" + line)
+
+
+@pytest.mark.parametrize("edit", [ticked_elsewhere, doubled])
+def test_a_tick_counts_wherever_its_line_stands_and_of_two_lines_the_ticked_one(
+    memory: Federation, edit: Callable[[str], str]
+) -> None:
+    memory.capture()
+    fill(memory.vault.root, {PAGE: edit(page(memory))})
+    age(memory.vault.root / PAGE, 60)
+    done = memory.capture()
+    assert (done.accepted, done.declined, len(memory.proposals())) == (1, 0, 1)
+    assert page(memory).count("bare pytest") == 1
+
+
+def test_a_line_moved_out_of_the_block_waits_there(memory: Federation) -> None:
+    memory.capture()
+    fill(memory.vault.root, {PAGE: ticked_elsewhere(page(memory)).replace("[x]", "[ ]")})
+    age(memory.vault.root / PAGE, 60)
+    done = memory.capture()
+    assert (done.accepted, done.declined, len(memory.proposals())) == (0, 0, 2)
+    assert page(memory).count("Mara") == 1
+
+
+def test_paragraphs_that_a_person_adds_in_the_block_stay_where_they_stand(memory: Federation) -> None:
+    memory.capture()
+    text = page(memory).replace("- [ ] W", "Discuss with Mara first!\n\n- [ ] W")
+    text = text.replace("<!-- memory:end", "  who told that?\n<!-- memory:end")
+    fill(memory.vault.root, {PAGE: text})
+    age(memory.vault.root / PAGE, 60)
+    for _ in range(2):
+        assert memory.capture().declined == 0
+        assert page(memory) == text
+    answer(memory, {"pytest": "- [x]"})
+    assert "Discuss with Mara first!\n" in page(memory) and "  who told that?\n" in page(memory)

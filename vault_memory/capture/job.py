@@ -263,7 +263,7 @@ class _Run:
         refused = found.refused - wanted.keys() | unwanted
         ours = {name: proposal_page.line(one.proposal) for name, one in self._states.items()}
         kept = {name: text for name, text in found.lines.items() if name not in unticked and text != ours[name]}
-        return PageAnswers({**found.ticked, **wanted}, refused, found.lost, kept, found.others, found.beside)
+        return found._replace(ticked={**found.ticked, **wanted}, refused=refused, lines=kept)
 
     def _proposed(self) -> list[KnownStatement]:
         """What was proposed before, wanted or not: what says the same is not proposed again."""

@@ -11,8 +11,7 @@ the page may be older than the journal. A line that a person reworded stays as t
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.capture.names import NAME_DAYS
@@ -25,12 +24,14 @@ PAGE_SCORE = 0.5
 
 _PAGE = "page: "
 _HEADING = "## From sessions and logs"
+_NONE = "Nothing open."
 _INTRO = (
     "Tick what should be remembered (`[x]`), mark what should not (`[-]`); it happens at the next `memory capture`."
 )
 _LINE = re.compile(r"\s*[-*+] \[ ?(?P<box>.) ?\] (?P<bullet>.+?) \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$")
 _INSTEAD = re.compile(r"\s*instead of ~~.*~~ — \S+\s*$")
 _ITEM = re.compile(r"\s*[-*+] ")
+_HELD = re.compile(r"\d+ more wait for another day\.")
 
 
 class OpenProposal(NamedTuple):
@@ -73,7 +74,10 @@ class PageAnswers(NamedTuple):
     refused: frozenset[str]
     lost: int = 0
     lines: Mapping[str, str] = {}
-    others: tuple[str, ...] = ()
+    others: Mapping[str, Sequence[str]] = {}
+    """A person's own lines in the block, by the name of the proposal that they stand behind ("": before all)."""
+    outside: frozenset[str] = frozenset()
+    """The names of those whose line somebody moved out of the block."""
     beside: frozenset[str] = frozenset()
     """The names of those whose line `instead of …` somebody deleted."""
 
@@ -86,22 +90,49 @@ class OldStatement(NamedTuple):
 
 
 def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
-    """The answers on a page that is known to have `shown` these."""
-    lines = page.block.lines if page.block else ()
-    found = {match["name"]: match for match in map(_LINE.match, lines) if match}
-    # A line without its name may be any of those that are gone.
-    others = tuple(text for text in lines if _ITEM.match(text) and not _LINE.match(text))
+    """The answers on a page that is known to have `shown` these, wherever on it a line stands; of doubles any tick."""
     wanted = {one.name for one in shown}
-    ticked = {name: words(match[0]) for name, match in found.items() if name in wanted and match["box"] in "xX"}
-    refused = {name for name, match in found.items() if name in wanted and match["box"] not in " xX"}
-    standing = {name: match[0] for name, match in found.items() if name in wanted and match["box"] != "-"}
-    below = dict(pairwise((*lines, "")))
-    beside = frozenset(name for name, match in found.items() if not _INSTEAD.match(below[match[0]]))
+    inside, others, instead = _read_block(page.block.lines if page.block else ())
+    beyond = _by_name([*page.before.splitlines(), *page.after.splitlines()], wanted)
+    found: dict[str, re.Match[str]] = {}
+    for match in (*beyond, *inside):
+        if match["name"] in wanted and not (match["name"] in found and found[match["name"]]["box"] in "xX"):
+            found[match["name"]] = match
+    ticked = {name: words(match[0]) for name, match in found.items() if match["box"] in "xX"}
+    refused = frozenset(name for name, match in found.items() if match["box"] not in " xX")
+    standing = {name: match[0] for name, match in found.items() if match["box"] != "-"}
+    within = frozenset(match["name"] for match in inside)
+    told = PageAnswers(
+        ticked, refused, lines=standing, others=others, outside=frozenset(found) - within, beside=within - instead
+    )
     gone = wanted - found.keys()
-    is_edited = page.block is not None and not page.block.is_as_written and not others
+    # A line without its name may be any of those that are gone.
+    is_unsure = any(_ITEM.match(text) for texts in others.values() for text in texts)
+    is_edited = page.block is not None and not page.block.is_as_written and not is_unsure
     if is_edited and (len(gone) == 1 or 2 * len(gone) <= len(wanted)):
-        return PageAnswers(ticked, frozenset(refused | gone), lines=standing, beside=beside)
-    return PageAnswers(ticked, frozenset(refused), len(gone), standing, others, beside)
+        return told._replace(refused=refused | gone)
+    return told._replace(lost=len(gone))
+
+
+def _by_name(lines: Iterable[str], wanted: Container[str]) -> list[re.Match[str]]:
+    return [match for match in map(_LINE.match, lines) if match and match["name"] in wanted]
+
+
+def _read_block(lines: Sequence[str]) -> tuple[list[re.Match[str]], dict[str, list[str]], frozenset[str]]:
+    """The lines of proposals, a person's own by the name they stand behind, and the names with an `instead of`."""
+    found: list[re.Match[str]] = []
+    others: dict[str, list[str]] = {}
+    instead: set[str] = set()
+    name = ""
+    for text in lines:
+        if match := _LINE.match(text):
+            found.append(match)
+            name = match["name"]
+        elif _INSTEAD.match(text):
+            instead.add(name)
+        elif text not in (_HEADING, _INTRO, _NONE) and not _HELD.fullmatch(text):
+            others.setdefault(name, []).append(text)
+    return found, {name: texts for name, texts in others.items() if any(map(str.strip, texts))}, frozenset(instead)
 
 
 def compose(
@@ -114,13 +145,17 @@ def compose(
     markers are broken.
     """
     page = read_page(path, before if before is not None else b"# Proposals\n", BLOCK)
-    texts: list[str] = []
-    for one in proposals:
+    inside = [one for one in proposals if one.name not in answers.outside]
+    texts = list(answers.others.get("", ()))
+    for one in inside:
         texts.append(answers.lines.get(one.name) or line(one))
         if one.replaces in old and one.name not in answers.beside:
             texts.append("  instead of ~~{}~~ — {}".format(*old[one.replaces]))
-    texts += answers.others
-    lines = [_HEADING, "", *([_INTRO, "", *texts] if texts else ["Nothing open."])]
+        texts += answers.others.get(one.name, ())
+    behind = {"", *(one.name for one in inside)}
+    texts += (text for name, own in answers.others.items() if name not in behind for text in own)
+    body = "\n".join(texts).strip("\n").split("\n") if texts else []
+    lines = [_HEADING, "", *([_INTRO, "", *body] if body else [_NONE])]
     if held:
         lines += ["", f"{held} more wait for another day."]
     if page.block is None and not texts and not held:
