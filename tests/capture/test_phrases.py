@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.capture.statements import SessionTurn, Statement, find_statements
+from vault_memory.capture.statements import SessionTurn, Statement, find_log_statements, find_statements
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 
@@ -264,3 +264,75 @@ def test_what_is_taken_back_at_once_is_not_kept(text: str) -> None:
         SessionTurn(3, True, "Actually no, scrap that."),
     ]
     assert find_statements(said, LANGUAGES) == []
+
+
+REFUSALS = r"""
+Don't remember this: the deal with Acme closes in May.
+Don't remember this:\nThe deal with Acme always closes in May.
+Never remember my salary, it is 5000 euros.
+never ever remember that my salary is 5000 euros
+I don't want you to remember that I called in sick on Monday.
+I'd rather this is not remembered: the deal with Acme always closes in May
+please do not save that we are selling the company, the buyer is always Acme
+Please don't put this in your notes: our lawyer is called Ines Arcadas
+none of this goes into your memory, we always pay Acme in cash
+The deal with Acme always closes in May. Don't remember that.
+The deal with Acme always closes in May. Off the record.
+Remember that we always pay Acme in cash. No wait, don't remember that.
+off the record: we always pay Acme in cash
+Keep this to yourself: Mara is leaving the team in May because she moves to Berlin
+Keep this out of your notes, the deal with Acme always closes in May
+between us, Mara never pays her invoices on time
+forget that I called in sick on Monday, I never do that
+Merk dir das nicht: der Vertrag mit Acme endet immer im Mai
+Merk dir bitte nicht, dass ich 5000 Euro verdiene.
+Bitte nicht merken: der Vertrag mit Acme endet immer im Mai
+Ich will nicht, dass du dir merkst, dass ich immer montags krank bin.
+Vergiss, dass ich immer am Montag krank bin.
+Behalt das für dich: der Vertrag mit Acme endet immer im Mai
+Ne retiens pas que mon salaire est de 5000 euros.
+Je ne veux pas que tu retiennes que je suis toujours malade le lundi.
+Ne note pas ça : le contrat avec Acme finit toujours en mai
+garde ça pour toi : le contrat avec Acme finit toujours en mai
+No recuerdes que mi salario es de 5000 euros.
+no quiero que recuerdes que siempre estoy enfermo los lunes
+no anotes esto: el contrato con Acme siempre termina en mayo
+Não guardes que o meu salário é de 5000 euros.
+não lembres que o contrato com a Acme termina sempre em maio
+não anota isso: o contrato com a Acme termina sempre em maio
+Onthoud niet dat mijn salaris 5000 euro is.
+non ricordare che il mio stipendio è di 5000 euro
+kom inte ihåg att min lön är 5000 euro
+не запоминай, что моя зарплата 5000 евро
+"""
+
+
+@pytest.mark.parametrize("text", [line.replace(r"\n", "\n") for line in REFUSALS.strip().splitlines()])
+def test_who_asks_not_to_remember_is_obeyed(text: str) -> None:
+    assert find_statements([SessionTurn(1, True, text)], LANGUAGES) == []
+    assert list(find_log_statements(text.replace("\n", " "), 1, LANGUAGES)) == []
+
+
+def test_a_later_wish_not_to_remember_takes_back_what_was_said_before() -> None:
+    said = [SessionTurn(1, True, "Remember that the deal with Acme closes in May."), SessionTurn(2, False, "Noted.")]
+    assert find_statements([*said, SessionTurn(3, True, "no, don't remember that")], LANGUAGES) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't forget that the museum is closed on Mondays",
+        "never forget: the museum is closed on Mondays",
+        "no, remember that the museum is closed on Mondays",
+        "the museum is not open on Mondays, remember that",
+        "for future reference: we never store passwords in git",
+        "Never deploy on a Friday from now on.",
+        "vergiss nicht, dass das Museum montags zu ist",
+        "n'oublie pas que le musée est fermé le lundi",
+        "no te olvides de que el museo cierra los lunes",
+        "não te esqueças de que o museu fecha às segundas",
+        "merk dir, dass wir nicht am Freitag ausliefern",
+    ],
+)
+def test_a_negation_that_is_no_refusal_asks_all_the_same(text: str) -> None:
+    assert [one.is_request for one in find_statements([SessionTurn(1, True, text)], LANGUAGES)] == [True]

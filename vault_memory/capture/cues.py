@@ -275,7 +275,7 @@ _STEMS = _joined(r"""
     an[oó]ta(?:te|lo)?|memoriza|toma nota|ten(?:lo)? (?:en cuenta|presente)|(?:no |que no )(?:te |se te )?olvides?|
     guarda(?:lo)?(?= (?:esto|eso|que))|que conste|nueva (?:regla|norma)(?=:)|lembr[ae](?:-te|-se)?|lembres?|
     anot[ae]|memoriz[ae]|registr?[ae](?= (?:isso|que|aí))|guard[ae](?= (?:isso|isto|que|bem|essa))|
-    grav[ae](?= (?:isso|que|aí))|tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)|(?:não (?:se )?)esque[çc][ae]s?|
+    grav[ae](?= (?:isso|que|aí))|tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)|(?:não (?:se |te )?)esque[çc][ae]s?|
     nova regra(?=:)|onthou(?:d)?|vergeet niet|noteer|goed om te weten|schrijf (?:\w+ )?op|ricorda(?:ti|telo)?|
     tieni (?:presente|a mente|conto)|segna(?:ti|telo)|annota(?:ti)?|prendi nota|non dimenticar[ei]|kom(?:me)? ihåg|
     glöm inte|notera|skriv upp|husk(?=e? )|glem ikke|skriv ned|zapamiętaj|pamiętaj|zanotuj|nie zapomnij|zapamatuj|
@@ -326,6 +326,47 @@ NO_REQUEST = re.compile(
 """)
 )
 """What follows a word for remembering where it asks to do something, or whether somebody remembers, or names a file."""
+
+REFUSED = re.compile(
+    _joined(r"""
+    \b(?P<forgetting>(?:don'?t|not|never|no|não|ne|n'|non|nicht|niet|inte|ikke|nie|не)
+    (?: ?(?:ever|you|te|se|bitte|just))? ?
+    (?:forget|esque[çc]|oubli|olvid|verg|dimentic|gl[öe]m|zapom|забуд)\w*)|
+    \b(?:(?P<subject>(?:i|we|they|he|she|it|ich|wir|man|je|on|nous|yo|eu)(?: (?:do|did|can|will|really|also))?) )?
+    (?:don'?t(?! you (?!dare))|not|never|nothing|none|no|nicht|nie|niemals|nichts|ne|n'|pas|jamais|non|nunca|jamás|
+    nada|não|niet|nooit|inte|ikke|не|nikdy)(?P<between>(?:(?: |, (?=dass |daß |ever |please |bitte ))
+    (?!(?:but|so|aber|mais|pero|mas)\b)[\w'-]+){0,6}?) ?\b(?:remember\w*|memori[sz]\w*|
+    (?:retain|note|save|store|log|record|file|keep|jot|write|put|add|commit)(?:d|ed)?
+    (?: down)? (?:this|that|it|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
+    (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|
+    (?:in|into|to|from|for|part of) your (?:[\w-]+ )?(?:memory|memories|notes|mind)|for the record|
+    merk(?:e|en|t|st)?|notier\w*|aufschreib\w*|(?:dir|dass du|das) (?:\w+ )?(?:speicher|behalt|behält)\w*|
+    in(?:s| dein\w*) gedächtnis|reten(?:ir|ez|u)|retien\w+|not(?:e[rz]?|es|é)|mémoris\w+|enregistr\w+|souvien\w+|
+    recuerdes?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tom(?:es?|a) nota|
+    (?:tengas?|tenhas?) (?:en cuenta|em conta)|lembr(?:es?|a|ar)|guard(?:a|ar) (?:isso|isto|que)|
+    anot(?:a|ar)|grav(?:es?|a|ar)|onthoud\w*|noteren|noteer|opschrijven|ricord\w+|memorizz\w+|annot\w+|segn\w+|
+    ihåg|notera|husk\w*|noter|запомина\w+|запомн\w+|помн\w+|запис\w+|запам'ят\w+)(?!\w)|
+    \b(?:merk|notier|behalt|speicher|schreib)(?:e|en|t)?(?: (?:dir|euch|mir|das|es|dies|davon|bitte|mal|ja|bloß|
+    mein\w* \w+)){0,4} (?:nicht|nie|nichts)(?!\w)|
+    \b(?:retiens|retenez|note[zr]?|enregistre[zr]?|mémorise[zr]?)(?:-le| ça| cela)? (?:pas|jamais)(?!\w)|
+    \b(?:onthoud?|noteer|schrijf|bewaar)(?: \w+){0,2} niet(?!\w)|
+    \b(?:kom ihåg|notera|skriv)(?: \w+)? inte(?!\w)|\b(?:husk|noter|skriv)(?: \w+)? ikke(?!\w)|
+    \bnie (?:\w+ ){0,2}(?:zapamięt\w+|pamięt\w+|zapisuj|notuj|zanotuj)|\bne(?:za)?(?:pamatuj|pisuj)(?!\w)|
+    \b(?:forget (?:that|how|why|who|where|when|my|the fact|what (?!i (?:said|wrote|told)))|
+    vergiss,? (?:dass|mein\w*|wie|wer|was|wann|wo)|oublie[zs]?,? (?:que|qu'|mon|ma|mes)|olvida,? (?:que|mi)|
+    esque[çc]e,? (?:que|o meu|a minha|meu|minha)|vergeet,? (?:dat|mijn)|dimentica (?:che|il mio|la mia)|
+    glöm att|glem at|zapomnij,? że|zapomeň,? že|забудь,? что|забудь,? що)(?= ?\w)|
+    \boff[ -]the[ -]record(?!\w)|\b(?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and)(?!\w)|
+    \b(?:keep|leave|stays?|hold) [^.!?]{0,60}?(?:to yourself|(?:out of|off) (?:your|the) (?:notes|memory|record|log)|
+    between us)(?!\w)|\b(?:bleibt|ganz|nur) unter uns|\bunter uns(?: gesagt)?(?=[,.:;!]|$)|
+    \bbehalte? \w+ für dich|\b(?:entre n(?:ous|ós|osotros)|entre tú y yo|tra (?:di )?noi)(?=[,.:;!]|$)|
+    \bgarde[sz]? [\w ]{1,20} pour (?:toi|vous)|\bguárda(?:te)?lo para ti|
+    \b(?:guarda|fica|mantém) (?:isso |isto )?(?:para (?:ti|você)|entre nós|em off)|\bhors micro|\bem off(?!\w)|
+    \bhou \w+ voor je|\bonder ons(?=[,.:;!]|$)|\btienilo per te|\bmella?[nm] oss(?=[,.:;!]|$)|
+    \b(?:między nami|mezi námi|между нами|між нами)(?!\w)
+""")
+)
+"""Asks not to remember, or to tell nobody: what is said with it is not kept."""
 
 TASK = re.compile(
     r"(?:\w+[aei]r(?:se|l[oa]s?)?) (?:el|la|los|las|os?|as?)\b|.*\bzu \w+en\W*$|(?:how|what|why|qué|cómo) "

@@ -356,6 +356,8 @@ def _requested(sentence: str) -> tuple[str, bool]:
     """What a sentence asks to remember, and whether it asks for something that it does not say itself."""
     text = _OPENING.sub("", sentence[:MAX_CHARS])
     lower = _lower(text)
+    if any(_refusals(lower)):
+        return "", False
     for request in islice(cues.REMEMBER.finditer(lower), NESTED_REQUESTS):
         clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
         lead = words_of(lower[clause : request.start()])
@@ -364,6 +366,13 @@ def _requested(sentence: str) -> tuple[str, bool]:
         if not (cues.NO_REQUEST.match(lower, request.end()) or len(lead) > LEAD_WORDS or _is_told(lead)):
             return _content(text, lower, request, clause)
     return "", False
+
+
+def _refusals(lower: str) -> Iterator[re.Match[str]]:
+    """Where somebody asks not to remember; who tells what they do not remember or note asks for nothing."""
+    for found in islice(cues.REFUSED.finditer(lower), RETRACTIONS):
+        if not found["forgetting"] and (not found["subject"] or _count(found["between"]) > 1):
+            yield found
 
 
 def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:
@@ -434,7 +443,7 @@ def words_of(text: str) -> list[str]:
 def find_log_statements(line: str, number: int, languages: tuple[str, ...]) -> Iterator[Statement]:
     """The statements that a line of a log makes: of somebody by name, what was agreed, what it says to remember."""
     name = ""
-    for sentence in split_sentences(line):
+    for sentence in () if any(_refusals(_lower(line))) else split_sentences(line):
         if name and (pronoun := cues.PRONOUN.match(sentence)):
             sentence = f"{name}{sentence[pronoun.end() :]}"
         language = cues.language_of(words_of(sentence), languages)
@@ -546,10 +555,13 @@ def _own_words(text: str) -> str:
 
 
 def is_taken_back(statement: Statement, messages: Sequence[SessionTurn]) -> bool:
-    """Whether the user took a statement back later in the session: by its words, or by the next thing they said."""
+    """Whether the user took a statement back later in the session: by its words, or by the next thing they said,
+    or asked in the same message that something be not remembered."""
     own = _telling(statement.sentence)
     later = [said.text for said in messages if said.by_user and said.number > statement.message]
     same = next((said.text for said in messages if said.number == statement.message), "")
+    if not statement.is_request and any(_refusals(_lower(_ends(same)))):
+        return True
     return any(
         _takes_back(text, retraction, own, is_next=place < 2)
         for place, text in enumerate(map(_ends, [same.rpartition(statement.sentence)[2], *later]))
@@ -559,6 +571,7 @@ def is_taken_back(statement: Statement, messages: Sequence[SessionTurn]) -> bool
 
 def _retractions(lower: str, *, is_next: bool) -> Iterator[re.Match[str]]:
     yield from islice(cues.RETRACTION.finditer(lower), RETRACTIONS)
+    yield from _refusals(lower)
     if is_next and (interruption := cues.INTERRUPTION.search(lower, 0, AT_ONCE_CHARS)):
         yield interruption
 
