@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from reflecting import block, reflected, texts
+from sample import call
 from vaults import fill, put
 
 from vault_memory.reflect import entity_page
@@ -230,6 +231,18 @@ def test_who_has_a_page(tmp_path: Path, notes: dict[str, str], expected: list[st
     root = fill(tmp_path / "v", notes)
     reflected(root)
     assert [Path(path).stem for path in pages(root)] == expected
+
+
+def test_the_message_a_line_was_captured_from_is_cited_in_the_log_alone(tmp_path: Path) -> None:
+    said = "— sessions/claude-code/11111111-aaaa-4bbb-8ccc-222222222222#m19"
+    logs = {"2025-11-03": log(f"W @Nora: Rows. {said}"), "2025-11-04": log(f"O(c=0.9) @Nora: Likes boats. {said}")}
+    root = fill(tmp_path / "v", {f"memory/{day}.md": text for day, text in logs.items()})
+    reflected(root)
+    assert "Likes boats — [[2025-11-04]] L" in texts(root)["bank/entities/Nora.md"].decode()
+    assert not [path for path, text in texts(root).items() if b"sessions/" in text and path.startswith("bank/")]
+    shown = call("--vault", str(root), "entity", "Nora").out
+    assert "Rows.  (memory/2025-11-03.md#L" in shown and "sessions/" not in shown
+    assert said.encode() in texts(root)["memory/2025-11-03.md"]
 
 
 def test_aliases_and_speakers_are_on_one_page(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class Fact(NamedTuple):
     kind: str
     """world, experience, opinion or observation."""
     text: str
-    """The narrative, links and mentions as they were written."""
+    """The narrative, links and mentions as they were written, without the message it was captured from."""
     path: str
     line: int
     """Where it begins, 1-based."""

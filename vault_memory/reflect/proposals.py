@@ -358,7 +358,7 @@ def _is_said(fact: Fact, said: Iterable[str], inputs: ProposalInputs) -> bool:
 
 
 def _quotable(fact: Fact, inputs: ProposalInputs) -> str:
-    text = fact_text.readable(fact_text.without_citation(fact.text), inputs.context.exists).replace('"', "'")
+    text = fact_text.readable(fact.text, inputs.context.exists).replace('"', "'")
     names = [name for slug in fact.subjects for name in inputs.names(slug)]
     is_named = any(name.casefold() in text.casefold() for name in names)
     return text if is_named or not fact.subjects else f"{inputs.context.link_entity(fact.subjects[0])}: {text}"
