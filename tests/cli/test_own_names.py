@@ -124,7 +124,7 @@ def told(home: Path, layout: Layout) -> Story:
     "layout",
     [
         Layout("Wissen", "Kern.md", "Tage"), Layout("Mein Wissen", "Mein Wissen/Kern.md", "Mein Wissen/Tage/Logs"),
-        Layout("Alles", "Alles/Kern.md", "Alles"),
+        Layout("Alles/Wissen", "Alles/Kern.md", "Alles"),
     ],
     ids=["names", "folders", "one folder"],
 )  # fmt: skip
@@ -206,3 +206,45 @@ def test_a_name_that_is_no_plain_path_is_refused(tmp_path: Path, name: str) -> N
         refused = call("init", str(tmp_path / "v"), option, f"{name}.md" if name and option == "--core" else name)
         assert refused.code == 2 and "inside the vault" in refused.err
     assert not (tmp_path / "v").exists()
+
+
+@pytest.mark.parametrize(
+    ("core", "daily", "bank", "wrong"),
+    [
+        ("memory.md", "D", "D/", "`D` would hold daily notes and the pages"),
+        ("memory.md", "./D", "D", "`./D` would hold daily notes and the pages"),
+        ("memory.md", "D/summaries", "D", "`D/summaries` would hold daily notes and the pages"),
+        ("B/opinions.md", "D", "B", "`B/opinions.md` would be the core and a page"),
+        ("B/entities/Me.md", "D", "B", "`B/entities/Me.md` would be the core and a page"),
+        ("B/core.md", "B/days", "B", ""),
+        ("memory.md", "D", "D/pages", ""),
+    ],
+)
+def test_one_name_for_two_things_is_refused(tmp_path: Path, core: str, daily: str, bank: str, wrong: str) -> None:
+    with at_home(tmp_path):
+        got = call("init", str(tmp_path / "v"), "--core", core, "--daily-folder", daily, "--bank", bank)
+        assert (got.code == 2, (tmp_path / "v").exists()) == (bool(wrong), not wrong)
+        assert wrong in got.err and ("Give one of them another name." in got.err) == bool(wrong)
+        names = f'core = "{core}"\ndaily_folder = "{daily}"\nbank = "{bank}"\n'
+        put(tmp_path / "v", ".memory/config.toml", f"[vault]\n{names}")
+        assert ("would " in call("--vault", str(tmp_path / "v"), "doctor").out) == bool(wrong)
+
+
+def test_answering_with_one_name_for_two_things_is_refused(tmp_path: Path) -> None:
+    with at_home(tmp_path), working_in(tmp_path):
+        shown = screen("init", "v", typed="D\nD\n\n", columns=200)
+    assert "`D` would hold daily notes and the pages" in shown and not (tmp_path / "v").exists()
+
+
+def test_init_says_that_the_folder_for_pages_holds_notes_of_ones_own(tmp_path: Path) -> None:
+    root = tmp_path / "v"
+    put(root, "bank/proposals.md", "Offer a credit of 5000.\n")
+    put(root, "bank/entities/Odd.md", "<!-- memory:begin facts -->\n<!-- memory:end facts sha=1a2b3c4d -->\n")
+    with at_home(tmp_path):
+        for more in (["--dry-run"], []):
+            said = call("init", str(root), *more).err
+            assert "bank/ holds 1 note of your own, such as bank/proposals.md" in said
+            assert '--bank "bank-pages"' in said
+        assert "of your own" not in call("init", str(root)).err
+        (root / ".memory/config.toml").unlink()
+        assert "of your own" not in call("init", str(root), "--bank", "pages").err

@@ -19,7 +19,7 @@ from vault_memory.search import request
 from vault_memory.search.get import open_named, parse_span
 from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.vault import locations
-from vault_memory.vault.safe_files import make_private, private
+from vault_memory.vault.safe_files import make_private, private, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,9 +55,16 @@ def init(shared: Shared, path: str | None, dry_run: bool, **options: str | None)
     if named and has_settings:
         lines = " and ".join(_setting_lines(named))
         raise UsageError(f"{root / SETTINGS} already exists.", f"Write {lines} below [vault] in it.")
-    if shared.can_ask() and not has_settings:
-        named |= _ask_names({key: name for key, name in layout._asdict().items() if key not in named})
     layout = layout._replace(**named)
+    if not has_settings:
+        _say_own_notes(shared, root, layout)
+        if shared.can_ask():
+            first, named = layout, named | _ask_names({k: v for k, v in layout._asdict().items() if k not in named})
+            layout = layout._replace(**named)
+            if layout.bank != first.bank:
+                _say_own_notes(shared, root, layout)
+    if layout.clash:
+        raise UsageError(f"{layout.clash} Nothing was created.", "Give one of them another name.")
     wanted = {
         layout.core: "memory.md", layout.world: "bank/world.md", layout.experience: "bank/experience.md",
         layout.opinions: "bank/opinions.md", layout.proposals: "bank/proposals.md", SETTINGS: "config.toml",
@@ -109,6 +116,27 @@ def _layout_of(root: Path) -> Layout:
         )
     new = Layout(config.bank_folder, config.core_file, (config.daily_folder or STANDARD.daily_folder).strip("/"))
     return vault.layout if vault else new
+
+
+def _say_own_notes(shared: Shared, root: Path, layout: Layout) -> None:
+    """Say that the folder for pages holds notes that reflect did not make, and how to choose another."""
+    paths = (Path(folder, name) for folder, _, names in os.walk(root / layout.bank) for name in sorted(names))
+    own = [path.relative_to(root).as_posix() for path in paths if path.suffix == ".md" and not _is_made(path)]
+    own = [path for path in own if layout.is_page(path)]
+    if own:
+        other = f'"{layout.bank}-pages"'
+        shared.note(
+            f"{clean(layout.bank)}/ holds {plural(len(own), 'note')} of your own, such as {place(own[0])}:"
+            " the pages that are made from facts would lie among them. For a folder of their own choose another name:"
+            f" --bank {clean(other)}, or bank = {clean(other)} below [vault] in {SETTINGS}."
+        )
+
+
+def _is_made(path: Path) -> bool:
+    try:
+        return b"<!-- memory:begin " in read_regular(path)
+    except OSError:
+        return False
 
 
 def _ask_names(names: "Mapping[str, str]") -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Where a vault keeps its pages, its core and its daily notes, as its settings name them. Pure."""
 
+import posixpath
 from typing import NamedTuple
 
 
@@ -44,6 +45,18 @@ class Layout(NamedTuple):
     def summary(self, name: str) -> str:
         """The path of a period's page, by the period's name."""
         return f"{self.summaries}{name}.md"
+
+    @property
+    def clash(self) -> str:
+        """In a sentence, what would be two things at once: a log among generated pages, or the core one; else ""."""
+        bank, core = (posixpath.normpath(name).casefold() for name in (self.bank, self.core))
+        daily = f"{posixpath.normpath(self.daily_folder or '.')}/".casefold()
+        if daily == f"{bank}/" or daily.startswith((f"{bank}/entities/", f"{bank}/summaries/")):
+            return f"`{self.daily_folder}` would hold daily notes and the pages made from them."
+        made = (self.world, self.experience, self.opinions, self.proposals)
+        if core in map(str.casefold, made) or core.startswith((f"{bank}/entities/", f"{bank}/summaries/")):
+            return f"`{self.core}` would be the core and a page that is made from notes."
+        return ""
 
     def is_page(self, path: str) -> bool:
         """Whether a path lies in the bank, and is no daily note there."""
