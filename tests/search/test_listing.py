@@ -97,8 +97,34 @@ def test_a_link_to_no_heading_is_a_question(tmp_path: Path) -> None:
 
 
 def test_what_is_only_proposed_is_not_quoted(tmp_path: Path) -> None:
-    proposals = "# Proposals\n\nTick what is to be written.\n\n- [ ] W @Lea: Keeps bees in the orchard. ^p-1a2b3c4d\n"
+    proposed = "Tick what is to be written.\n\n- [ ] W @Lea: Keeps bees in the orchard. ^p-1a2b3c4d\n"
+    proposals = f"# Proposals\n\n<!-- memory:begin proposals -->\n{proposed}<!-- memory:end proposals sha=1a2b3c4d -->\n"
     root = str(fill(tmp_path / "vault", {"bank/proposals.md": proposals, "a.md": "- Lea sold honey of her bees.\n"}))
     for more in ([], ["--all"], ["--budget", "900"]):
         document = json.loads(call("--vault", root, "recall", "Does Lea keep bees?", "--json", *more).out)
         assert [result["path"] for result in document["results"]] == ["a.md"]
+
+
+def test_a_persons_own_words_on_the_page_of_proposals_are_quoted(tmp_path: Path) -> None:
+    root = str(fill(tmp_path / "vault", {"bank/proposals.md": "# Proposals\n\nOffer the bank a credit of 5000.\n"}))
+    document = json.loads(call("--vault", root, "recall", "credit 5000", "--json").out)
+    assert [result["content"] for result in document["results"]] == ["Offer the bank a credit of 5000."]
+
+
+def test_what_the_templates_say_is_no_answer(tmp_path: Path) -> None:
+    root = str(tmp_path / "vault")
+    call("init", root)
+    page = "---\naliases: []\n---\n# Work\n\nWork begins at nine.\n"
+    fill(tmp_path / "vault", {"bank/entities/Work.md": page, "a.md": "---\naliases: [job]\n---\n%% work %%\n"})
+    said = call("--vault", root, "recall", "when do I work, and what works?").out
+    assert "Work begins at nine." in said and "aliases: []" not in said and "Example" not in said
+    assert "%% work %%" in said and "Example" in call("--vault", root, "recall", "--all", "what works").out
+
+
+def test_an_unknown_entity_lists_nothing_and_is_said_to_be_unknown(tmp_path: Path) -> None:
+    notes = {"a.md": "Nobody has paid for the CRDT.\n", "b.md": "See [[Somebody]] on the CRDT.\n"}
+    root = str(fill(tmp_path / "vault", notes))
+    for words in ([], ["CRDT"]):
+        got = call("--vault", root, "recall", *words, "--entity", "Nobody")
+        assert got.out == "" and "no entity called Nobody" in got.err
+        assert "See [[Somebody]]" in call("--vault", root, "recall", *words, "--entity", "Somebody").out

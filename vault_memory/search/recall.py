@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.note import Heading, HeadingPaths, decoded_lines
+from vault_memory.markdown.note import ASIDE, Heading, HeadingPaths, decoded_lines
 from vault_memory.search import pack, relevance_gate
 from vault_memory.search.answer import CLOSEST, Answer, Request, Result, Understanding
 from vault_memory.search.candidates import Finder
@@ -19,7 +19,7 @@ from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import Bounds
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, ATTACHMENT, Candidate, Filters, Store
+from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Filters, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -95,15 +95,14 @@ class Recall:
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
         filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen
+        unknown = [name for name in filters.entities if not _is_known(finder, name)]
         allowed = finder.totals.passages
         if any(filters):
             slugs = [slug for name in filters.entities for slug in names.slugs(name)]
-            forms = [form for name in filters.entities for form in names.forms(name)]
+            forms = [form for name in filters.entities if name not in unknown for form in names.forms(name)]
             allowed = finder.search.restrict(filters, slugs, forms)
         found = finder.find(understand(request))
-        unknown = [name for name in filters.entities if names.shown(names.canonical(name)) is None]
-        why = "there is no entity called {}; only notes containing that word were searched"
-        unmet = [*(("entity", why.format(name)) for name in unknown), *found.degraded]
+        unmet = [*(("entity", f"there is no entity called {name}") for name in unknown), *found.degraded]
         if not allowed and any(request.filters):
             unmet = [each for each in unmet if each[0] != "lexical"] + [("filters", _nothing_passes(request.filters))]
         ranking = rank(found._replace(degraded=unmet), finder)
@@ -163,11 +162,10 @@ class Recall:
         """What fits of the ranking, which loses what is not to be shown; how much was left out and why; and of an
         earlier day what is not known to be of it."""
         query, notes, past = ranking.candidates.query, ranking.notes, self._past
-        proposals = self._store.layout.proposals
         found = [ranking.passages[i] for i in ranking.scores]
         if past:
             found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
-        found = [each for each in found if notes[each.note_id].path != proposals]  # nobody has said yes to it
+        found = [each for each in found if self._is_said(each, notes[each.note_id].path, request)]
         if request.self_contained:
             found = list(filter(relevance_gate.tells, found))
         asks_for_all = request.all or query.window or not (request.k or request.self_contained)
@@ -192,6 +190,14 @@ class Recall:
         if past:
             unsure += past.say_unknown([unknown[p[0].id] for p in packed.places if p[0].id in unknown])
         return ranking, packed, omitted, unsure
+
+    def _is_said(self, passage: Candidate, path: str, request: Request) -> bool:
+        """Whether somebody said it: not what is only proposed, nor what the templates say of the pages they made."""
+        layout = self._store.layout
+        if path == layout.proposals and passage.kind == PAGE:
+            return False
+        is_ours = layout.is_page(path) or path in layout.cores
+        return request.all or not is_ours or passage.section != ASIDE or relevance_gate.tells(passage)
 
     # --- citing ------------------------------------------------------------------------------------------------------
 
@@ -254,6 +260,14 @@ class Recall:
 def _as_written(words: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Case folded words as the question has them."""
     return tuple(name for name in names if name.casefold() in words)
+
+
+def _is_known(finder: Finder, name: str) -> bool:
+    """Whether somebody is mentioned, has a page or is linked to, by this name or another of theirs."""
+    names = finder.names
+    known = names.canonical(name)
+    linked = (entities.link_name(target) for target, *_ in note_queries.link_targets(finder.store, True))
+    return names.shown(known) is not None or any(names.canonical(target) == known for target in linked)
 
 
 def _nothing_passes(filters: Filters) -> str:
