@@ -98,7 +98,8 @@ def test_a_link_to_no_heading_is_a_question(tmp_path: Path) -> None:
 
 def test_what_is_only_proposed_is_not_quoted(tmp_path: Path) -> None:
     proposed = "Tick what is to be written.\n\n- [ ] W @Lea: Keeps bees in the orchard. ^p-1a2b3c4d\n"
-    proposals = f"# Proposals\n\n<!-- memory:begin proposals -->\n{proposed}<!-- memory:end proposals sha=1a2b3c4d -->\n"
+    marked = f"<!-- memory:begin proposals -->\n{proposed}<!-- memory:end proposals sha=1a2b3c4d -->\n"
+    proposals = f"# Proposals\n\n{marked}"
     root = str(fill(tmp_path / "vault", {"bank/proposals.md": proposals, "a.md": "- Lea sold honey of her bees.\n"}))
     for more in ([], ["--all"], ["--budget", "900"]):
         document = json.loads(call("--vault", root, "recall", "Does Lea keep bees?", "--json", *more).out)

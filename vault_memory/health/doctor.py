@@ -104,7 +104,7 @@ def _settings(memory: "Federation", walk: Walk) -> Iterator[Check]:
     for sentence in config.unknown:
         yield Check("settings", "warning", sentence, "It has no effect: correct its name or delete it.")
     if clash := memory.vault.layout.clash:
-        yield Check("settings", "warning", clash, "Give one of them another name below [vault] in the vault's settings.")
+        yield Check("settings", "warning", clash, "Give one of them another name below [vault] in its settings.")
     # What may open or shut more than was meant: folders that are not there, names of several projects.
     paths = [f"{folder_key(path)}/" for path in walk.files] if config.folder_scopes else []
     for folder, scope in config.folder_scopes:
