@@ -10,7 +10,7 @@ from vaults import fill, memory, run
 from vault_memory.memory import Memory
 from vault_memory.search import relevance_gate
 from vault_memory.search.answer import Answer, Request
-from vault_memory.search.everyday import PROMPTS
+from vault_memory.search.background_prompts import PROMPTS
 
 DAYS = {
     f"memory/2025-11-{day:02}.md": f"- Rowed to the island with Bo, {what}.\n- Paid {day} kr for {what} at the quay.\n"

@@ -381,7 +381,7 @@ def _transcript_end(path: str) -> list[bytes]:
 
 def _typed(lines: Iterable[bytes]) -> Iterator[str]:
     """What a session's user typed, by the lines of a transcript."""
-    from vault_memory.sessions.tools import SPEAKERS, read_claude_code
+    from vault_memory.sessions.readers import SPEAKERS, read_claude_code
 
     said = (message for message in map(read_claude_code, lines) if message and message.speaker == SPEAKERS["user"])
     return (message.text for message in said)

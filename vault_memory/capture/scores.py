@@ -1,4 +1,4 @@
-"""Decides whether a statement is worth keeping: the gating scalar and the admission score. Pure functions.
+"""Scores by which judge.py decides what is worth keeping: the gating scalar and the admission score. Pure functions.
 
 The gate is libravdb 1.4.4's, the admission AMAC-v1 of memory-lancedb-pro. One weak spot of the latter is closed: in
 its balanced preset the prior of a category alone reaches the score below which all is rejected, so that nothing but

@@ -16,7 +16,7 @@ from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
 from vault_memory.markdown import facts, provenance, scopes
 from vault_memory.markdown.note import TEXT, Note, speaker
-from vault_memory.sessions import ledger, projects, tools, transcript
+from vault_memory.sessions import ledger, projects, readers, transcript
 from vault_memory.sessions.transcript import Message
 from vault_memory.text import daily_notes
 from vault_memory.text.scope_syntax import Folders
@@ -194,7 +194,7 @@ def _readable(line: str) -> str:
 
 def tool_messages(session: CapturedSession, config: Config, environ: Mapping[str, str]) -> dict[int, Message]:
     """A session's messages as its tool has them, by their numbers; none where its transcript is gone."""
-    listing = tools.list_transcripts(session.tool, tools.tool_folder(session.tool, config, environ))
+    listing = readers.list_transcripts(session.tool, readers.tool_folder(session.tool, config, environ))
     found: dict[int, Message] = {}
     for source in listing.sources:
         if source.key == session.key:

@@ -334,11 +334,11 @@ def forget(memory: "Federation", name: str) -> Check:
 
 def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """Texts of agents' sessions: how many, of which folders, and those that nobody wants any more."""
-    from vault_memory.sessions import session_root, tools
+    from vault_memory.sessions import readers, session_root
 
     if found := state_of.sessions(memory):
         for tool in found["tools"]:
-            folder = tools.tool_folder(tool, memory.config, os.environ)
+            folder = readers.tool_folder(tool, memory.config, os.environ)
             if not folder.is_dir():
                 what = f"there is no folder {folder}, so nothing of {tool} is read"
                 yield Check("sessions", "notice", what, "Correct `sessions` in your settings if it is elsewhere.")

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.markdown.claim_order import ANY, CHANGES, COUNTRIES, ENDS, PLANNED, SAID, STATES, Claim
 from vault_memory.markdown.fact_text import sentence
+from vault_memory.markdown.replaced_claims import ANY, CHANGES, COUNTRIES, ENDS, PLANNED, SAID, STATES, Claim
 from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import MONTH_NAMES, WEEKDAY_NAMES
 

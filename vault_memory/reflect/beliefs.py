@@ -15,11 +15,11 @@ from functools import cached_property, lru_cache
 from itertools import islice
 
 from vault_memory.errors import RemoteError
-from vault_memory.markdown.claim_order import supersedes
 from vault_memory.markdown.claims import claims
 from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.fact_text import EvidenceSource, Sentence, sentence, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE
+from vault_memory.markdown.replaced_claims import supersedes
 from vault_memory.reflect.blocks import fact_name
 from vault_memory.reflect.confidence import (
     CONTRADICTS,

@@ -16,7 +16,7 @@ from itertools import chain
 from operator import add, itemgetter, mul
 from typing import Any, NamedTuple
 
-from vault_memory.markdown import claim_order
+from vault_memory.markdown import replaced_claims
 from vault_memory.markdown.note import ASIDE, speaker
 from vault_memory.search import decay
 from vault_memory.search.candidates import Candidates, Finder, inverse_frequency, neighbours
@@ -519,7 +519,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
         age = {"age": round(ages[passage_id], 4)} if passage_id in ages else {}
         return {**why, "boosts": {**why["boosts"], **age}}
 
-    scores = claim_order.reordered(aged | dict.fromkeys(brought, least), behind)
+    scores = replaced_claims.reordered(aged | dict.fromkeys(brought, least), behind)
     settling = frozenset(behind.values())
     if ages and request.mode != "semantic":
         best = [ranking.passages[i] for i in list(scores)[:BEST_LINES]]
@@ -603,7 +603,7 @@ def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ra
     scored = presets.score(ranking.candidates, ranking.lives, judged)
     places = {i: -float(place) for place, i in enumerate(scored.scores)}
     return ranking._replace(
-        scores={i: scored.scores[i] for i in claim_order.reordered(places, ranking.behind)},
+        scores={i: scored.scores[i] for i in replaced_claims.reordered(places, ranking.behind)},
         steps=lambda i: {"preset": preset, "steps": {step: round(x, 4) for step, x in scored.steps[i].items()}},
         below_threshold=scored.below_threshold,
     )

@@ -3,8 +3,8 @@
 A word counts by how much it tells in general, which the length of its vector in the builtin embedder says; one that is
 not whole there (a rare word, another language's) by its rarity in the notes, or wholly if it has more than letters or
 is the name of an entity. A question's figure is mostly the share of its words' weight that one passage holds, with its
-neighbours and its note's title. What `everyday.PROMPTS` reach, which have to do with no notes, sets the least figures:
-in notes about programming a prompt about code must reach more.
+neighbours and its note's title. What `PROMPTS` of background_prompts.py reach, which have to do with no notes,
+sets the least figures: in notes about programming a prompt about code must reach more.
 
 Which passages are fit to be handed over unasked, since they tell something by themselves, is said here too.
 """
@@ -18,8 +18,8 @@ from typing import NamedTuple
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.markdown.note import ASIDE
 from vault_memory.search.answer import Request
+from vault_memory.search.background_prompts import PROMPTS
 from vault_memory.search.candidates import FILE, Candidates, Finder, inverse_frequency, neighbours
-from vault_memory.search.everyday import PROMPTS
 from vault_memory.search.query import phrases_of, understand
 from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Store
 from vault_memory.text import terms
@@ -60,7 +60,7 @@ _OF_THE_FILE = re.compile(
 class Bounds(NamedTuple):
     """The least figures of a question nobody asked, and of one that somebody asked, for the notes to know of it.
 
-    Each lies halfway between what `everyday.PROMPTS` reach (that share of them) in these notes and what is usual.
+    Each lies halfway between what `PROMPTS` reach (that share of them) in these notes and what is usual.
     """
 
     unasked: float

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from vault_memory.config import Config
 from vault_memory.search.answer import SESSION, Request, Result
 from vault_memory.search.get import Excerpt
-from vault_memory.sessions import ledger, tools, transcript
+from vault_memory.sessions import ledger, readers, transcript
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.startup import TOOLS
 from vault_memory.text.layout import STANDARD
@@ -143,7 +143,7 @@ def unwanted_texts(config: Config, environ: Mapping[str, str]) -> UnwantedTexts:
         texts += sum(1 for _ in (home / tool).glob("*.md"))
         known = ledger.load(ledger.state_file(home, tool))
         with suppress(OSError):
-            sources = tools.list_transcripts(tool, tools.tool_folder(tool, config, environ)).sources
+            sources = readers.list_transcripts(tool, readers.tool_folder(tool, config, environ)).sources
             there += sum(1 for source in sources if source.key in known and known[source.key].messages)
     size = sum(ledger.bytes_below(home / tool) for tool in off) if config.sessions_tools else ledger.bytes_below(home)
     return UnwantedTexts(off, texts, max(texts - there, 0), size, home)

@@ -22,9 +22,9 @@ from typing import BinaryIO
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
-from vault_memory.sessions import ledger, projects, tools, transcript
+from vault_memory.sessions import ledger, projects, readers, transcript
 from vault_memory.sessions.ledger import TranscriptState
-from vault_memory.sessions.tools import Listing, Reading, Transcript
+from vault_memory.sessions.readers import Listing, Reading, Transcript
 from vault_memory.sessions.transcript import Message
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
@@ -104,7 +104,7 @@ def count_behind(config: Config, environ: Mapping[str, str]) -> int:
     home, found = ledger.folder(environ), 0
     for tool in config.sessions_tools:
         with contextlib.suppress(OSError):
-            sources = tools.list_transcripts(tool, tools.tool_folder(tool, config, environ)).sources
+            sources = readers.list_transcripts(tool, readers.tool_folder(tool, config, environ)).sources
             found += _count_behind(sources, ledger.load(ledger.state_file(home, tool)), home)
     return found
 
@@ -134,7 +134,7 @@ class _ToolSync:
 
     def __init__(self, tool: str, config: Config, environ: Mapping[str, str], report: SyncReport) -> None:
         self._tool, self._config, self._environ, self._report = tool, config, environ, report
-        self._root, self._home = tools.tool_folder(tool, config, environ), ledger.folder(environ)
+        self._root, self._home = readers.tool_folder(tool, config, environ), ledger.folder(environ)
         self._ledger = ledger.state_file(self._home, tool)
         self._known = ledger.load(self._ledger)
         self._names = {each.path for each in self._known.values()}
@@ -146,7 +146,7 @@ class _ToolSync:
         make_private(self._home / self._tool)
         for part in (self._home / self._tool).glob(".*.part"):  # of a sync that was killed
             part.unlink(missing_ok=True)
-        found = tools.list_transcripts(self._tool, self._root)
+        found = readers.list_transcripts(self._tool, self._root)
         if found.unreadable:
             self._report.problems.append(f"parts of {self._root} cannot be read: what is known of them stays")
         if found.is_gone or (self._known and not found.sources):

@@ -1,6 +1,6 @@
 """Finds dates in questions, options and facts. Pure; nothing here raises, whatever the text.
 
-The expressions come from `spans`; here the words around one decide. Precision comes first: a wrong window
+The expressions come from date_grammar.py; here the words around one decide. Precision comes first: a wrong window
 hides the right answer, a missed one only fails to help.
 """
 
@@ -56,7 +56,7 @@ _FACT_LEADS = ("in", "during", "throughout", "between", "from")
 _REPEATS = frozenset({"every", "each", "annually", "yearly", "annual", "weekly", "monthly"})
 
 AHEAD, PAST, NEAR = "ahead", "before", "near"
-"""Modes of `spans.resolve`."""
+"""Modes of `resolve`."""
 
 # "does Will come?" names him; at the beginning it asks.
 _SURELY_AHEAD = (

@@ -1,7 +1,7 @@
 """The English grammar of dates: which expression starts at a word of a text. Pure.
 
 One table says which reader may start at a word. A reader answers what it found and, as `sort`, how sure it is; whether
-the words around let a doubtful one count is for `dates` to say.
+the words around let a doubtful one count is for date_finder.py to say.
 """
 
 import re

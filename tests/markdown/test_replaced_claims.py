@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from steps import steps
 from vaults import fill, memory
 
-from vault_memory.markdown import claim_order
-from vault_memory.markdown.claim_order import DatedClaim
+from vault_memory.markdown import replaced_claims
 from vault_memory.markdown.claims import claims
 from vault_memory.markdown.facts import facts
 from vault_memory.markdown.note import Problem
 from vault_memory.markdown.parse import parse
+from vault_memory.markdown.replaced_claims import DatedClaim
 
 DAY = 740_000
 
@@ -32,7 +32,7 @@ def told(key: int, head: str, text: str, day: int, kind: str = "world", since: i
 def replaced(head: str, *texts: str) -> dict[int, int]:
     """Which of these facts of one subject, told a month apart, is replaced by which."""
     every = [claim for i, text in enumerate(texts) for claim in told(i, head, text, DAY + 30 * i)]
-    return claim_order.successors(every, DAY + 1000)
+    return replaced_claims.successors(every, DAY + 1000)
 
 
 REPLACED = [
@@ -109,22 +109,22 @@ def test_what_was_said_again_since_holds() -> None:
 
 def test_an_experience_ends_a_claim_but_is_none() -> None:
     moved = told(2, "Peter", "Switched from vim to Helix.", DAY + 9, "experience")
-    assert claim_order.successors([*told(1, "Peter", "Uses vim.", DAY), *moved], DAY + 99) == {1: 2}
+    assert replaced_claims.successors([*told(1, "Peter", "Uses vim.", DAY), *moved], DAY + 99) == {1: 2}
     assert told(3, "Peter", "Uses vim.", DAY, "experience") == []
 
 
 def test_what_holds_later_replaces_nothing_yet() -> None:
     pair = [*told(1, "Peter", "Lives in Malmö.", DAY), *told(2, "Peter", "Moves to Lund.", DAY + 5, since=DAY + 20)]
-    assert claim_order.successors(pair, DAY + 19) == {}
-    assert claim_order.successors(pair, DAY + 20) == {1: 2}
+    assert replaced_claims.successors(pair, DAY + 19) == {}
+    assert replaced_claims.successors(pair, DAY + 20) == {1: 2}
 
 
 @pytest.mark.parametrize("newer", ["Lives in Bern from 2030.", "Lives in Bern from May 2030."])
 def test_what_a_sentence_says_to_begin_later_counts_from_then(newer: str) -> None:
     begins = date(2030, 5 if "May" in newer else 1, 1).toordinal()
     pair = [*told(1, "Peter", "Lives in Lund.", DAY), *told(2, "Peter", newer, DAY + 30)]
-    assert claim_order.successors(pair, begins - 1) == {}
-    assert claim_order.successors(pair, begins) == {1: 2}
+    assert replaced_claims.successors(pair, begins - 1) == {}
+    assert replaced_claims.successors(pair, begins) == {1: 2}
 
 
 @pytest.mark.parametrize("text", ["Lives in Bern until the end of May 2025.", "Works at Bosch from June."])
@@ -135,7 +135,7 @@ def test_a_beginning_that_nothing_dates_and_an_end_claim_nothing(text: str) -> N
 def test_what_held_earlier_replaces_nothing() -> None:
     """DatedClaim later, of an earlier time: neither is known to be the newer."""
     pair = [*told(1, "Peter", "Lives in Malmö.", DAY), *told(2, "Peter", "Lives in Lund.", DAY + 5, since=DAY - 900)]
-    assert claim_order.successors(pair, DAY + 99) == {}
+    assert replaced_claims.successors(pair, DAY + 99) == {}
 
 
 def undated(key: int, text: str, note: int = 7) -> list[DatedClaim]:
@@ -144,33 +144,36 @@ def undated(key: int, text: str, note: int = 7) -> list[DatedClaim]:
 
 def test_a_dated_change_is_newer_than_what_has_no_day() -> None:
     old = undated(1, "Lives in Oslo.")
-    assert claim_order.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY)], DAY) == {1: 2}
-    assert claim_order.successors([*old, *told(2, "Anna", "Moved to Bergen.", DAY)], DAY) == {1: 2}
-    assert claim_order.successors([*old, *told(2, "Anna", "Lives in Bergen.", DAY)], DAY) == {}
+    assert replaced_claims.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY)], DAY) == {1: 2}
+    assert replaced_claims.successors([*old, *told(2, "Anna", "Moved to Bergen.", DAY)], DAY) == {1: 2}
+    assert replaced_claims.successors([*old, *told(2, "Anna", "Lives in Bergen.", DAY)], DAY) == {}
     vim = undated(1, "Uses vim.")
-    assert claim_order.successors([*vim, *told(2, "Anna", "No longer uses vim.", DAY)], DAY) == {1: 2}
+    assert replaced_claims.successors([*vim, *told(2, "Anna", "No longer uses vim.", DAY)], DAY) == {1: 2}
     again = told(3, "Anna", "Lives in Oslo.", DAY + 9)
-    assert claim_order.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY), *again], DAY + 9).get(1) is None
+    assert (
+        replaced_claims.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY), *again], DAY + 9).get(1)
+        is None
+    )
 
 
 def test_in_one_undated_note_a_later_line_that_tells_of_a_change_decides() -> None:
     old, plain, change = (undated(n, text) for n, text in enumerate(
         ("Lives in Oslo.", "Lives in Bergen.", "Now lives in Bergen."), 1
     ))  # fmt: skip
-    assert claim_order.successors([*old, *plain], DAY) == {}
-    assert claim_order.successors([*old, *change], DAY) == {1: 3}
-    assert claim_order.successors([*old, *undated(3, "Now lives in Bergen.", note=8)], DAY) == {}
+    assert replaced_claims.successors([*old, *plain], DAY) == {}
+    assert replaced_claims.successors([*old, *change], DAY) == {1: 3}
+    assert replaced_claims.successors([*old, *undated(3, "Now lives in Bergen.", note=8)], DAY) == {}
     above = [one._replace(line=9) for one in old]
-    assert claim_order.successors([*above, *change], DAY) == {}
+    assert replaced_claims.successors([*above, *change], DAY) == {}
 
 
 def test_of_one_day_the_line_decides_in_one_note_only() -> None:
     first, second = told(1, "Peter", "Lives in Malmö.", DAY), told(2, "Peter", "Lives in Lund.", DAY)
     together = [one._replace(note=7) for one in (*first, *second)]
-    assert claim_order.successors(together, DAY) == {1: 2}
-    assert claim_order.successors([*first, *second], DAY) == {}
+    assert replaced_claims.successors(together, DAY) == {1: 2}
+    assert replaced_claims.successors([*first, *second], DAY) == {}
     turned = [one._replace(since=DAY + 3) if one.key == 1 else one for one in together]
-    assert claim_order.successors(turned, DAY + 3) == {2: 1}
+    assert replaced_claims.successors(turned, DAY + 3) == {2: 1}
 
 
 words = st.sampled_from(["Peter", "lives", "in", "works", "at", "prefers", "uses", "Bern", "tea", "now", "instead",
@@ -197,7 +200,7 @@ def test_twice_as_many_claims_take_about_twice_the_steps(text: str, day: int | N
         ]
         assert len(every) >= count
         return steps(
-            lambda: claim_order.reordered(dict.fromkeys(range(count), 1.0), claim_order.successors(every, DAY))
+            lambda: replaced_claims.reordered(dict.fromkeys(range(count), 1.0), replaced_claims.successors(every, DAY))
         )
 
     assert taken(800) < 3 * taken(400)
@@ -206,8 +209,8 @@ def test_twice_as_many_claims_take_about_twice_the_steps(text: str, day: int | N
 def test_a_long_chain_is_put_in_order_at_once() -> None:
     chain = {n: n + 1 for n in range(400)}
     scores = {n: float(n) for n in range(401)}
-    assert list(claim_order.reordered(dict(reversed(scores.items())), chain)) == [*range(400, -1, -1)]
-    assert list(claim_order.reordered({n: 1.0 - n for n in range(401)}, chain)) == [*range(400, -1, -1)]
+    assert list(replaced_claims.reordered(dict(reversed(scores.items())), chain)) == [*range(400, -1, -1)]
+    assert list(replaced_claims.reordered({n: 1.0 - n for n in range(401)}, chain)) == [*range(400, -1, -1)]
 
 
 # --- in a vault -------------------------------------------------------------------------------------------------------
