@@ -430,13 +430,43 @@ def test_a_replaced_line_that_somebody_deletes_keeps_both_facts(memory: Federati
     assert (memory.vault.root / "memory/2026-02-01.md").read_text().endswith("Tuesdays.\n")
 
 
-def test_the_undo_of_a_replacing_tick_restores_both_notes(memory: Federation, tmp_path: Path) -> None:
-    write_old(memory)
+def test_the_undo_of_a_replacing_request_restores_both_notes(memory: Federation, tmp_path: Path) -> None:
+    scope = memory.capture(dry_run=True).items[0].scope
+    write_old(memory, f"# Day\n\n## Retain\n- W(scope={scope}): We always release on Tuesdays.\n")
     make.claude(tmp_path / "claude", "s2", [("user", "Remember that we always release on Thursdays.")])
-    memory.capture()
+    text = capture_text(memory.capture(), explain=False)
+    assert "\n    instead of We always release on Tuesdays. — memory/2026-02-01.md#L4\n" in text
     assert "supersedes=" in (memory.vault.root / "memory/2026-03-01.md").read_text()
     memory.undo()
     assert (memory.vault.root / "memory/2026-02-01.md").read_text().endswith("Tuesdays.\n")
+
+
+@pytest.mark.parametrize("head", ["W(scope=private)", "W(scope=project:alpha) @Alpha"])
+@pytest.mark.parametrize("lead", ["", "Remember: "])
+def test_a_fact_of_another_scope_is_neither_shown_nor_replaced(
+    memory: Federation, tmp_path: Path, head: str, lead: str
+) -> None:
+    old = f"# Day\n\n## Retain\n- {head}: We always release on Tuesdays.\n"
+    write_old(memory, old)
+    make.claude(tmp_path / "claude", "s2", [("user", f"{lead}We always release on Thursdays.")])
+    (item,) = [one for one in memory.capture().items if "Thursdays" in one.text]
+    assert (item.decision, item.resembles) == ("create", "")
+    assert "Tuesdays" not in memory.get(PAGE, scopes=("global", item.scope)).text
+    assert (memory.vault.root / "memory/2026-02-01.md").read_text() == old
+
+
+def test_nobody_but_a_person_has_a_projects_fact_replace_one_that_all_see(memory: Federation, tmp_path: Path) -> None:
+    write_old(memory)
+    make.claude(tmp_path / "claude", "s2", [("user", "Remember: we always release on Thursdays.")])
+    assert not any(fact.instead for fact in memory.capture().facts)
+    assert (memory.vault.root / "memory/2026-02-01.md").read_text().endswith("Tuesdays.\n")
+
+
+def test_a_fact_of_an_entity_is_replaced_by_none_that_names_it_not(memory: Federation, tmp_path: Path) -> None:
+    write_old(memory, "# Day\n\n## Retain\n- W @Alpha: We always release on Tuesdays.\n")
+    make.claude(tmp_path / "claude", "s2", [("user", "We always release on Thursdays.")])
+    (item,) = [one for one in memory.capture().items if "Thursdays" in one.text]
+    assert item.decision == "create"
 
 
 def test_sessions_are_captured_into_the_named_vault_alone(memory: Federation, tmp_path: Path) -> None:

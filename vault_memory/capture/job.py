@@ -36,6 +36,7 @@ from vault_memory.reflect.run_log import CaptureEnd, RunLog, without_quotes
 from vault_memory.sessions import ledger
 from vault_memory.store import journal
 from vault_memory.store.note_queries import KnownFact
+from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault import locations
 from vault_memory.vault.saved_run import SavedRun, digest
 from vault_memory.vault.undo_history import UndoHistory
@@ -268,20 +269,28 @@ class _Run:
     def _proposed(self) -> list[KnownStatement]:
         """What was proposed before, wanted or not: what says the same is not proposed again."""
         return [
-            KnownStatement(
-                one.proposal.statement, f"{self._vault.layout.proposals}#^p-{name}",
-                is_refused=one.state in ("declined", "folded"), is_batch=one.state in ("proposed", "held"),
+            self._known(one.proposal)._replace(
+                is_refused=one.state in ("declined", "folded"), is_batch=one.state in ("proposed", "held")
             )
-            for name, one in self._states.items()
+            for one in self._states.values()
             if one.state != "accepted" and one.proposal.text
-        ]  # fmt: skip
+        ]
+
+    def _known(self, proposal: OpenProposal) -> KnownStatement:
+        """A proposal as it is compared."""
+        known = KnownStatement(proposal.statement, f"{self._vault.layout.proposals}#^p-{proposal.name}")
+        with suppress(VaultError):  # it proposes a page
+            bullet = _bullet(proposal.text)
+            slugs = frozenset(map(entities.slug, bullet.entities))
+            known = known._replace(scope=bullet.scope or GLOBAL, slugs=slugs)
+        return known
 
     def _old_facts(self) -> dict[int, KnownFact]:
         """The facts that a new one may take the place of, by what they are known by; of several the newest."""
         if self.paths:
             self._index.update(sorted(self.paths))
         found = self._index.read(lambda view, _: newest_facts(view, (), NEWEST_FACTS), [])
-        return {statement_key(one.narrative): one for one in reversed(found)}
+        return {statement_key(one.narrative, one.scope): one for one in reversed(found)}
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -328,18 +337,26 @@ class _Run:
         self.report.facts.append(WrittenFact(path, f"{name} has a page"))
         self.paths.add(path)
 
-    def _retain(self, bullet: Bullet, day: str, replaces: int = 0) -> None:
-        """Write a fact into the log of its day, and which older one's place it takes where that still stands."""
+    def _retain(self, bullet: Bullet, day: str, replaces: int, is_ticked: bool = True) -> None:
+        """Write a fact into the log of its day, and which older one's place it takes where that still stands.
+
+        Without a person's tick it takes the place of none that others see too.
+        """
         said = date.fromisoformat(day) if day else self._today
-        if replaces and (old := self._old_facts().get(replaces)):
+        old = self._old_facts().get(replaces) if replaces else None
+        if old and not is_ticked and old.scope != normal_scope(bullet.scope or GLOBAL):
+            old = None
+        if old:
             try:
                 bullet = replace(bullet, supersedes=retain.link_fact(self._rewriter(), old.path, old.narrative))
             except (ConflictError, RefusedError, VaultError) as error:
                 self.report.problems.append(f"{old.source} is not marked as superseded: {error}".rstrip("."))
+                old = None
             else:
                 self.paths.add(old.path)
         done = retain.retain_bullet(self._rewriter(), bullet, said, template("daily.md"))
-        self.report.facts.append(WrittenFact(done.source, bullet.text.rpartition(" — ")[0] or bullet.text))
+        instead = f"{without_citation(old.narrative)} — {old.source}" if old else ""
+        self.report.facts.append(WrittenFact(done.source, bullet.text.rpartition(" — ")[0] or bullet.text, instead))
         self.paths.add(done.path)
 
     def _take(self, items: Sequence[CaptureItem], names: Mapping[str, str]) -> None:
@@ -349,7 +366,7 @@ class _Run:
         at_once = [item for item in wanted if item.is_asked_for or self._config.capture_mode == "write"]
         for item in at_once:
             important = replace(item.bullet, importance=IMPORTANT if item.category in PERSONAL else None)
-            self._retain(important, str(item.day or ""), item.replaces)
+            self._retain(important, str(item.day or ""), item.replaces, is_ticked=False)
             self._note("accepted", [_proposal(item)])
         rest = [_proposal(item) for item in wanted if item not in at_once]
         pages = (proposal_page.propose_page(name, source) for name, source in names.items())
@@ -390,12 +407,11 @@ class _Run:
         path = self._vault.layout.proposals
         old: dict[int, OldStatement] = {}
         if any(one.replaces for one in shown):
-            waiting = ((one.statement, f"{path}#^p-{one.name}") for one in shown)
-            old |= {statement_key(text): OldStatement(text, source) for text, source in waiting}
-            stand = {
+            waiting = map(self._known, shown)
+            old |= {statement_key(one.text, one.scope): OldStatement(one.text, one.source) for one in waiting}
+            old |= {
                 key: OldStatement(without_citation(one.narrative), one.source) for key, one in self._old_facts().items()
             }
-            old |= stand
 
         def compose(before: bytes | None) -> tuple[bytes, None]:
             return proposal_page.compose(path, before, shown, held, answers, old), None

@@ -25,6 +25,7 @@ from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import RemoteError
 from vault_memory.indexing.index_file import IndexFile
+from vault_memory.markdown.entities import slug
 from vault_memory.reflect.model_writer import ModelWriter, configured_writer
 from vault_memory.search import request
 from vault_memory.search.names import Names
@@ -35,7 +36,7 @@ from vault_memory.store.search_queries import Search
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import View
 from vault_memory.text.layout import STANDARD
-from vault_memory.text.scope_syntax import GLOBAL
+from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.write.comparison import (
     CREATE,
     IN_BATCH,
@@ -151,10 +152,11 @@ class Place(NamedTuple):
 
 
 class WrittenFact(NamedTuple):
-    """A fact that a capture wrote: the citation of its bullet ("" in a dry run), and what it says."""
+    """A fact that a capture wrote: the citation of its bullet ("" in a dry run), what it says, and in whose place."""
 
     source: str
     text: str
+    instead: str = ""
 
 
 @dataclass
@@ -358,7 +360,9 @@ class _Judge:
         known = [spelled for name, spelled in self._names.items() if _names(statement.text, name)]
         about = tuple(dict.fromkeys([*filter(None, [statement.subject]), *known]))
         kind, category = statement.cue.kind, statement.cue.category
-        compared = self._reconsidered(statement, self._comparer.compare(statement.text, kind, about))
+        scope = normal_scope(place.scope or GLOBAL)
+        compared = self._comparer.compare(statement.text, kind, about, scope)
+        compared = self._reconsidered(statement, about, compared)
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
         gap = _days_since(compared.known, place.day)
         evidence = AdmissionInput(statement.cue.certainty, statement.confidence, compared.similarity, gap)
@@ -371,7 +375,9 @@ class _Judge:
         elif not _is_marked(statement) and gating.G < GATE:
             decision, why = SKIP, "gate"
         if decision != SKIP:
-            self._comparer.add(KnownStatement(statement.text, place.source, kind, is_batch=True), compared.vector)
+            slugs = frozenset(map(slug, about))
+            said = KnownStatement(statement.text, place.source, kind, is_batch=True, scope=scope, slugs=slugs)
+            self._comparer.add(said, compared.vector)
         return CaptureItem(
             session=place.session,
             message=place.message,
@@ -388,13 +394,14 @@ class _Judge:
             entities=about,
             resembles=compared.known.source if compared.known else "",
             why=why,
-            replaces=statement_key(compared.known.text) if compared.known and decision == SUPERSEDE else 0,
+            replaces=statement_key(old.text, old.scope) if (old := compared.known) and decision == SUPERSEDE else 0,
         )
 
-    def _reconsidered(self, statement: Statement, compared: Comparison) -> Comparison:
+    def _reconsidered(self, statement: Statement, about: Sequence[str], compared: Comparison) -> Comparison:
         """The comparison as the model sees it, where one answers; not what a person refused, nor that what they ask
         to be remembered is known."""
-        known = [one.text for one in compared.nearest]
+        near = [one for one in compared.nearest if one.is_about_same(statement.text, about)]
+        known = [one.text for one in near]
         is_refused = compared.known is not None and compared.known.is_refused
         is_same = compared.decision == SKIP and compared.similarity >= IN_BATCH
         if self._writer is None or self._writer.is_over or not known or is_refused or is_same:
@@ -415,7 +422,9 @@ class _Judge:
         if answer is None or (answer[0] == SKIP and statement.is_request):
             return compared
         decision, place = answer
-        return compared._replace(decision=decision, known=None if decision == CREATE else compared.nearest[place])
+        if decision == CREATE or (near[place].is_refused and decision != SKIP):
+            return compared._replace(decision=CREATE, known=None)
+        return compared._replace(decision=decision, known=near[place])
 
 
 def _days_since(known: KnownStatement | None, day: date | None) -> float | None:

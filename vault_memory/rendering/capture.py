@@ -91,6 +91,8 @@ def _figures(item: CaptureItem) -> Iterator[str]:
 def _remembered(done: CaptureReport) -> Iterator[str]:
     for fact in done.facts:
         yield f"{fact.text}  ({place(fact.source) or f'ticked in {done.page}'})"
+        if fact.instead:
+            yield f"  instead of {fact.instead}"
     if done.dry_run:
         yield from (f"{item.text}  ({item.source})" for item in done.items if item.is_kept and item.is_asked_for)
 

@@ -23,7 +23,8 @@ ToldFact = tuple[float | None, float | None, bool, int]
 
 
 class KnownFact(NamedTuple):
-    """A fact and where it stands; `key` is what the journal knows it by, `by` who it is from."""
+    """A fact and where it stands; `key` is what the journal knows it by, `by` who it is from; `slugs` are those of the
+    entities it mentions, with spaces between."""
 
     id: int
     path: str
@@ -33,6 +34,8 @@ class KnownFact(NamedTuple):
     day: str | None
     kind: int
     narrative: str
+    scope: str
+    slugs: str
 
     @property
     def source(self) -> str:
@@ -123,7 +126,9 @@ SELECT p.id, n.path, p.start_line, p.end_line, n.header_tokens FROM json_each(?)
   JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id
 """
 _FACT_ROWS = """
-SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind, f.narrative
+SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind, f.narrative,
+  coalesce(p.scope, n.scope), coalesce((SELECT group_concat(nm.slug, ' ') FROM mention m
+    JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = p.id), '')
 FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
 """
 _SAME_WORDS = _FACT_ROWS + "WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line"

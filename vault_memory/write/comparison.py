@@ -8,6 +8,7 @@ from typing import NamedTuple
 from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.markdown import facts
 from vault_memory.markdown.claims import claims
+from vault_memory.markdown.entities import slug
 from vault_memory.markdown.fact_text import without_citation
 from vault_memory.markdown.replaced_claims import supersedes
 from vault_memory.search.relevance_gate import telling_weight
@@ -18,6 +19,7 @@ from vault_memory.store.vectors import cosine
 from vault_memory.store.view import KINDS, View
 from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import MONTHS
+from vault_memory.text.scope_syntax import GLOBAL
 
 CREATE, MERGE, SUPERSEDE, SKIP = "create", "merge", "supersede", "skip"
 
@@ -59,11 +61,27 @@ class KnownStatement(NamedTuple):
     is_refused: bool = False
     is_batch: bool = False
     """Whether it was found in this very run, or is a proposal that waits: no note holds it yet."""
+    scope: str = GLOBAL
+    slugs: frozenset[str] = frozenset()
+    """Those of the entities it mentions."""
+
+    def is_about_same(self, text: str, names: Iterable[str]) -> bool:
+        """Whether it names an entity that a text about these names too, or neither names any."""
+        own = set(map(slug, names))
+        own |= {one for one in self.slugs if _stands_in(one, text)}
+        return any(one in self.slugs or _stands_in(one, self.text) for one in own) or not (own or self.slugs)
 
 
-def statement_key(text: str) -> int:
-    """What a statement is known by in the journal, which holds no word of a fact that may be forgotten."""
-    return wording_hash(without_citation(text))
+def _stands_in(name: str, text: str) -> bool:
+    """Whether a text holds a name, given as its slug."""
+    words = re.escape(name).replace(r"\-", "[ -]")
+    return re.search(rf"(?<!\w){words}(?!\w)", text.casefold()) is not None
+
+
+def statement_key(text: str, scope: str) -> int:
+    """What a statement of a scope is known by in the journal, which holds no word of a fact that may be forgotten."""
+    words = without_citation(text)
+    return wording_hash(words if scope == GLOBAL else f"{scope} {words}")
 
 
 def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFact]:
@@ -74,7 +92,10 @@ def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFa
 
 def known_statement(fact: KnownFact) -> KnownStatement:
     """A fact as it is compared."""
-    return KnownStatement(without_citation(fact.narrative), fact.source, _LETTERS[KINDS[fact.kind]])
+    return KnownStatement(
+        without_citation(fact.narrative), fact.source, _LETTERS[KINDS[fact.kind]],
+        scope=fact.scope, slugs=frozenset(fact.slugs.split()),
+    )  # fmt: skip
 
 
 class Comparison(NamedTuple):
@@ -107,17 +128,21 @@ class Comparer:
         self._known.append(statement)
         self._vectors.append(vector)
 
-    def compare(self, text: str, kind: str, names: Sequence[str]) -> Comparison:
-        """What a statement of a kind about these names says beside what is known."""
+    def compare(self, text: str, kind: str, names: Sequence[str], scope: str = "") -> Comparison:
+        """What a statement of a kind about these names says beside what is known.
+
+        One of a scope is compared with what all may see who see that scope, and with what a person refused, which can
+        do no more than silence it; without a scope with everything.
+        """
         (vector,) = self._embedder.embed([text])
-        ranked = self._rank(vector)
+        ranked = self._rank(vector, scope)
         cosines = tuple(near for near, _ in ranked)
         nearest = tuple(known for near, known in ranked[:NEAREST] if near >= SHARED_COSINE)
         for near, known in ranked[:NEAREST]:
             if decision := self._decide(text, kind, names, known, near):
                 return Comparison(decision, known, cosines, vector, nearest)
         for _, known in ranked:
-            if not known.is_refused and self._fills_same_slot(text, kind, known):
+            if not known.is_refused and known.is_about_same(text, names) and self._fills_same_slot(text, kind, known):
                 return Comparison(SUPERSEDE, known, cosines, vector, nearest)
         return Comparison(CREATE, None, cosines, vector, nearest)
 
@@ -126,21 +151,26 @@ class Comparer:
         (vector,) = self._embedder.embed([text])
         return [known for _, known in self._rank(vector)]
 
-    def _rank(self, vector: bytes) -> list[tuple[float, KnownStatement]]:
-        pairs = ((cosine(vector, other), known) for known, other in zip(self._known, self._vectors, strict=True))
+    def _rank(self, vector: bytes, scope: str = "") -> list[tuple[float, KnownStatement]]:
+        pairs = (
+            (cosine(vector, other), known)
+            for known, other in zip(self._known, self._vectors, strict=True)
+            if not scope or known.is_refused or known.scope in (GLOBAL, scope)
+        )
         return heapq.nlargest(NEAREST_COSINES, pairs, key=lambda pair: pair[0])
 
     def _decide(self, text: str, kind: str, names: Sequence[str], known: KnownStatement, near: float) -> str:
         """What a known statement makes of a new one; "" where it has no bearing on it."""
         if not (near >= SIMILAR or self._is_reworded(text, known.text, near)):
             return ""
-        if not known.is_refused and self._fills_same_slot(text, kind, known):
+        may_replace = not known.is_refused and known.is_about_same(text, names)
+        if may_replace and self._fills_same_slot(text, kind, known):
             return SUPERSEDE
         says_nothing_new = self._telling(text, near) <= self._telling(known.text)
         if (known.is_refused or known.is_batch) and says_nothing_new:
             return SKIP
         newer, older = (list(claims("world", tuple(names), one)) for one in (text, known.text))
-        if any(supersedes(new, old) for new in newer for old in older):
+        if may_replace and any(supersedes(new, old) for new in newer for old in older):
             return SUPERSEDE
         if kind == known.kind == "O" and not known.is_batch:
             return MERGE

@@ -283,7 +283,9 @@ def compare(store: View, bullet: Bullet, today: date) -> Comparison:
     known = {one.source: one for one in newest_facts(store, names, MAX_COMPARED) if KINDS[one.kind] != "experience"}
     near = Comparer(map(known_statement, known.values()), builtin()).nearest(wanted.narrative)
     true = _still_true(store, wanted, [known[one.source] for one in near], today)
-    return Comparer(map(known_statement, true), builtin()).compare(wanted.narrative, wanted.kind, wanted.entities)
+    about = frozenset(map(entities.slug, wanted.entities))  # as it spells them: they may have other names there
+    beside = (known_statement(one)._replace(slugs=about) for one in true)
+    return Comparer(beside, builtin()).compare(wanted.narrative, wanted.kind, wanted.entities)
 
 
 def find_alike(store: View, bullet: Bullet, today: date) -> str | None:
