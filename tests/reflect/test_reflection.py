@@ -74,17 +74,21 @@ def test_proposals_or_what_kept_them_back(proposed: ProposalCounts, said: str) -
 
 def test_what_stands_nowhere_is_said() -> None:
     folded = edit("bank/world.md", change=FactChanges(new=1, folded=2))
-    found = told(folded, left_out={"private": 2, "forgotten": 1})
+    untold = {"bank/summaries/2025-W40.md": "Week 40 has 2 facts.", "bank/summaries/2025-W41.md": "Week 41 has 1 fact."}
+    found = told(folded, left_out={"private": 2, "forgotten": 1}, untold=untold)
     assert found[2:] == [
         "Left out: 2 private and 1 forgotten facts.",
         "2 older facts on 1 page are now only counted.",
+        "Skipped 2 weeks with too little to summarise (-v for details).",
     ]
+    assert told(folded, untold=untold, verbose=True)[-2:] == list(untold.values())
     one = edit("bank/world.md", change=FactChanges(new=1, folded=1))
     assert "1 older fact on 1 page is now only counted." in told(one)
 
 
 def test_a_run_with_nothing_to_do_is_one_line() -> None:
-    assert told(unchanged=26, left_out={"private": 2}) == ["Nothing new: 26 pages already up to date."]
+    untold, private = {"bank/summaries/2025-W40.md": "Week 40 has 2 facts."}, {"private": 2}
+    assert told(unchanged=26, untold=untold, left_out=private) == ["Nothing new: 26 pages already up to date."]
     assert told(unchanged=1, proposed=ProposalCounts(1, 0)) == [
         "Nothing new: 1 page already up to date. 1 proposal for memory.md waits in", "  bank/proposals.md."
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from vault_memory.reflect import summaries
 from vault_memory.reflect.edit_plan import Draft
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.sections import PageContext
-from vault_memory.reflect.summaries import summary
+from vault_memory.reflect.summaries import summary, too_little
 from vault_memory.text import tokens
 from vault_memory.text.calendar_days import Period, Span, period_of
 from vault_memory.text.terms import STOP_WORDS
@@ -177,6 +177,7 @@ def test_a_line_says_what_its_words_leave_out(one: Fact, expected: str) -> None:
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_few_facts_have_no_page(number: int) -> None:
     assert summary(NOVEMBER, month_of(number), context(month_of(3))) is None
+    assert f"November 2025 has {number} fact" in too_little(NOVEMBER, month_of(number))
 
 
 # --- limits and laws -------------------------------------------------------------------------------------------------

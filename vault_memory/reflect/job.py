@@ -80,6 +80,8 @@ class ReflectReport:
     """How many proposals are new on their page."""
     is_core_only: bool = False
     notices: tuple[Notice, ...] = ()
+    untold: Mapping[str, str] = field(default_factory=dict)
+    """The pages of periods with too little to tell, each with the reason."""
     layout: Layout = STANDARD
 
     @property
@@ -237,6 +239,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
         proposed=planner.proposed,
         added=sum(len(proposals.names_of(edit.lines) - proposals.names_of(edit.was)) for edit in proposed),
         is_core_only=asked.apply_core,
+        untold=planner.untold,
         layout=layout,
     )
 

@@ -55,6 +55,8 @@ class Job(NamedTuple):
     draft: Callable[[], Draft | None]
     subject: Callable[[], retell.Subject] | None = None
     """What a configured model may write of on it."""
+    without: str = ""
+    """Why there is no page, where these facts make none."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ class PageJobs:
             inside = [fact for fact in given if period.holds(fact.when)]
             limit = summaries.limit(period, inside, self._context)
             subject = partial(self._subject, period.title, "happened in", inside, limit, draft)
-            yield job._replace(subject=subject)
+            yield job._replace(subject=subject, without=summaries.too_little(period, about))
 
     # --- what a model may write of --------------------------------------------------------------------------------
 

@@ -114,6 +114,8 @@ class RunPlanner:
         self._drafts: dict[str, Draft] = {}
         self._plan = Plan()
         self.signatures: dict[str, bytes] = {}
+        self.untold: dict[str, str] = {}
+        """The pages of periods with too little to tell, each with the reason."""
         self.proposed: proposals.ProposalCounts | None = None
         self.gone = frozenset[str]()
         """The pages that stood after the last run and are not there any more."""
@@ -185,6 +187,8 @@ class RunPlanner:
             elif known and known.is_there and is_as_made:
                 self.jobs.note_page(job.path)
                 self._plan.unchanged += 1
+            elif job.without:
+                self.untold[job.path] = job.without
         self._plan_stale_pages(asked)
 
     def _plan_stale_pages(self, asked: Container[str]) -> None:

@@ -73,6 +73,14 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
     return Draft(context.layout.summary(period.name), BLOCK, tuple(found), f"{period.title}: {size(inside)}", start)
 
 
+def too_little(period: Period, facts: Sequence[Fact]) -> str:
+    """Why a period with these facts, if it has no page, has none."""
+    told = f"{period.title} has {counted(len(facts), 'fact')}"
+    if len(facts) < FEWEST_FACTS:
+        return f"{told}: from {FEWEST_FACTS} on it is summed up."
+    return f"{told}, too short or too much alike: a summary is {SHARE_OF_FACTS:.0%} as long as its facts at most."
+
+
 def size(facts: Sequence[Fact]) -> str:
     """How much a page stands for, as it says it: `76 facts on 25 days`."""
     days = len({fact.when for fact in facts})

@@ -22,7 +22,7 @@ STATEMENT_CELLS = 52
 WIDTH = 79
 
 NOT_COUNTED = ("once", "said", "refused", "repeated", "later", "full")
-"""Fields of `proposals.reasons` that, like `periods_skipped`, `reflect@1` had from the first: scripts may read them."""
+"""Fields of `proposals.reasons` that `reflect@1` had from the first, null since they are counted no more."""
 
 NOT_ASKED = "is not asked in a dry run, so what it would write is not shown"
 
@@ -58,10 +58,10 @@ def reflect_document(done: "ReflectReport") -> Document:
         ],
         "proposals": proposed and {
             "open": proposed.open, "added": done.added,
-            "reasons": {"unsure": proposed.unsure} | dict.fromkeys(NOT_COUNTED, 0),
+            "reasons": {"unsure": proposed.unsure} | dict.fromkeys(NOT_COUNTED),
             "gates": {"confidence": SURE, "days": SURE_DAYS, "open": MOST_OPEN, "core_tokens": CORE_TOKENS},
         },
-        "periods_skipped": [],
+        "periods_skipped": [{"path": path, "why": why} for path, why in done.untold.items()],
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
         "notices": [{"path": n.path, "why": n.why, "next_step": n.next_step} for n in done.notices],
         "orphaned": [{"path": orphan.path, "line": orphan.line} for orphan in done.orphaned],
@@ -253,3 +253,7 @@ def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
         them = "it" if len(done.removed) == 1 else "them"
         yield f"Not recreated, because you removed {them}: {_and([*named, *more])}."
         yield "  To get one back, create an empty note with that name or run `memory reflect --force`."
+    if verbose:
+        yield from done.untold.values()
+    elif done.untold:
+        yield f"Skipped {_kinds(list(done.untold))} with too little to summarise (-v for details)."
