@@ -13,7 +13,7 @@ from vaults import age, fill
 from vault_memory.capture.job import PAGES_A_DAY
 from vault_memory.capture.judge import CaptureReport
 from vault_memory.config import Config
-from vault_memory.errors import ConflictError, UsageError
+from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
 from vault_memory.rendering.capture import capture_text, facts_document, facts_text, proposals_text
 from vault_memory.sessions import ledger
@@ -349,13 +349,16 @@ def test_a_page_with_broken_markers_is_said_and_loses_nothing(memory: Federation
     file.write_text(whole.replace("<!-- memory:end", "<!-- memory:en"))
     age(file, 60)
     make.claude(tmp_path / "claude", "s6", [("user", "Remember that the lease ends in May 2031.")])
-    with pytest.raises(ConflictError, match="proposals"):
-        memory.capture()
-    file.write_text(whole)
+    make.claude(tmp_path / "claude", "s7", [("user", "Noor owns the search module.")])
+    done = memory.capture()
+    assert [fact.text for fact in done.facts] == ["The lease ends in May 2031."]
+    assert (done.proposed, done.declined, done.lost) == (0, 0, 0)
+    assert "bank/proposals.md:3: " in done.problems[0] and "Delete the markers" in done.problems[0]
+    file.write_text(whole.replace("- [ ] W", "- [x] W"))
     age(file, 60)
-    memory.capture()
-    assert len(memory.proposals()) == 2
-    assert sum(fact.text.count("lease") for fact in memory.facts()) == 1
+    done = memory.capture()
+    assert (done.accepted, done.declined, len(memory.proposals())) == (1, 0, 2)
+    assert "Noor" in page(memory)
 
 
 def test_what_another_device_proposed_may_be_ticked_here_and_is_not_proposed_again(
@@ -608,3 +611,18 @@ def test_paragraphs_that_a_person_adds_in_the_block_stay_where_they_stand(memory
         assert page(memory) == text
     answer(memory, {"pytest": "- [x]"})
     assert "Discuss with Mara first!\n" in page(memory) and "  who told that?\n" in page(memory)
+
+
+def test_a_run_killed_before_the_journal_has_what_it_wrote_writes_nothing_twice(memory: Federation) -> None:
+    memory.capture()
+    file = memory.vault.root / PAGE
+    before = page(memory).replace("- [ ]", "- [x]")
+    for _ in range(2):
+        file.write_text(before)
+        age(file, 60)
+        memory.capture()
+        log = (memory.vault.root / "memory/2026-03-01.md").read_text()
+        assert [log.count(words) for words in ("walnuts", "bare pytest", "Mara")] == [1, 1, 1]
+        for journal in (memory.vault.root / ".memory/journal").glob("*.captures.jsonl"):
+            lines = journal.read_text().splitlines(keepends=True)
+            journal.write_text("".join(line for line in lines if '"accepted"' not in line))

@@ -168,6 +168,7 @@ class _Run:
         self._states, self._began = read_states(index), time.time()
         self._signals: dict[str, Mapping[str, float]] = {}
         """Those of the gate, of statements that are new to the journal."""
+        self._is_page_broken = False
         self.paths: set[str] = set()
         self.report = CaptureReport()
 
@@ -176,7 +177,6 @@ class _Run:
         return self._asked.now.astimezone().date()
 
     def run(self, environ: Mapping[str, str]) -> "_Run":
-        answers = self._read_answers()
         found = (
             Findings(CaptureReport(), sources.load_marks(self._vault.root, environ))
             if self._given  # only answers
@@ -184,6 +184,7 @@ class _Run:
         )
         self.report = found.report
         self.report.page = self._vault.layout.proposals
+        answers = self._read_answers()
         self.report.lost = answers.lost
         self.report.refused = [self._states[name].proposal for name in sorted(answers.refused)]
         if self._asked.dry_run:
@@ -246,11 +247,7 @@ class _Run:
         return [one.proposal for one in self._states.values() if one.state in states]
 
     def _read_answers(self) -> PageAnswers:
-        path = self._vault.layout.proposals
-        data = read_current(self._vault, path)
-        shown = self._open("proposed")
-        page = read_page(path, data, proposal_page.BLOCK) if data is not None else None
-        found = proposal_page.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
+        found = self._read_page()
         unticked = {name for name in found.ticked if self._states[name].is_unticked}
         found = found._replace(ticked={name: text for name, text in found.ticked.items() if name not in unticked})
         if unticked and not self._asked.dry_run:  # a tick from now on is a new one
@@ -265,6 +262,18 @@ class _Run:
         ours = {name: proposal_page.line(one.proposal) for name, one in self._states.items()}
         kept = {name: text for name, text in found.lines.items() if name not in unticked and text != ours[name]}
         return found._replace(ticked={**found.ticked, **wanted}, refused=refused, lines=kept)
+
+    def _read_page(self) -> PageAnswers:
+        """What stands on the page; where it cannot be read its answers wait, and nothing is put on it."""
+        path, shown = self._vault.layout.proposals, self._open("proposed")
+        try:
+            data = read_current(self._vault, path)
+            page = read_page(path, data, proposal_page.BLOCK) if data is not None else None
+        except (ConflictError, RefusedError) as error:
+            self._is_page_broken = True
+            self.report.problems.append(f"{error} {error.next_step}".rstrip("."))
+            return PageAnswers({}, frozenset())
+        return proposal_page.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
 
     def _proposed(self) -> list[KnownStatement]:
         """What was proposed before, wanted or not: what says the same is not proposed again."""
@@ -354,9 +363,16 @@ class _Run:
                 old = None
             else:
                 self.paths.add(old.path)
-        done = retain.retain_bullet(self._rewriter(), bullet, said, template("daily.md"))
+        text = bullet.text.rpartition(" — ")[0] or bullet.text
         instead = f"{without_citation(old.narrative)} — {old.source}" if old else ""
-        self.report.facts.append(WrittenFact(done.source, bullet.text.rpartition(" — ")[0] or bullet.text, instead))
+        path = retain.daily_path(self._vault, said)
+        note = self._vault.parse(path, read_current(self._vault, path) or b"")
+        standing = next((one for one in facts.facts(note, None) if one.narrative.split() == bullet.text.split()), None)
+        if standing:  # a run that was killed before the journal had it wrote it
+            self.report.facts.append(WrittenFact(f"{path}#L{standing.start_line}", text, instead))
+            return
+        done = retain.retain_bullet(self._rewriter(), bullet, said, template("daily.md"))
+        self.report.facts.append(WrittenFact(done.source, text, instead))
         self.paths.add(done.path)
 
     def _take(self, items: Sequence[CaptureItem], names: Mapping[str, str]) -> None:
@@ -383,7 +399,7 @@ class _Run:
         day = self._today.isoformat()
         today = [one.proposal for one in self._states.values() if one.proposal.proposed == day]
         pages = max(PAGES_A_DAY - sum(one.is_page for one in today), 0)
-        room = max(self._config.capture_max_per_day - len(today), 0)
+        room = 0 if self._is_page_broken else max(self._config.capture_max_per_day - len(today), 0)
         kept = [one for one in new if one.is_page][:pages]
         return [one for one in new if not one.is_page or one in kept][:room]
 
@@ -402,6 +418,8 @@ class _Run:
         self._note("folded", [one for one in waiting if (one.proposed or one.found or oldest) < oldest])
 
     def _write_page(self, answers: PageAnswers) -> None:
+        if self._is_page_broken:
+            return
         shown = sorted(self._open("proposed"), key=lambda one: (one.proposed, -one.score, one.name))
         held = len(self._open("held"))
         path = self._vault.layout.proposals
