@@ -210,8 +210,11 @@ class Memory:
 
         Raises UsageError for an option that cannot be read.
         """
+        from vault_memory.markdown import provenance
         from vault_memory.search.entity_profile import kept_facts
 
+        if by not in (None, "agent", provenance.UNCLEAR) and provenance.normal(by) == provenance.UNCLEAR:
+            raise UsageError(f"`{by}` does not say who it is from.", f"Write agent, {provenance.KNOWN}.")
         wanted = {request.kind(kind) for kind in _texts(kinds=kinds)}
         day = None if since is None else request.option_days(str(since), "since", date.today()).start
         return self._ask_index(lambda view, _: kept_facts(view, entity, wanted, day, by), scopes)

@@ -15,6 +15,7 @@ from vault_memory.capture.judge import CaptureReport
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
+from vault_memory.reflect.run_log import RunLog
 from vault_memory.rendering.capture import capture_text, facts_document, facts_text, proposals_text
 from vault_memory.sessions import ledger
 from vault_memory.write.retain import Bullet
@@ -70,6 +71,8 @@ def test_a_second_run_finds_nothing_and_changes_nothing(memory: Federation) -> N
     before = page(memory)
     done = memory.capture()
     assert (done.items, done.written, done.proposed, done.run) == ([], [], 0, "")
+    last = RunLog(memory.vault.root).last_capture()  # which `memory status` shows
+    assert last and (last.written, last.proposed, last.waiting) == (1, 2, 2)
     assert page(memory) == before
 
 
@@ -130,13 +133,45 @@ def test_what_is_refused_never_comes_back_nor_its_paraphrase(memory: Federation,
 def test_what_is_about_the_person_holds_everywhere_only_by_the_tick(memory: Federation, tmp_path: Path) -> None:
     make.claude(tmp_path / "claude", "s2", [("user", "I prefer dark themes in every editor.")])
     memory.capture()
-    assert "- [ ] O(scope=project:" in page(memory)
+    assert "- [ ] O: I prefer dark themes" in page(memory)  # as the tick writes it
+    (told,) = [one for one in memory.proposals() if "dark" in one.text]
+    assert "opinion, everywhere, " in proposals_text([told])
+    assert memory.get(PAGE, scopes=["global"]).not_found
     found = memory.recall("dark themes", scopes=["global"], all=True, journal=False).results
     assert not [result for result in found if "dark themes" in result.content]
     answer(memory, {"dark themes": "- [x]"})
     assert "- O(i=0.85): I prefer dark themes" in (memory.vault.root / "memory/2026-03-01.md").read_text()
     memory.reflect(now="2026-03-03")
     assert '- [ ] add: "I prefer dark themes in every editor" because it is important ([[2026-03-01]] L' in page(memory)
+
+
+def test_a_scope_that_a_person_adds_stays(memory: Federation, tmp_path: Path) -> None:
+    make.claude(tmp_path / "claude", "s2", [("user", "I prefer dark themes in every editor.")])
+    memory.capture()
+    file = memory.vault.root / PAGE
+    file.write_text(file.read_text().replace("- [ ] O: I prefer", "- [x] O(scope=project:tea): I prefer"))
+    age(file, 60)
+    memory.capture()
+    assert "- O(i=0.85, scope=project:tea): I prefer dark" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+
+
+@pytest.mark.parametrize("tick", ["- [X]", "- [✓]", "- [✔️]", "- [y]", "-[x]", "- [ x ]", "- [ ] [x]", "* [x]"])
+def test_a_tick_counts_however_it_is_drawn(memory: Federation, tick: str) -> None:
+    memory.capture()
+    done = answer(memory, {"Mara": tick})
+    assert (done.accepted, done.declined, done.problems) == (1, 0, [])
+
+
+@pytest.mark.parametrize("mark", ["?", "n", ">", "x] [-"])
+def test_an_unknown_mark_is_told_of_and_refuses_nothing(memory: Federation, mark: str) -> None:
+    memory.capture()
+    done = answer(memory, {"Mara": f"- [{mark}]"})
+    assert (done.accepted, done.declined) == (0, 0)
+    (problem,) = done.problems
+    assert problem.startswith("I don't understand `[") and '"Mara owns the billing module." in bank/' in problem
+    assert f"- [{mark}] W" in page(memory) and len(memory.proposals()) == 2
+    assert answer(memory, {"pytest": "- []"}).declined == 0
+    assert len(memory.proposals()) == 2
 
 
 def test_a_run_that_ended_before_the_page_was_written_refuses_nothing(memory: Federation, tmp_path: Path) -> None:
@@ -239,7 +274,7 @@ def test_all_that_waits_is_listed_with_what_it_is_and_where_it_was_said(memory: 
     told = {name[10:]: about.split() for name, about in lines.items()}
     assert told["Mara owns the billing module."][0] == "world,"
     assert told["Mara owns the billing module."][-1] == "sessions/claude-code/s1#m5"
-    assert told["Quentin, named on 3 days"][0] == "page,"
+    assert told["Quentin, named on several days"][0] == "page,"
 
 
 def test_a_name_that_has_its_page_is_not_proposed(memory: Federation) -> None:
@@ -517,9 +552,16 @@ def test_names_that_stand_in_plain_logs_on_three_days_become_pages_at_a_tick(tmp
     assert (memory.vault.root / "bank/entities/Falcon.md").read_text().endswith("# Falcon\n")
     assert {"Alice", "Falcon"} <= {one.name for one in memory.entities()}
     fill(memory.vault.root, {"memory/2026-03-06.md": "Bob came with Alice.\n"})
-    assert memory.capture().proposed == 0
+    again = memory.capture()
+    assert again.proposed == 0 and "Nothing new (0 sessions and " in capture_text(again, explain=False)
     memory.undo()
     assert not (memory.vault.root / "bank/entities/Falcon.md").exists()
+
+
+def test_a_name_in_a_proposal_links_to_nobody(memory: Federation, tmp_path: Path) -> None:
+    fill(memory.vault.root, {PAGE: "- [ ] W @[[Met Alice]]: Met Alice runs. — memory/2026-03-01.md#L1 ^p-12345678\n"})
+    memory.index()
+    assert "Met Alice" not in {one.name for one in memory.entities()}
 
 
 def test_german_nouns_and_words_that_stand_small_somewhere_are_no_names(tmp_path: Path) -> None:

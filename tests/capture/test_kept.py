@@ -40,6 +40,11 @@ def test_a_wrong_kind_is_an_error(tmp_path: Path) -> None:
         memory(fill(tmp_path / "Notes", NOTES)).facts(kinds=["Z"])
 
 
+def test_an_unknown_teller_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="`martian` does not say who"):
+        memory(fill(tmp_path / "Notes", NOTES)).facts(by="martian")
+
+
 def test_the_journal_tells_of_recalls_captures_and_forgetting_without_forgotten_words(tmp_path: Path) -> None:
     notes = NOTES | {"memory/2026-03-02.md": "Remember: the gate code changes every week.\n"}
     of = memory(fill(tmp_path / "Notes", notes))

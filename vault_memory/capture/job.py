@@ -113,7 +113,9 @@ def capture(
             log.note_capture(CaptureEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
         raise
     if not asked.dry_run:
-        log.note_capture(CaptureEnd(datetime.now(UTC), len(done.written), done.proposed, done.waiting))
+        end, last = CaptureEnd(datetime.now(UTC), len(done.written), done.proposed, done.waiting), log.last_capture()
+        # One that did nothing hides no other.
+        log.note_capture(last._replace(waiting=done.waiting) if last and last.ok and not done.run else end)
     return done
 
 
@@ -186,6 +188,12 @@ class _Run:
         self.report.page = self._vault.layout.proposals
         answers = self._read_answers()
         self.report.lost = answers.lost
+        self.report.problems += [
+            f'I don\'t understand `[{mark}]` at "{self._states[name].proposal.statement}" in {self.report.page}: '
+            "write `[x]` to keep it or `[-]` to refuse it"
+            for name, mark in answers.unclear.items()
+            if name not in self._given
+        ]
         self.report.refused = [self._states[name].proposal for name in sorted(answers.refused)]
         if self._asked.dry_run:
             self.report.facts = [WrittenFact("", proposal_page.statement(text)) for text in answers.ticked.values()]
@@ -331,8 +339,8 @@ class _Run:
             except VaultError as error:
                 self.report.problems.append(str(error).rstrip("."))
                 continue
-            if proposal.is_personal:  # everywhere from now on, and reflect asks whether it is for the core
-                bullet = replace(bullet, scope="", importance=bullet.importance or IMPORTANT)
+            if proposal.is_personal:
+                bullet = replace(bullet, importance=bullet.importance or IMPORTANT)
             self._retain(bullet, proposal.day, 0 if name in answers.beside else proposal.replaces)
             self._note("accepted", [proposal])
             self.report.accepted += 1
@@ -485,10 +493,11 @@ class _Run:
 
 
 def _proposal(item: CaptureItem) -> OpenProposal:
-    text = str(item.bullet).removeprefix("- ")
+    is_personal = item.category in PERSONAL  # then a tick makes it hold everywhere
+    text = str(replace(item.bullet, scope="") if is_personal else item.bullet).removeprefix("- ")
     return OpenProposal(
         item.name, text, str(item.day or ""), item.score,
-        is_personal=item.category in PERSONAL, replaces=item.replaces,
+        is_personal=is_personal, replaces=item.replaces,
     )  # fmt: skip
 
 

@@ -3,10 +3,10 @@
     - [ ] O(scope=project:tern) @Nora: Prefers dark themes. — sessions/claude-code/1a2b#m7 ^p-1a2b3c4d
       instead of ~~Prefers light themes.~~ — memory/2025-11-27.md#L12
 
-A tick has it written into the log of the day it was said, in the words that stand there; `[-]`, or a deleted line,
-refuses it for good. Where more than half is gone at once, or the block is as it was written, nobody refused anything:
-the page may be older than the journal. A line that a person reworded stays as they left it; where they delete
-`instead of …`, the old fact goes on beside the new one.
+A tick has it written into the log of the day it was said, in the words and for the scope that stand there; `[-]`, or a
+deleted line, refuses it for good; another mark is asked about. Where more than half is gone at once, or the block is as
+it was written, nobody refused anything: the page may be older than the journal. A line that a person reworded stays as
+they left it; where they delete `instead of …`, the old fact goes on beside the new one.
 """
 
 import hashlib
@@ -14,7 +14,6 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from vault_memory.capture.names import NAME_DAYS
 from vault_memory.reflect.blocks import Block, Page, put_block, read_page, sha
 
 BLOCK = "captured"
@@ -25,12 +24,20 @@ PAGE_SCORE = 0.5
 _PAGE = "page: "
 _HEADING = "## From sessions and logs"
 _NONE = "Nothing open."
+_INTRO_START = "Tick what should be remembered (`[x]`)"
 _INTRO = (
-    "Tick what should be remembered (`[x]`), mark what should not (`[-]`); it happens at the next `memory capture`."
+    f"{_INTRO_START}, mark what should not (`[-]`); it happens at the next `memory capture`."
+    " What has no `scope=` will hold everywhere."
 )
-_LINE = re.compile(r"\s*[-*+] \[ ?(?P<box>.) ?\] (?P<bullet>.+?) \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$")
+_LINE = re.compile(
+    r"\s*[-*+]\s*(?P<boxes>(?:\[[^\[\]]{0,5}\]\s*)+)(?P<bullet>.+?) \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$"
+)
+"""A line with its boxes: `- []`, `-[x]` and `- [ ] [x]` are read as well."""
+_BOX = re.compile(r"\[([^\[\]]*)\]")
+_TICK, _REFUSAL = "x", "-"
+_TICKS = frozenset("xXyY✓✔☑✅")
 _INSTEAD = re.compile(r"\s*instead of ~~.*~~ — \S+\s*$")
-_ITEM = re.compile(r"\s*[-*+] ")
+_ITEM = re.compile(r"\s*[-*+](?: |\[)")
 _HELD = re.compile(r"\d+ more wait for another day\.")
 
 
@@ -46,7 +53,7 @@ class OpenProposal(NamedTuple):
     found: str = ""
     """The day on which it was found."""
     is_personal: bool = False
-    """Whether a tick makes it hold everywhere: it is about who said it, or what they prefer."""
+    """Whether it is about who said it, or what they prefer: once ticked, reflect asks whether it is for the core."""
     replaces: int = 0
     """What the statement is known by whose place it takes; 0 for none."""
 
@@ -80,6 +87,8 @@ class PageAnswers(NamedTuple):
     """The names of those whose line somebody moved out of the block."""
     beside: frozenset[str] = frozenset()
     """The names of those whose line `instead of …` somebody deleted."""
+    unclear: Mapping[str, str] = {}
+    """The marks that say neither yes nor no, by the names of their lines, which stay open."""
 
 
 class OldStatement(NamedTuple):
@@ -96,15 +105,17 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     beyond = _by_name([*page.before.splitlines(), *page.after.splitlines()], wanted)
     found: dict[str, re.Match[str]] = {}
     for match in (*beyond, *inside):
-        if match["name"] in wanted and not (match["name"] in found and found[match["name"]]["box"] in "xX"):
+        if match["name"] in wanted and not (match["name"] in found and _mark(found[match["name"]]) == _TICK):
             found[match["name"]] = match
-    ticked = {name: words(match[0]) for name, match in found.items() if match["box"] in "xX"}
-    refused = frozenset(name for name, match in found.items() if match["box"] not in " xX")
-    standing = {name: match[0] for name, match in found.items() if match["box"] != "-"}
+    marks = {name: _mark(match) for name, match in found.items()}
+    ticked = {name: words(found[name][0]) for name, mark in marks.items() if mark == _TICK}
+    refused = frozenset(name for name, mark in marks.items() if mark == _REFUSAL)
+    standing = {name: match[0] for name, match in found.items() if name not in refused}
     within = frozenset(match["name"] for match in inside)
     told = PageAnswers(
-        ticked, refused, lines=standing, others=others, outside=frozenset(found) - within, beside=within - instead
-    )
+        ticked, refused, lines=standing, others=others, outside=frozenset(found) - within, beside=within - instead,
+        unclear={name: mark for name, mark in marks.items() if mark not in ("", _TICK, _REFUSAL)},
+    )  # fmt: skip
     gone = wanted - found.keys()
     # A line without its name may be any of those that are gone.
     is_unsure = any(_ITEM.match(text) for texts in others.values() for text in texts)
@@ -112,6 +123,12 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     if is_edited and (len(gone) == 1 or 2 * len(gone) <= len(wanted)):
         return told._replace(refused=refused | gone)
     return told._replace(lost=len(gone))
+
+
+def _mark(line: re.Match[str]) -> str:
+    """What stands in a line's boxes: _TICK however it is drawn, "" for nothing, else what somebody wrote there."""
+    said = {mark.strip().removesuffix("\ufe0f") for mark in _BOX.findall(line["boxes"])} - {""}
+    return _TICK if said and said <= _TICKS else " ".join(sorted(said))
 
 
 def _by_name(lines: Iterable[str], wanted: Container[str]) -> list[re.Match[str]]:
@@ -130,7 +147,7 @@ def _read_block(lines: Sequence[str]) -> tuple[list[re.Match[str]], dict[str, li
             name = match["name"]
         elif _INSTEAD.match(text):
             instead.add(name)
-        elif text not in (_HEADING, _INTRO, _NONE) and not _HELD.fullmatch(text):
+        elif text not in (_HEADING, _NONE) and not text.startswith(_INTRO_START) and not _HELD.fullmatch(text):
             others.setdefault(name, []).append(text)
     return found, {name: texts for name, texts in others.items() if any(map(str.strip, texts))}, frozenset(instead)
 
@@ -178,7 +195,7 @@ def statement(text: str) -> str:
 def propose_page(name: str, source: str) -> OpenProposal:
     """The proposal of a page for what a name stands for, and a line that holds it."""
     digits = hashlib.blake2b(f"page\0{name.casefold()}".encode("utf-8", "replace"), digest_size=4).hexdigest()
-    return OpenProposal(digits, f"{_PAGE}{name}, named on {NAME_DAYS} days — {source}", "", PAGE_SCORE)
+    return OpenProposal(digits, f"{_PAGE}{name}, named on several days — {source}", "", PAGE_SCORE)
 
 
 def wanted_page(text: str) -> str:

@@ -63,7 +63,8 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     if done.lost:
         after = "stay open" if done.dry_run else "were put back"
         yield f"{plural(done.lost, 'proposal')} vanished from {done.page}, and {after}."
-    if not (done.facts or done.proposals or done.refused or any(item.is_kept for item in done.items)):
+    would_do = done.dry_run and any(item.is_kept for item in done.items)
+    if not (done.facts or done.proposals or done.refused or done.accepted or would_do):
         yield f"Nothing new ({plural(done.sessions, 'session')} and {plural(done.logs, 'log')} read)."
     elif done.dry_run:
         yield "Nothing was written (--dry-run); `memory capture` does it."
@@ -122,7 +123,7 @@ def proposals_text(found: Sequence[OpenProposal]) -> str:
     for one in found:
         fact = next(facts.facts(parse("x.md", f"## Retain\n- {one.text}\n".encode("utf-8", "replace")), None), None)
         kind = facts.KINDS[fact.kind] if fact else one.text.partition(":")[0]  # a page is none
-        scope = "everywhere" if one.is_personal else fact.scope if fact else ""
+        scope = (fact.scope or "everywhere") if fact else ""
         parts = [kind, scope, one.day, one.source, "" if one.proposed else "held back"]
         lines += [f"{one.name}  {one.statement}", f"          {', '.join(filter(None, parts))}"]
     lines.append(

@@ -71,7 +71,9 @@ def read(
     if found is None and "#" in path:
         name, _, section = path.partition("#")
         found = vault.locate(name)
-    if found is None or (opened.scopes and vault.is_left_out(found)):
+    # Proposals are nobody's yet: an agent is to know none that a tick may make hold everywhere.
+    is_hidden = found == vault.layout.proposals or (found is not None and vault.is_left_out(found))
+    if found is None or (opened.scopes and is_hidden):
         return missing
     try:
         data = vault.read(found)

@@ -74,12 +74,12 @@ _NAMES_OF_NOTE = (
 _LINKED = f"""
 SELECT l.target, count(DISTINCT l.note_id || ' ' || l.line), min(n.day), max(n.day)
 FROM link l JOIN note n ON n.id = l.note_id CROSS JOIN {PASSAGES} AND l.line BETWEEN p.start_line AND p.end_line
-WHERE ? OR coalesce(p.scope, n.scope) = 'global' GROUP BY l.target
+WHERE n.path <> ? AND (? OR coalesce(p.scope, n.scope) = 'global') GROUP BY l.target
 """
 _LINKING = f"""
 SELECT n.path, l.line, n.day, p.text, l.line - p.start_line, p.from_char FROM link l JOIN note n ON n.id = l.note_id
   CROSS JOIN {PASSAGES} AND l.line BETWEEN p.start_line AND p.end_line
-WHERE l.target IN (SELECT value FROM json_each(?)) AND p.kind NOT IN (1, 2, 3, 4)
+WHERE l.target IN (SELECT value FROM json_each(?)) AND n.path <> ? AND p.kind NOT IN (1, 2, 3, 4)
 GROUP BY p.note_id, l.line ORDER BY n.day DESC, n.path, l.line
 """
 _SPELLING = """
@@ -196,13 +196,13 @@ def names_of_note(store: View, path: str) -> list[tuple[str, str]]:
 
 
 def link_targets(store: View, with_private: bool) -> list[tuple[str, int, str | None, str | None]]:
-    """(target as it is written, links to it, first day, last day)."""
-    return list(store.rows(_LINKED, with_private))
+    """(target as it is written, links to it, first day, last day); a proposal links to nothing yet."""
+    return list(store.rows(_LINKED, store.layout.proposals, with_private))
 
 
 def lines_linking(store: View, targets: Iterable[str]) -> Iterator[tuple[str, int, str | None, str]]:
     """(path, line, day, text) of what links to any of these targets and is no fact, newest first."""
-    for path, line, day, text, at, part in store.rows(_LINKING, json.dumps(list(targets))):
+    for path, line, day, text, at, part in store.rows(_LINKING, json.dumps(list(targets)), store.layout.proposals):
         yield path, line, day, text if part is not None else text.split("\n")[at]
 
 
