@@ -336,3 +336,61 @@ def test_a_later_wish_not_to_remember_takes_back_what_was_said_before() -> None:
 )
 def test_a_negation_that_is_no_refusal_asks_all_the_same(text: str) -> None:
     assert [one.is_request for one in find_statements([SessionTurn(1, True, text)], LANGUAGES)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("said", "corrected", "kept"),
+    [
+        (
+            "Remember that the staging server is called hamster.",
+            "Sorry, no, forget that, the staging server is called gerbil, I mixed them up.",
+            "The staging server is called gerbil",
+        ),
+        (
+            "Merk dir, dass der Testserver Hamster heißt.",
+            "Quatsch, vergiss das. Der Testserver heißt Biber.",
+            "Der Testserver heißt Biber.",
+        ),
+        (
+            "Remember that the database listens on port 5433.",
+            "Actually no, it's port 5434",
+            "The database listens on port 5434.",
+        ),
+        ("Remember that the staging server is called hamster.", "Forget that, it is wrong.", ""),
+        ("Remember that we always book hotel Arcadas.", "never mind, is hotel Arcadas open?", ""),
+    ],
+)
+def test_what_corrects_a_request_takes_its_place(said: str, corrected: str, kept: str) -> None:
+    turns = [SessionTurn(1, True, said), SessionTurn(2, False, "Noted."), SessionTurn(3, True, corrected)]
+    found = find_statements(turns, LANGUAGES)
+    assert [(one.text, one.message, one.is_request) for one in found] == ([(kept, 3, True)] if kept else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi Sam,\n\nplease remember that the rent is due on the 3rd. We never accept cash.\n\nKind regards,\nOlga",
+        "what does she want?\n\nDear all,\nremember that the rent is due on the 3rd.\nBest,\nOlga Brandt",
+        "Sehr geehrter Herr Osei,\n\nmerken Sie sich: die Miete ist am 3. fällig.\n\nMit freundlichen Grüßen\nOlga",
+        "Bonjour Sam,\nretiens que le loyer est dû le 3.\nCordialement,\nOlga",
+        "Remember that the rent is due on the 3rd.\n\nKind regards,\nOlga",
+        "From the wiki: Remember that all releases need two approvals.",
+        "From our onboarding docs: Releases need two approvals. Remember that nobody deploys on Fridays.",
+        "Mara wrote: the rent is due. Remember that we never pay in cash.",
+        "The docs say: Remember that all releases need two approvals.",
+        "Aus dem Wiki: Merk dir, dass jedes Release zwei Freigaben braucht.",
+    ],
+)
+def test_letters_and_quotations_are_nobodys_request(text: str) -> None:
+    assert find_statements([SessionTurn(1, True, text)], LANGUAGES) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi Claude,\n\nplease remember that the rent is due on the 3rd.",
+        "From now on: the rent is due on the 3rd, remember that",
+    ],
+)
+def test_a_greeting_alone_makes_no_letter(text: str) -> None:
+    assert [one.is_request for one in find_statements([SessionTurn(1, True, text)], LANGUAGES)] == [True]

@@ -471,6 +471,33 @@ LEAD_IN = re.compile(
 )
 """A line that announces a text."""
 
+QUOTING = re.compile(
+    _joined(r"""
+    (?:^|(?<=[.!?] ))[^\n:.!?]{0,60}?\b(?:(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )
+    (?:says?|said|wrote|writes|schrieb|schreibt|sagte?|dit|écrit|dice|dijo|escribió|diz|disse|escreveu)|
+    (?:from|aus|von|vom|extrait|de|del|da|do|du) (?:[\w'’-]+ ){0,3}?(?:docs?|documentation|readme|manual|wiki|page|
+    site|website|article|book|blog|post|thread|ticket|issue|slack|e?-?mails?|message|letter|contract|spec|handbook|
+    guide|notes|doku|handbuch|anleitung|seite|nachricht|brief|vertrag|manuel|lettre|contrat|correo|mensaje|carta|
+    contrato|mensagem|página)) ?: +(?P<quoted>\S[^\n]*(?:\n[^\n]+)*)
+"""),
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A source before a colon, and what it says, up to the end of the paragraph."""
+
+LETTER = re.compile(
+    _joined(r"""
+    (?:^(?i:hi|hello|hey|dear|good (?:morning|afternoon)|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:tag|morgen)|moin|
+    bonjour|salut|ch[eè]re?s?|hola|buen[oa]s|estimad[oa]s?|querid[oa]s?|olá|oi|bom dia|car[oa]s?|prezad[oa]s?)\b
+    [^\n.?!:]{0,50}[,!:]?[ \t]*$|\A)(?s:.{0,4000}?)
+    (?:^|(?<=[.!?] ))(?i:(?:with )?(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|cheers|sincerely|yours|
+    (?:mit )?(?:freundlichen|besten|lieben|viele|liebe|beste|herzliche) grü(?:ß|ss)en?|mfg|cordialement|bien à vous|
+    (?:un )?saludos?(?: cordial(?:es)?)?|atentamente|atenciosamente|abraços?|cumprimentos|um abraço)
+    (?: \w+)?,?\s+[A-ZÄÖÜÉÁ][\w-]+(?: [A-ZÄÖÜÉÁ][\w.-]+){0,2}[ \t.]*$
+"""),
+    re.MULTILINE,
+)
+"""From a salutation, or else the beginning, to a closing with a name below it."""
+
 RETRACTION = re.compile(
     _joined(r"""
     \b(?:scrap|forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|what i)|strike that|

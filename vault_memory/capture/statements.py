@@ -39,6 +39,12 @@ AT_ONCE_CHARS = 12
 RETRACTIONS, RETRACTION_CHARS = 20, 300
 """So many retractions of one message are read, and so many characters to each side of one: more is no speech."""
 
+CORRECTION_SENTENCES = 3
+"""So many sentences, from the one that takes something back, may say what is so instead."""
+
+MAX_RENUMBERING = 10
+"""A sentence of more words says more than another number of what was said."""
+
 _MAIL = re.compile(
     r"^(?:(?:From|To|Subject|Von|An|Betreff|De|À|Objet|Para|Asunto|Assunto): .*\n){2}|^-{3,} ?\w.*---$"
     r"|^.{0,80}\b(?:wrote|schrieb|a écrit|escribió|escreveu) ?:$",
@@ -72,6 +78,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"\w+")
 _SUBJECT = re.compile(r"(?P<name>[^\W\d_a-z][\w'’-]*(?: [^\W\d_a-z][\w'’-]*)?)(?: \([^()]*\))? ")
+_NUMBERED = re.compile(r"\b([^\W\d]{3,}) (\d+(?:[.:]\d+)*)\b")
 _NAME = re.compile(r"(?<!^)(?<![.!?:] )\b[A-ZÄÖÜÉ][\w-]+")
 
 
@@ -134,7 +141,48 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
         setting = Setting(is_first, is_reply=bool(question))
         found += _of_message(said, question, setting, (languages, usual))
         question, is_first = "", False
-    return [one for one in found if not is_taken_back(one, messages)]
+    kept = [one for one in found if not is_taken_back(one, messages)]
+    for old in found:
+        if old not in kept and (new := _correction(old, messages, (languages, usual))):
+            kept = [*(one for one in kept if one.sentence != new.sentence), new]
+    return sorted(kept, key=lambda one: one.message)
+
+
+def _correction(old: Statement, messages: Sequence[SessionTurn], spoken: tuple[Sequence[str], str]) -> Statement | None:
+    """What took a statement's place when it was taken back: what says most of it anew, or another number of it."""
+    own = _telling(old.text)
+    for said in messages:
+        if not said.by_user or said.number <= old.message or any(_refusals(_lower(_ends(said.text)))):
+            continue
+        sentences = list(split_sentences(said.text))
+        taken = next((at for at, one in enumerate(sentences) if cues.RETRACTION.search(_lower(one))), len(sentences))
+        for sentence in sentences[taken : taken + CORRECTION_SENTENCES]:
+            *_, end = (0, *(one.end() for one in cues.RETRACTION.finditer(_lower(sentence))))
+            text = _renumbered(old.text, sentence) or _said_anew(sentence[end:].lstrip(_MARKS), own, spoken)
+            if text:
+                return old._replace(text=_capitalised(text), message=said.number, sentence=sentence)
+    return None
+
+
+def _said_anew(sentence: str, own: set[str], spoken: tuple[Sequence[str], str]) -> str:
+    """The part of a sentence that says most of these words, and something new of them; "" for none."""
+    languages, usual = spoken
+    name = cues.language_of(words_of(sentence), languages, usual)
+    text = _lasting(sentence, cues.grammar(name)) if name else ""
+    for span in _clauses(text):
+        words = _telling(clause := text[slice(*span)])
+        if _count(clause) >= MIN_WORDS and words - own and 2 * len(words & own) >= len(words):
+            return clause
+    return ""
+
+
+def _renumbered(text: str, sentence: str) -> str:
+    """A text with the number that a sentence ("no, it's port 5434") says of the same word; "" for none."""
+    said = _NUMBERED.findall(sentence)
+    old = [one for one in _NUMBERED.finditer(text) if len(said) == 1 and one[1].lower() == said[0][0].lower()]
+    if len(old) != 1 or old[0][2] == said[0][1] or sentence.endswith("?") or _count(sentence) > MAX_RENUMBERING:
+        return ""
+    return f"{text[: old[0].start(2)]}{said[0][1]}{text[old[0].end(2) :]}"
 
 
 def _usual_language(messages: Sequence[SessionTurn], languages: Sequence[str]) -> str:
@@ -545,8 +593,9 @@ def _ends(text: str) -> str:
 
 
 def _own_words(text: str) -> str:
-    """A message without code, blocks, long quotations, and without the text that a line of it announces."""
-    text = _QUOTATION.sub("\0", _ends(_without_blocks(text)))
+    """A message without code, blocks, letters, quotations, and without the text that a line of it announces."""
+    text = _QUOTATION.sub("\0", cues.LETTER.sub("\0", _ends(_without_blocks(text))))
+    text = cues.QUOTING.sub(lambda found: found[0] if is_request(found[0][: -len(found["quoted"])]) else "\0", text)
     for lead in cues.LEAD_IN.finditer(text):
         if not is_request(lead[0]):
             text = text[: lead.start()]
