@@ -39,3 +39,11 @@ def test_what_only_embeds_comes_behind_what_says_something(tmp_path: Path) -> No
     }
     found = memory(fill(tmp_path / "vault", notes)).recall("books I read", k=2, journal=False).results
     assert "Notes/Steph.md" in [result.path for result in found]
+
+
+def test_a_note_called_what_is_asked_comes_first_whatever_its_title_spells_out(tmp_path: Path) -> None:
+    about = "---\ntitle: Conflict-free Replicated Data Type (CRDT)\n---\nEvery actor converges to one state.\n"
+    notes = {"CRDT.md": about, "CRDT Implementations.md": "A CRDT in Go.\n\nA CRDT in Rust.\n"}
+    of = memory(fill(tmp_path / "v", notes))
+    for question in ("CRDT", "what is a CRDT?"):
+        assert of.recall(question).results[0].path == "CRDT.md"

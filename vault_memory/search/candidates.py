@@ -302,8 +302,12 @@ class Finder:
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found}
         named = self.search.titles(query.telling, NAMESAKES, with_all=True) if query.words and query.telling else ()
+        asked = {stem for phrase in query.telling for stem in self.lexicon.stems(phrase.strip('"*'))}
         for note in self.search.notes([note for note, _ in named]).values():
-            words = len({*self.lexicon.stems(note.title)} - self.lexicon.idle)
+            forms = [note.title, *(form for form, _ in note_queries.names_of_note(self.store, note.path))]
+            names = [{*self.lexicon.stems(form)} - self.lexicon.idle for form in forms]
+            # A note is called CRDT by its file, whatever its title spells out.
+            words = min((len(name) for name in names if asked <= name), default=len(names[0]))
             share = min(len(query.telling) / max(words, 1), 1.0)
             titles[note.id] = max(titles.get(note.id, 0.0), NAMED * share)
         files = self.search.files(query.files) if query.files else ()
