@@ -182,3 +182,11 @@ def test_a_time_decides_where_no_word_of_the_question_occurs(plans: Memory) -> N
     answer = ask(plans, "was geschah am 12.12.2025?", "2025-12-30T12:00:00Z")
     assert [result.content.split()[1] for result in answer.results] == ["saw", "dentist"]
     assert any("the date alone decides" in why for _, why in answer.degraded)
+
+
+def test_a_line_of_nothing_but_a_link_comes_behind_what_tells_of_the_time(tmp_path: Path) -> None:
+    notes = {
+        f"2024-0{n}-01.md": f"[Source](https://example.org/{n})\n\nThe hull was painted by {n}.\n" for n in range(1, 7)
+    }
+    results = memory(fill(tmp_path / "v", notes)).recall("What happened in 2024?", k=6).results
+    assert not [result.content for result in results if "Source" in result.content]

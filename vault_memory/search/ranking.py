@@ -62,7 +62,8 @@ REMEMBERED_TEXTS = 1 << 13
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
-_POINTER = re.compile(r"\s*(?:[-*+]\s+)?(?:<?\w+://\S+>?|!\[\[[^\[\]]*\]\])\s*")
+_POINTER = re.compile(r"\s*(?:(?:[-*+]\s+)?(?:<?\w+://\S+>?|!\[\[[^\[\]]*\]\])|\[\w+\]\(\w+://\S+\))\s*")
+"""A line that only says where something is; a link of one word (`[Source](…)`) names nothing, but in a list."""
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
 # "Last night" has its "last"; a night alone tells no date. Shorter names of days and months are other words too.
