@@ -79,7 +79,9 @@ def _config(tmp_path: Path, url: str) -> Config:
     )  # fmt: skip
 
 
-def judged(tmp_path: Path, said: str, verdict: dict[str, object], old: str) -> tuple[list[CaptureItem], int, int]:
+def judged(
+    tmp_path: Path, said: str, verdict: dict[str, object], old: str, head: str = "W"
+) -> tuple[list[CaptureItem], int, int]:
     """What a model's verdict makes of one statement beside a fact; how often it was asked, at first and in all."""
     make.claude(tmp_path / "claude", "s1", [("user", said)])
     asked: list[str] = []
@@ -94,7 +96,7 @@ def judged(tmp_path: Path, said: str, verdict: dict[str, object], old: str) -> t
     with model_server(Model("writer")) as server:
         server.trouble.reply = reply
         config = _config(tmp_path, server.host)
-        fill(config.vault, {"memory/2026-02-01.md": f"## Retain\n- W: {old}\n"})
+        fill(config.vault, {"memory/2026-02-01.md": f"## Retain\n- {head}: {old}\n"})
         items = Federation(config).capture().items
         first = len(asked)
         Federation(config).capture(since="2026-01-01", dry_run=True)
@@ -112,6 +114,8 @@ SAME = "raus damit, unwrap und expect haben in der firmware nichts verloren, da 
         ({"decision": "supersede", "known": 1, "quote": "legt den zähler lahm"}, "supersede"),
         ({"decision": "skip", "known": 1, "quote": "unwrap is forbidden"}, "create"),  # not what it says
         ({"decision": "skip", "known": 1, "quote": ""}, "create"),
+        ({"decision": "supersede", "known": 1, "quote": "den"}, "create"),  # in any sentence
+        ({"decision": "supersede", "known": 1, "quote": "irmware"}, "create"),
         ({"decision": "skip", "known": 7, "quote": "Kein unwrap"}, "create"),
         ({"decision": "delete", "known": 1, "quote": "Kein unwrap"}, "create"),
         ({"decision": "skip"}, "create"),
@@ -122,6 +126,13 @@ def test_a_model_says_what_is_new_and_is_checked(
 ) -> None:
     (item,), first, _ = judged(tmp_path, SAME, verdict, OLD)
     assert (item.decision, first) == (decision, 1)
+
+
+@pytest.mark.parametrize("head", ["W @Zentrale", "W(scope=private)", "W(scope=project:alpha)"])
+def test_a_model_is_not_asked_about_another_entity_or_scope(tmp_path: Path, tmp_data: Path, head: str) -> None:
+    verdict = {"decision": "supersede", "known": 1, "quote": "Kein unwrap"}
+    (item,), asked, _ = judged(tmp_path, SAME, verdict, OLD, head)
+    assert (item.decision, asked) == ("create", 0)
 
 
 def test_a_model_is_asked_but_once(tmp_path: Path, tmp_data: Path) -> None:

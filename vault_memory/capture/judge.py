@@ -412,7 +412,7 @@ class _Judge:
             answer: tuple[str, int] | None = self._answers[name]
         else:
             try:
-                answer = model_decision(self._writer.ask, statement, known)
+                answer = model_decision(self._writer.ask, statement, known, self._comparer.telling)
             except RemoteError as error:
                 why = f"{error}: what is new was decided by rules alone"
                 self.problems += [why] if why not in self.problems else []

@@ -6,7 +6,7 @@ there, in a sentence that a cue could have marked, and it denies nothing that th
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vault_memory.capture import cues
@@ -109,11 +109,13 @@ thing has another value now). But for create, `known` is the number of that one,
 decide this, copied exactly. If in doubt: create."""
 
 
-def model_decision(ask: Ask, statement: Statement, known: Sequence[str]) -> tuple[str, int] | None:
+def model_decision(
+    ask: Ask, statement: Statement, known: Sequence[str], telling: Callable[[str], set[str]]
+) -> tuple[str, int] | None:
     """What a model makes of a statement beside known ones, and the place of the one that decides it.
 
-    None where its answer does not hold: it must quote that one, and what says a number or name that this does not is
-    not known. Raises RemoteError.
+    None where its answer does not hold: it must quote whole words of that one with a `telling` one among them, both
+    must share such a word, and what says a number or name that this does not is not known. Raises RemoteError.
     """
     text, rows = statement.text, [{"n": number, "text": one} for number, one in enumerate(known, 1)]
     document = json.dumps({"new": text, "known": rows}, ensure_ascii=False)
@@ -128,9 +130,10 @@ def model_decision(ask: Ask, statement: Statement, known: Sequence[str]) -> tupl
     if decision not in (MERGE, SUPERSEDE, SKIP) or not 0 <= place < len(known):
         return None
     said, whole = (" ".join(one.casefold().split()) for one in (quote, known[place]))
-    is_quoted = any(map(str.isalnum, said)) and said in whole
-    says_more = decision != SUPERSEDE and any(ungrounded(text, [known[place]], [known[place], statement.sentence]))
-    return (decision, place) if is_quoted and not says_more and traced(text, known[place]) > 0 else None
+    is_quoted = bool(telling(quote)) and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", whole) is not None
+    both = [known[place], statement.sentence]
+    says_more = any(ungrounded(text, both if decision == SUPERSEDE else both[:1], both))
+    return (decision, place) if is_quoted and not says_more and telling(text) & telling(known[place]) else None
 
 
 def _denies(text: str) -> bool:

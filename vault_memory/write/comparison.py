@@ -166,7 +166,7 @@ class Comparer:
         may_replace = not known.is_refused and known.is_about_same(text, names)
         if may_replace and self._fills_same_slot(text, kind, known):
             return SUPERSEDE
-        says_nothing_new = self._telling(text, near) <= self._telling(known.text)
+        says_nothing_new = self.telling(text, near) <= self.telling(known.text)
         if (known.is_refused or known.is_batch) and says_nothing_new:
             return SKIP
         newer, older = (list(claims("world", tuple(names), one)) for one in (text, known.text))
@@ -202,7 +202,7 @@ class Comparer:
         least, most = sorted(sum(each.values()) for each in (one, two))
         return shared >= SLOT_LEAST and shared >= SLOT_SHARED * least and shared >= SLOT_ALIKE * most
 
-    def _telling(self, text: str, near: float = 0.0) -> set[str]:
+    def telling(self, text: str, near: float = 0.0) -> set[str]:
         """How its names, numbers and other telling words begin: with another one it says something else.
 
         Of what is as `near` as IN_BATCH the numbers and names alone.
