@@ -219,3 +219,14 @@ def test_uninstall_leaves_what_you_set_yourself(home: Home) -> None:
     file.write_text(file.read_text().replace("[sessions]\n", "[sessions]\nlog = true\n") + "[recall]\nk = 3\n")
     home.done("uninstall", "claude-code")
     assert tomllib.loads(file.read_text()) == {"sessions": {"log": True}, "recall": {"k": 3}}
+
+
+def test_uninstall_leaves_comments_and_blanks_that_you_wrote_since(home: Home) -> None:
+    file = home.put(".config/vault-memory/config.toml", b"[recall]\nk = 6\n")
+    home.done("install", "claude-code", "--sessions")
+    text = file.read_text().replace("k = 6", "k = 6  # six is plenty") + "\n# ask Ana before changing k\n"
+    file.write_text(text.replace('["claude-code"]', '["claude-code"]  # all of it'))
+    home.done("uninstall", "claude-code")
+    assert file.read_text().split("\n\n") == [
+        "[recall]\nk = 6  # six is plenty\n# all of it", "# ask Ana before changing k\n",
+    ]  # fmt: skip

@@ -250,9 +250,8 @@ def drop_user_settings(environ: Mapping[str, str], whose: str, agent: str) -> Fi
     for name, value in kept["added"].items() if not others else ():
         table, _, key = name.partition(".")
         text = _drop_setting(text, table, key, value)
-    with contextlib.suppress(tomllib.TOMLDecodeError):
-        if not others and tomllib.loads(text) == tomllib.loads(kept["before"] or ""):
-            text = kept["before"]
+    if not others and _lines(text) == _lines(kept["before"] or ""):  # else somebody has written there since
+        text = kept["before"]
     after = None if text is None else text.encode("utf-8")
     (change,) = _check_files([FileChange(file, before, after)])
     return change
@@ -263,6 +262,10 @@ def forget_user_settings(environ: Mapping[str, str], whose: str) -> None:
     kept = _noted_settings(environ)
     kept["whose"] = [one for one in kept["whose"] if one != whose]
     _write_private(_noted_file(environ), json.dumps(kept).encode("ascii"))
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def _noted_file(environ: Mapping[str, str]) -> Path:
@@ -289,23 +292,25 @@ def _drop_setting(text: str, table: str, key: str, value: Any) -> str:  # noqa: 
     if not isinstance(keys, dict) or there is None or not (rest or there == value):
         return text
     left = {name: each for name, each in keys.items() if name != key} | ({key: rest} if rest else {})
-    wanted = {name: each for name, each in tree.items() if name != table} | ({table: left} if left else {})
-    for candidate in _texts_without(text, table, key, value if rest else ()):
+    wanted = {name: each for name, each in tree.items() if name != table}
+    for candidate in _texts_without(text, table, key, value, is_item=bool(rest)):
         with contextlib.suppress(tomllib.TOMLDecodeError):
-            if tomllib.loads(candidate) == wanted:
+            if tomllib.loads(candidate) in [wanted | {table: left}, *([] if left else [wanted])]:
                 return candidate
     return text
 
 
-def _texts_without(text: str, table: str, key: str, items: Sequence[str]) -> Iterator[str]:
-    """The text without an item of a list, or a line and the head above it, wherever they may be."""
-    for item in map(re.escape, items):
+def _texts_without(text: str, table: str, key: str, value: Any, is_item: bool) -> Iterator[str]:  # noqa: ANN401
+    """The text without an item of a list, or a line and the head above it, wherever they may be; comments stay."""
+    for item in map(re.escape, value if is_item else ()):
         for found in re.finditer(rf'"{item}"[ \t]*,[ \t]*|,[ \t]*"{item}"', text):
             yield f"{text[: found.start()]}{text[found.end() :]}"
     for line in re.finditer(rf"^[ \t]*(?:{table}\.)?{key}[ \t]*=[^\n]*(?:\n|\Z)", text, re.MULTILINE):
-        rest = f"{text[: line.start()]}{text[line.end() :]}"
-        yield rest
+        behind = line[0].partition(_written(value))[2].lstrip()
+        comment = behind if behind.startswith("#") else ""
+        rest = f"{text[: line.start()]}{comment}{text[line.end() :]}"
         yield re.sub(rf"^(?:\r?\n)?[ \t]*\[[ \t]*{table}[ \t]*\][ \t]*(?:\r?\n|\Z)", "", rest, flags=re.MULTILINE)
+        yield rest
 
 
 def _candidates(text: str, table: str, key: str, value: Any, is_new: bool) -> Iterator[str]:  # noqa: ANN401
