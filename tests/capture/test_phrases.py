@@ -99,7 +99,6 @@ The team meets every Wednesday at 10.
 Don't ever touch the generated files by hand.
 Joris is our accountant and Petra does payroll.
 I like my coffee plans simple, so keep itineraries to one page
-Backups live on the NAS in the attic.
 The culprit was the antivirus locking the file.
 we moved the choir rehearsal to Thursdays
 as of March the shop opens on Sundays

@@ -88,7 +88,7 @@ def test_who_interrupts_takes_back_what_was_said_just_before() -> None:
 @pytest.mark.parametrize(
     ("text", "statement"),
     [
-        ("commit messages schreiben wir hier immer auf deutsch, sonst gerne auch auf klingonisch ;)",
+        ("commit messages schreiben wir hier immer auf deutsch, mach das heute auch",
          "Commit messages schreiben wir hier immer auf deutsch"),
         ("make it two columns, we always look at these on our phones", "We always look at these on our phones"),
         ("i do the shopping on mondays at the covered market, we need the list, so round it up this time",
@@ -160,3 +160,36 @@ def test_hostile_text_comes_to_an_end(hostile: str) -> None:
 )
 def test_what_stands_beside_something_pasted_is_stated(text: str) -> None:
     assert [statement for _, statement in kept(("U", text))] == ["We never deploy on Fridays"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yeah because nobody ever sleeps on a night shift of course, we all just nap standing like horses",
+        "the relatives in bed 9 said the food is terrible and we always ignore the bell",
+        "this list always falls apart when I paste it in the other editor",
+        "my laptop only has 8 gigs so everything takes ages, and the fan sounds like a plane taking off",
+        "All our tests pass except the one about time zones, which only fails in the pipeline",
+        "I like the second version, the verbs are stronger",
+        "nunca he visto un texto con tantas comas",
+        "claro, como siempre el escáner funciona de maravilla, por eso estoy aquí contando a mano",
+        "on a reçu quatre candidatures, deux sont correctes et les autres sont hors sujet",
+        "wir müssen den Saal noch schmücken, und keiner hat Zeit",
+    ],
+)
+def test_irony_hearsay_taste_and_the_work_at_hand_are_no_statements(text: str) -> None:
+    assert kept(("U", "hello"), ("A", "Hello."), ("U", text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "daqui pra frente coloca o prazo de garantia de 90 dias em todo orçamento, tá?",
+        "präg dir ein, dass Tante Hilde keine Nüsse isst",
+        "add to what you know about me: I'm left-handed",
+        "deja anotado que el taller abre a las ocho",
+        "pour que tu saches, Inès fait les factures",
+    ],
+)
+def test_requests_in_other_words(text: str) -> None:
+    assert len(kept(("U", text))) == 1

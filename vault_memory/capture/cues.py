@@ -84,7 +84,7 @@ LANGUAGES: Mapping[str, Language] = {
         always="""always never ever only usually normally everywhere anywhere nowhere whenever every each all nobody
             nothing none neither both daily weekly monthly nightly yearly mondays tuesdays wednesdays thursdays fridays
             saturdays sundays weekdays weekends forever anymore""",
-        duty="must mustn't may should shouldn't allowed forbidden banned mandatory required policy rule convention",
+        duty="must mustn't may allowed forbidden banned mandatory required policy rule convention",
         denying="not no never don't dont doesn't doesnt isn't aren't won't can't cant cannot nobody none without nor",
         reasons="because since cause cuz otherwise so",
         questions="who what why how whats whoever",
@@ -97,8 +97,10 @@ LANGUAGES: Mapping[str, Language] = {
             close write change update look use put leave drop turn plan book deploy create find give tell send move
             copy start stop keep skip split help wait see read bump squash commit remind convert turn rip lose""",
         third="s",
-        past=r"was|were|had|did|got|went|came|wrote|gave|told|asked|said|thought|saw|made|took|"
-        r"(?<!\b(?:is|be|ts) )(?<!\b(?:are|get) )(?<!\bgets )(?<!\balways )(?<!\bnever )\w{3,}ed",
+        past=r"was|were|had|did|got|went|came|wrote|gave|told|asked|said|thought|saw|made|took|ran|broke|lost|found|"
+        r"knew|felt|began|brought|bought|sent|spent|heard|met|fell|forgot|"
+        r"understood|"
+        r"(?<!\b(?:is|be|ts) )(?<!\b(?:are|get) )(?<!\bgets )(?<!\b(?:the|our) )(?<!\balways )(?<!\bnever )\w{3,}ed",
         unreal=r"would|could|might|wouldn't|couldn't|\w+'d(?! (?:rather|prefer|like|better)\b)",
     ),
     "de": Language(
@@ -126,7 +128,7 @@ LANGUAGES: Mapping[str, Language] = {
         changes="umgestiegen gewechselt entschieden beschlossen vereinbart umgezogen ersetzt übernommen mehr",
         orders="zeig lass mach schau bau nimm prüf teste starte füg schreib",
         third="t",
-        past=r"war|waren|hatten?|wurden?|ging|kam|sah|\w{3,}ten?|ge\w{3,}t",
+        past=r"war|waren|hatten?|wurden?|ging|kam|sah|\w{3,}ten?|ge\w{3,}t(?! (?:wird|werden))",
         unreal="wären?|wär|hätten?|würden?|könnten?|müssten?",
     ),
     "fr": Language(
@@ -259,23 +261,31 @@ def _joined(lines: str) -> str:
 
 _STEMS = _joined(r"""
     remember|memori[sz]e|retain|don'?t (?:ever )?forget|never forget|bear in mind|keep in mind|hang on to|
-    hold on to|(?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)|
-    note(?=:| (?:this|that|it|down|to self|for))|n\.?b\.?(?=:)|
-    (?:jot|write|note|put|get) (?:(?:this|that|it|these) )?down|
+    hold on ?to|(?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)|
+    note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|remind yourself|
+    (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|make it a (?:rule|habit)|one to keep|
+    (?:keep track|take note|store|log|record|save) (?:of )?the fact|it'?s (?:written|noted) down|don'?t lose (?:this|
+    it)|
     (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)|
-    next time(?=[,:]| (?:just|please|do|don't|always|never)\b)|
-    (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|worth (?:remembering|noting|knowing)|
+    next time(?! (?:i|we|he|she|they|it|round)\b)|(?:new|standing|house|ground|general) (?:rule|order|policy)(?=[:,])|
+    worth (?:remembering|noting|knowing)|
     (?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know|
     merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|vergiss (?:bitte )?nicht|nicht vergessen|
-    halte?(?= (?:\w+ )?fest)|schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|speicher(?:e|n)?(?= (?:dir|das))|
+    halte?(?= (?:\w+ )?fest)|trage?(?= dir)|mache? dir (?:'?ne|eine) notiz|vermerke?|präge? dir|hinterlege?(?= dir)|
+    damit du(?: es| bescheid|'s)? weißt|schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|speicher(?:e|n)?(?= (?:dir|das))|
     denk(?:e|en)? (?:\w+ )?dara?n|(?:neue|feste) regel(?=:)|gut zu wissen|reten(?:ir|ez)|retiens|
-    (?:souviens|rappelle)-toi|souvenez-vous|n'oublie[zs]? pas|mémorise[zr]?|prends note|pour mémoire|
+    inscris|pour que tu saches|la prochaine fois(?! (?:je|on|nous|il|elle)\b)|(?:souviens|rappelle)-toi|souvenez-vous|
+    n'oublie[zs]? pas|mémorise[zr]?|prends note|pour mémoire|
     à (?:retenir|noter)|not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|enregistre[zr]?(?= (?:que|ça))|
     sache[zs]?(?= que)|nouvelle règle(?= ?:)|recu[eé]rda(?:lo|te)?|recuerdes|acuérdate|ap[uú]nta(?:te|lo)?|
     an[oó]ta(?:te|lo)?|memoriza|toma nota|ten(?:lo)? (?:en cuenta|presente)|(?:no |que no )(?:te |se te )?olvides?|
-    guarda(?:lo)?(?= (?:esto|eso|que))|que conste|nueva (?:regla|norma)(?=:)|lembr[ae](?:-te|-se)?|lembres?|
+    para que (?:lo )?sepas|qu[eé]date con|gr[aá]ba(?:te|lo)|deja (?:anotado|apuntado|constancia)|
+    la próxima vez(?! (?:yo|voy|vamos)\b)|guarda(?:lo)?(?= (?:esto|eso|que))|que conste|nueva (?:regla|norma)(?=:)|
+    lembr[ae](?:-te|-se)?|lembres?|
     anot[ae]|memoriz[ae]|registr?[ae](?= (?:isso|que|aí))|guard[ae](?= (?:isso|isto|que|bem|essa))|
-    grav[ae](?= (?:isso|que|aí))|tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)|(?:não (?:se |te )?)esque[çc][ae]s?|
+    pra (?:você|vc) saber|da próxima vez(?! (?:eu|a gente|nós)\b)|deix[ae] (?:registrado|anotado)|fi(?:ca|que) sabendo|
+    (?:grav|salv)[ae](?= (?:isso|que|aí))|tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)|
+    (?:não (?:se |te )?)esque[çc][ae]s?|
     nova regra(?=:)|onthou(?:d)?|vergeet niet|noteer|goed om te weten|schrijf (?:\w+ )?op|ricorda(?:ti|telo)?|
     tieni (?:presente|a mente|conto)|segna(?:ti|telo)|annota(?:ti)?|prendi nota|non dimenticar[ei]|kom(?:me)? ihåg|
     glöm inte|notera|skriv upp|husk(?=e? )|glem ikke|skriv ned|zapamiętaj|pamiętaj|zanotuj|nie zapomnij|zapamatuj|
@@ -283,16 +293,17 @@ _STEMS = _joined(r"""
     пам'ятай
 """)
 _TIMES = _joined(r"""
-    from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forward|henceforth|
-    in (?:the )?future|(?:ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an)|in zukunft|künftig|zukünftig|à l'avenir|
+    from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forwards?|henceforth|
+    in (?:the |all )?future|(?:ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an)|in zukunft|künftig|zukünftig|à l'avenir|
     désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)|(?:a partir de|de) ahora(?: en adelante)?|
-    en adelante|en el futuro|
-    (?:a partir de agora|de agora em diante|daqui (?:p(?:a)?ra (?:a )?frente|em diante|por diante))|no futuro|
+    (?:de aquí )?en adelante|en el futuro|en lo sucesivo|
+    (?:a partir de agora|de agora em diante|(?:daqui|de hoje) (?:p(?:a)?ra (?:a )?frente|(?:em|por) diante))|no futuro|
     vanaf nu|voortaan|in het vervolg|d'?\ ?ora in (?:poi|avanti)|in futuro|från och med nu|framöver|fra nå av|
     fremover|od teraz|na przyszłość|od teď|впредь|отныне|надалі
 """)
 _PLACES = _joined(r"""
-    (?:in|into|to|for|from|through|auf|im|à|dans|en|na|nel|nella|i) (?:[^\W\d]+ ){0,4}?(?:memory|memories|mind|
+    (?:in|into|to|for|from|through|auf|im|à|dans|en|na|nel|nella|i) (?:[^\W\d]+ ){0,4}?(?:you know(?: about \w+)?|
+    memory|memories|mind|
     notes|notebook|head|skull|gedächtnis|hinterkopf|kopf|notizen|mémoire|tête|esprit|memoria|cabeza|memória|cabeça|
     geheugen|hoofd|notities|minne)|for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later)|
     (?:for|till|until|für|fürs|pour|para|pra|p'ra|per|voor|beim|till) (?:[^\W\d]+ ){0,3}?(?:next time|nächste mal|
@@ -405,18 +416,46 @@ IRONY = re.compile(
 """),
     re.IGNORECASE,
 )
+SARCASM = re.compile(
+    _joined(r"""
+    ^(?:\W|oh |ah |ach |well |na |mais |pues |yeah )*(?:great|brilliant|fantastic|wonderful|lovely|awesome|marvell?ous|
+    super|toll|wunderbar|klasse|herrlich|génial|bravo|magnifique|quel(?:le)? \w+|genial|fant[aá]stico|qué bien|
+    estupendo|perfe(?:c|k)?to?|maravilh\w+|ótimo|beleza|que \w+a)\b[\s,]+(?=\w)|
+    ^(?:\W|oh |ah |ach |well |na |mais |pues )*(?:yeah|sure|right|klar|ja|oui|sí|claro|sim|yes)\b,? (?:because|cause|
+    weil|
+    parce|porque)\b|\b(?:of course|no doubt|natürlich|bien sûr|évidemment|por supuesto|com certeza|selbstverständlich|
+    (?:just )?like (?:an?|some|the) \w+\W*$|wie eine? \w+\W*$|comme une? \w+\W*$|com[ou] uma? \w+\W*$|
+    on (?:this|the) (?:planet|earth)|in the (?:world|universe)|(?:exactly|just) what (?:an?|every|i|we)|
+    than any(?:one|body)|if we ask|(?:million|thousand|hundred|billion)s? (?:times|of|years))\b
+""")
+)
+"""Means the opposite: praises or affirms what nobody asked, compares it with what it is not, or exceeds all measure."""
+HEARSAY = re.compile(
+    _joined(r"""
+    \b(?:thinks?|believes?|claims?|reckons?|insists?|swears?|complains?|told me|says|said)(?: (?:that|the|he|she|it|
+    they|we|i|this|my|our|nobody|
+    everyone))\b|\b(?:behauptet|meint|findet|glaubt|sagt|schwört),? (?:dass|er|sie|wir|es|die|der|das)\b|
+    \b(?:prétend|croit|affirme|dit|jure|dice|dijo|piensa|cree|jura|fal(?:a|ou)|disse|diz|acha) (?:que\b|qu')
+""")
+)
+"""Hands on what somebody else holds to be so."""
+AFFIRMED = re.compile(r"(?:\W|oh |ah |na |mais )*(?:sure|of course|klar|logisch|bien sûr|claro|ah sim|com certeza)\b")
+"""Affirms, which no question before makes irony."""
 PASSING = re.compile(
     _joined(r"""
     \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|week|morning|afternoon|
     evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
-    currently|so far|again|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|bit|
+    currently|so far|again|still|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|
+    bit|
     hours?|days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|noon|the (?:demo|standup|call|
     meeting))|until (?:i|we|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|
     third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|meanwhile|afterwards|vorübergehend|
     erstmal|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|
-    diese woche|wieder|noch immer|immer noch|nochmal|pour l'instant|tout à l'heure|tout de suite|ce (?:soir|matin)|
+    diese woche|wieder|noch immer|immer noch|nochmal|bis dahin|(?<!jeden )(?<!guten )morgen|noch nicht|pour l'instant|
+    tout à l'heure|tout de suite|ce (?:soir|matin)|
     aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|encore|por ahora|esta (?:tarde|noche|vez|
-    semana)|hoy|mañana(?! siempre)|^ahora|ayer|otra vez|por enquanto|hoje|amanhã|^agora|ontem|dest[ae] vez|
+    semana)|hoy|mañana(?! siempre)|^ahora|ayer|otra vez|todavía|aún|ainda|de momento|por enquanto|hoje|amanhã|^agora|
+    ontem|dest[ae] vez|
     dessa vez|est[ae] semana|semana que vem|de novo|nu even)\b
 """)
 )
@@ -427,7 +466,8 @@ STATUS = re.compile(
     \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
     green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
     working|running|off)|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|typo|err(?:or|ors|ored)|
-    too (?:many|much)|takes forever|(?:sind|ist) (?:\w+ ){0,2}(?:rot|grün|kaputt|fertig|falsch|leer)|(?:ne |
+    too (?:many|much)|takes forever|(?:nobody|no one) (?:knows|understands)|niemand weiß|personne ne sait|nadie sabe|
+    ninguém sabe|(?:sind|ist) (?:\w+ ){0,2}(?:rot|grün|kaputt|fertig|falsch|leer)|(?:ne |
     n')?(?:marche|fonctionne)|(?:siguen?|fallan?)|funciona)\b|
     \d[\w%]* (?:\w+ )?(?:instead of|rather than|au lieu de|statt|en vez de|em vez de) \d
 """)
@@ -504,9 +544,11 @@ RETRACTION = re.compile(
     cancel that|correction|my mistake|i misspoke|let'?s not|on reflection|never ?mind|actually,? no|wait,? no|
     no,? wait|hm+,? wait|argh,? no|undo that|put \S+ back|i was wrong|scratch that|on second thoughts?|
     take (?:it|that) back|disregard|bin (?:that|it)|drop (?:that|the idea)|got (?:it|that) wrong|or rather|
-    ignore my|changed my mind|doch nicht|doch lieber|nein,? doch|vergiss (?:das|es|die|den)|streich das|
+    ignore my|changed my mind|doch nicht|doch lieber|nein,? doch|ach (?:nee|nein)|lassen wir|vergiss (?:das|es|die|den)|
+    streich das|
     kommando zurück|ich hab mich (?:geirrt|vertan)|quatsch|ich nehm das zurück|finalement,? non|laisse tomber|
     oublie|tout compte fait|réflexion faite|je me suis trompée?|en fait,? non|olvida|olvídalo|mejor no|al final no|
+    espera, (?:no|lo)|ya no lo|
     me equivoqué|esquece|deixa (?:pra lá|isso)|pensando bem|me enganei|melhor não|na verdade,? não)\b
 """)
 )
@@ -530,6 +572,31 @@ PLEASE = re.compile(
     r"\b(?:please|pls|plz|bitte|stp|s'il te plaît|por favor|(?:can|could|would) (?:you|u)|let'?s|let us|tu peux|mal)\b"
 )
 DONT = frozenset(("don't", "dont"))
+_QUANTIFIERS = """all every each only both everything anyone everyone nothing none there nobody niemand nadie ninguém
+    personne anymore forever alle jede jeder jedes jeden nur überall nichts komplett meistens tout tous
+    toute toutes chaque seulement uniquement rien partout todo todos toda todas cada solo sólo nada
+    únicamente só apenas somente"""
+QUANTIFIERS = frozenset(_QUANTIFIERS.split())
+"""Words of how many that tell as often of what lies before somebody as of what lasts."""
+NAMING = re.compile(
+    r"\b(?:(?:is|are) called (?!twice|once|by|from|in|with|when|on|for|every|again)|we call |heiß(?:t|en)\b|"
+    r"nennen wir\b|"
+    r"s'appelle(?:nt)?\b|on appelle\b|se llaman?\b|llamamos\b|se chamam?\b|chamamos\b|name is\b)"
+)
+"""Tells what somebody or something is called."""
+HAS_TO = re.compile(r"\b(?:ha(?:s|ve) to|needs? to|tienen? que|têm? (?:que|de)|every \w+day)\b")
+OPINION = re.compile(
+    r"\w+ \w+ (?:how|it)\b|"
+    r"\w+(?:'\w+)? (?:\w+ ){0,2}?(?:the|this|that|it|how|der|den|das|die|es|dies\w*|le|la|ce|cette|ça|"
+    r"el|este|esta|lo|[oa]|esse|do|da) .*(?:[.,] |\b(?:but|aber|mais|pero|mas|one)\b)"
+)
+"""Likes or dislikes one thing that lies before both, and not another."""
+UNDER_WAY = re.compile(
+    r"\b(?:is|are|am|i'm|we're|they're|it's|he's|she's) (?:\w+ )?(?!\w*thing)\w{2,}ing\b|\best\w+ \w+ndo\b|"
+    r"\b(?:a|ont|as|ai|avons) (?:\w+ )?\w{2,}(?:ée?s?|u|is)\b|"
+    r"\b(?:he|ha|hemos|han) \w+[dst]o\b|\b(?:have|has|\w+'ve) (?:\w+ )?(?:been|put|sold|gone|got|had|\w+e[dn])\b"
+)
+"""Tells what somebody is doing, or has done."""
 NO = frozenset(("no", "kein", "keine", "keinen", "pas", "sin", "sem", "nada", "nunca", "jamais"))
 COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 CONJUNCTIONS = frozenset(("and", "or", "but", "than", "und", "oder", "als", "et", "ou", "y", "o", "e", "n"))
@@ -543,7 +610,8 @@ HABIT = re.compile(r"(?:so (?:arbeit|mach|mag|soll)|that'?s (?:how|the way)|c'es
 CONSEQUENCE = re.compile(r"(?:so|then|which|because|und|also|donc)\b")
 CONTRAST = re.compile(
     r", (?:and |et |y |e |und )?"
-    r"(?:not|no|never|nicht|kein\w*|nie|pas|jamais|não|nunca|sin|sem|sans|ohne|without|only|nur) "
+    r"(?:not|no|never|nicht|kein\w*|nie|pas|jamais|não|nunca|sin|sem|sans|ohne|without|only|nur|seulement|"
+    r"uniquement|solo|sólo|só|apenas|somente) "
 )
 PRONOUN = re.compile(
     r"(?:She|He|They|We|I|It|This|That|Er|Sie|Es|Il|Elle|Ils|Elles|On|Él|Ella|Ele|Ela|Wir|Ich|Je|Nous)\b"

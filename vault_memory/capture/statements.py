@@ -1,13 +1,12 @@
 """Finds the statements in what somebody said that are worth keeping, by how they are built. Pure.
 
 Precision before completeness. A sentence is cut into clauses; those that ask for something, suppose, joke, or speak of
-this day are dropped from both ends; what is left is scored by what marks a statement that lasts (WEIGHTS): that it
-gives a reason, answers or corrects the agent, speaks of every time. What was taken back later is none.
+this day are dropped from both ends; what is left is kept if it is built like what lasts (`is_lasting_fact`): a rule, a
+custom of ours, a wish, a name, a cause. What was taken back later is none.
 """
 
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import dropwhile, islice
 from typing import NamedTuple
 
@@ -23,6 +22,9 @@ REPLY_SENTENCES = 2
 
 LEAD_WORDS, NESTED_REQUESTS = 10, 6
 """So many words of a clause may stand before what asks to remember; so many such words of a sentence are tried."""
+
+SHORT = 7
+"""A sentence of fewer words tells nothing by itself, but for names, rules of somebody's own, and wishes."""
 
 TYPED_CHARS, TYPED_LINES = 1500, 12
 """A longer message was pasted, but for what its sender wrote before and after."""
@@ -65,6 +67,9 @@ _OPENING = re.compile(
     r"|(?:no|nein|nee|non|não|so|ah non)(?=[,.:!]))\b[,.:!]*\s+)+",
     re.IGNORECASE,
 )
+_TAG = re.compile(
+    r", (?:\w+ )?(?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|vale|sí|tá|né|ok)\?$", re.IGNORECASE
+)
 _ONE_OFF = re.compile(
     r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d"
     r"|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
@@ -79,7 +84,9 @@ _BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"\w+")
 _SUBJECT = re.compile(r"(?P<name>[^\W\d_a-z][\w'’-]*(?: [^\W\d_a-z][\w'’-]*)?)(?: \([^()]*\))? ")
 _NUMBERED = re.compile(r"\b([^\W\d]{3,}) (\d+(?:[.:]\d+)*)\b")
-_NAME = re.compile(r"(?<!^)(?<![.!?:] )\b[A-ZÄÖÜÉ][\w-]+")
+_IS_NAME = re.compile(
+    r"\b(?:is|are|ist|sind|est|es|é) [A-ZÄÖÜÉ]\w+|^[A-ZÄÖÜÉ]\w+ (?:[A-ZÄÖÜÉ]\w+ )?(?:is|ist|est|es|é) \w"
+)
 
 
 class Statement(NamedTuple):
@@ -114,19 +121,6 @@ class Setting(NamedTuple):
     """In an answer to the agent's question."""
     is_opening: bool = False
     """The first sentence of its message."""
-
-
-WEIGHTS: Mapping[str, float] = {
-    "clauses": 1.1, "long": 1.1, "short": -1.5, "general": 1.4, "verb": 0.9, "name": 0.7, "bare": 0.4, "ours": 0.3,
-    "reply": 0.7, "first": -1.1, "opening": -0.9, "status": -1.2, "pointing": -0.3,
-    "named": 2.8, "custom": 2.0, "wish": 2.0, "cause": 1.5, "report": -1.5,
-}  # fmt: skip
-"""How much each mark tells of a sentence that lasts, and BIAS before any: the first two lines by logistic regression
-over sentences of three sets of sessions; fitted on two, the clear statements found and the precision of the third are
-.67/.97, .71/.95 and .74/.82. The last line is set by hand: the sets hold few such sentences, all to be kept (report:
-none, all to be dropped)."""
-
-BIAS, LEAST_SCORE = -1.0, 0.6
 
 
 def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
@@ -234,49 +228,66 @@ def _read(sentence: str, message: int, setting: Setting, spoken: tuple[Sequence[
     languages, usual = spoken
     name = cues.language_of(words_of(sentence), languages, usual)
     text = _lasting(sentence, cues.grammar(name)) if name else ""
-    if not text:
+    if not text or _is_sarcastic(sentence, setting):
         return None
     if setting.is_opening:
         setting = setting._replace(is_opening=_OPENING.sub("", sentence).startswith(text))
-    score = _score(marks(text, cues.grammar(name), setting))
-    if score < LEAST_SCORE:
+    if not is_lasting_fact(text, cues.grammar(name), setting):
         return None
-    return Statement(_capitalised(text), _cue_of(text, cues.grammar(name))._replace(certainty=score), message, sentence)
+    return Statement(_capitalised(text), _cue_of(text, cues.grammar(name)), message, sentence)
 
 
-def _score(found: Mapping[str, bool]) -> float:
-    total = BIAS + sum(WEIGHTS.get(name, 0.0) for name, holds in found.items() if holds)
-    return 1 / (1 + math.exp(-total))
+def _is_sarcastic(sentence: str, setting: Setting) -> bool:
+    """Whether a sentence means the opposite of what it says."""
+    lower = _lower(sentence)
+    is_affirmed = not setting.is_reply and cues.AFFIRMED.match(lower) is not None
+    return is_affirmed or any(pattern.search(lower) for pattern in (cues.IRONY, cues.SARCASM, cues.HEARSAY))
 
 
-def marks(text: str, grammar: Grammar, setting: Setting) -> Mapping[str, bool]:
-    """Which of the marks of WEIGHTS a text has."""
+def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
+    """Whether a text says what is so for good, by how it is built, and not how things are or went."""
     words, lower = words_of(text), _lower(text)
-    is_named, is_wish = _is_named(words, grammar), grammar.has("wishes", words[:3])
-    is_cause = grammar.has("causes", words)
-    is_custom = grammar.has("ours", words) and (grammar.has("always", words) or grammar.has("changes", words))
-    is_rule = grammar.has("always", words) or grammar.has("duty", words)
-    is_general = is_named or is_wish or is_cause or is_custom or is_rule
-    return {
-        "first": setting.is_first and not is_general,
-        "reply": setting.is_reply,
-        "opening": setting.is_opening and not is_general,
-        "general": is_rule,
-        "ours": grammar.has("ours", words),
-        "wish": is_wish,
-        "cause": is_cause,
-        "verb": grammar.has("verbs", words),
-        "name": _NAME.search(text) is not None,
-        "bare": bool(words) and words[0] not in grammar.common,
-        "report": words[:1] == ["i"] and grammar.past.search(lower) is not None and not grammar.has("changes", words),
-        "pointing": grammar.has("pointing", words[:1]),
-        "status": cues.STATUS.search(lower) is not None,
-        "short": len(words) < 7,
-        "named": is_named,
-        "custom": is_custom,
-        "long": len(words) > 14,
-        "clauses": _BREAK.search(text) is not None,
-    }
+    start = _lower(text[slice(*_clauses(text)[0])])
+    first = words_of(start)
+    is_we = grammar.has("pronouns", words[:1]) or words[:2] == ["a", "gente"] or words[0].endswith("mos")
+    is_ours, is_change = _is_ours(first, grammar), grammar.has("changes", first)
+    is_duty = grammar.has("duty", words[1:]) or cues.HAS_TO.search(start) is not None
+    read = words if _is_ours(words, grammar) else first
+    is_always = not (grammar.classes["always"] - cues.QUANTIFIERS).isdisjoint(read)
+    is_contrast = cues.CONTRAST.search(lower) is not None and (is_ours or is_always or grammar.has("verbs", words))
+    is_ban = words[0] in cues.NO and grammar.has("always", words[1:]) and not grammar.has("questions", words)
+    is_rule = is_duty or is_contrast or is_always or is_ban
+    is_named = _is_named(words, grammar) or cues.NAMING.search(lower) is not None
+    is_custom = (is_ours and (is_rule or is_change)) or (is_always and read is words)
+    is_cause = grammar.has("causes", first)
+    is_wish = grammar.has("wishes", words[:3])
+    if (is_wish and cues.OPINION.match(lower)) or (is_we and is_duty and not is_always):
+        return False
+    if cues.UNDER_WAY.search(start) or (grammar.past.search(start) and not (is_duty or is_change or is_cause)):
+        return False
+    if is_cause or is_wish or is_custom:
+        return True
+    if (
+        cues.STATUS.search(lower)
+        or (grammar.has("pointing", words[:1]) and not setting.is_reply)
+        or (setting.is_first and not (is_rule or is_named))
+        or (len(words) < SHORT and not is_named)
+    ):
+        return False
+    clauses = [words_of(text[slice(*span)]) for span in _clauses(text)]
+    return (
+        is_rule
+        or is_named
+        or (setting.is_reply and len(clauses) > 1)
+        or (is_ours and grammar.has("always", first))
+        or (grammar.has("ours", words) and _IS_NAME.search(text) is not None)
+        or any(grammar.has("reasons", one[:1]) and grammar.has("denying", one) for one in clauses[1:])
+    )
+
+
+def _is_ours(words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether words speak of "us", be it by the ending of a verb."""
+    return grammar.has("ours", words) or any(word.endswith("mos") for word in words)
 
 
 def _is_named(words: Sequence[str], grammar: Grammar) -> bool:
@@ -311,6 +322,8 @@ def _lasting(sentence: str, grammar: Grammar) -> str:
     if first == last:
         return ""
     kept = text[spans[first][0] : spans[last - 1][1]]
+    if first and cues.CONSEQUENCE.match(_lower(kept)):
+        return ""
     if first and cues.HABIT.match(_lower(kept)):
         kept = text[: spans[last - 1][1]]
     return kept.strip() if _count(kept) >= MIN_WORDS else ""
@@ -353,6 +366,8 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
     if words[0] in grammar.classes["yours"]:
         return True
     if grammar.has("always", [*words[:3], *words[-2:]]) or cues.CONTRAST.search(lower) or words[0] in cues.NO:
+        return False
+    if words[0] in grammar.classes["wishes"] | grammar.classes["ours"]:
         return False
     if words[0] in cues.DONT or words[0] in grammar.classes["orders"] or cues.PLEASE.search(lower):
         return True
@@ -402,7 +417,7 @@ def _request(text: str, message: int, sentence: str, spoken: tuple[Sequence[str]
 
 def _requested(sentence: str) -> tuple[str, bool]:
     """What a sentence asks to remember, and whether it asks for something that it does not say itself."""
-    text = _OPENING.sub("", sentence[:MAX_CHARS])
+    text = _TAG.sub(".", _OPENING.sub("", sentence[:MAX_CHARS]))
     lower = _lower(text)
     if any(_refusals(lower)):
         return "", False
@@ -523,7 +538,7 @@ def _lasts_in_log(sentence: str, subject: str, grammar: Grammar) -> bool:
         return bool(subject)
     is_told = grammar.past.search(lower) is not None
     verb = words_of(_SUBJECT.sub("", sentence))[:1]
-    return not is_told and (cues.COPULAS.isdisjoint(verb) or _score(marks(sentence, grammar, Setting())) >= LEAST_SCORE)
+    return not is_told and (cues.COPULAS.isdisjoint(verb) or is_lasting_fact(sentence, grammar, Setting()))
 
 
 def _is_passing(lower: str) -> bool:
