@@ -533,6 +533,41 @@ def test_a_projects_sessions_are_left_out_where_it_is_switched_off(
     assert {item.session for item in memory.capture(since="2026-01-01").items} == {"s1", "s8"}
 
 
+@pytest.mark.parametrize("by", ["file", "folder"])
+@pytest.mark.parametrize(("marked", "ran_in"), [("tern", "tern/app/src"), ("tern/app", "tern/app"), ("", "notes")])
+def test_a_session_is_left_out_by_any_folder_above_it(
+    memory: Federation, tmp_path: Path, by: str, marked: str, ran_in: str
+) -> None:
+    work = tmp_path / "work"
+    (work / "tern" / ".git").mkdir(parents=True)
+    (work / ran_in).mkdir(parents=True, exist_ok=True)
+    said = [("user", "Noor owns the search module.")]
+    make.claude(tmp_path / "claude", "s8", said, folder=str(work / ran_in))
+    if by == "file":
+        (work / marked / ".nomemory").touch()
+    skip = (f"{work / marked}/",) if by == "folder" else ()
+    of = Federation(replace(memory.config, capture_skip=skip))
+    assert {item.session for item in of.capture().items} == {"s1"}
+
+
+def test_a_project_that_is_switched_off_stays_so_while_its_folder_is_away(memory: Federation, tmp_path: Path) -> None:
+    project = tmp_path / "work" / "secret"
+    (project / ".git").mkdir(parents=True)
+    (project.parent / ".nomemory").touch()
+    make.claude(tmp_path / "claude", "s8", [("user", "Noor owns the search module.")], folder=str(project / "sub"))
+    assert {item.session for item in memory.capture().items} == {"s1"}
+    project.rename(tmp_path / "away")
+    make.claude(tmp_path / "claude", "s9", [("user", "Ines owns the mail module.")], folder=str(project / "sub"))
+    assert memory.capture().items == []
+    named = Federation(replace(memory.config, capture_skip=("secret",)))
+    make.claude(tmp_path / "claude", "s10", [("user", "Omar owns the map module.")], folder=str(project / "sub"))
+    assert named.capture().items == []
+    (tmp_path / "away").rename(project)
+    (project.parent / ".nomemory").unlink()
+    make.claude(tmp_path / "claude", "s11", [("user", "Rosa owns the tax module.")], folder=str(project))
+    assert [item.session for item in memory.capture().items] == ["s11"]
+
+
 LOGS = {
     "memory/2026-03-02.md": "Met Alice about Falcon. She wants the launch in May. Bob is ill. Today was long.\n",
     "memory/2026-03-03.md": "Bob is back. We talked about the Falcon budget with Alice. Today I slept.\n",

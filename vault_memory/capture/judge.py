@@ -207,7 +207,7 @@ def find_items(
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
     marks = sources.load_marks(index.vault.root, environ)
-    marks = marks if asked.since is None else Marks({}, {}, marks.answers, {})
+    marks = marks if asked.since is None else Marks({}, {}, marks.answers, {}, marks.marked)
     idle = timedelta(minutes=asked.idle_minutes)
     sessions = _wanted_sessions(index, environ, marks, asked.now - idle if idle else None, report)
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
@@ -243,10 +243,16 @@ def _wanted_sessions(
     if config.sessions_tools and not sources.is_own_vault(index.vault.root, config):
         report.problems.append(f"sessions are captured into {config.capture_vault}, not here (`capture.vault`)")
         return []
-    skipped = sources.SkippedProjects(config, environ)
-    found = list(sources.sessions_beyond(marks.sessions, config, environ, until))
-    marks.sessions.update({one.path: one.length for one in found if one.scope in skipped})
-    return [one for one in found if one.scope not in skipped]
+    marked = set(marks.marked)
+    skipped = sources.SkippedSessions(config, environ, marked)
+    wanted: list[CapturedSession] = []
+    for one in sources.sessions_beyond(marks.sessions, config, environ, until):
+        if skipped.holds(one):
+            marks.sessions[one.path] = one.length
+        else:
+            wanted.append(one)
+    marks.marked[:] = sorted(marked)
+    return wanted
 
 
 def _names_without_page(index: IndexFile, marks: Marks) -> dict[str, str]:

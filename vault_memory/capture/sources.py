@@ -56,7 +56,7 @@ class CapturedSession(NamedTuple):
 
 
 OFF_FILE = ".nomemory"
-"""A file of this name in a project's folder keeps its sessions from being captured."""
+"""A file of this name in a folder keeps the sessions there, and below it, from being captured."""
 
 
 def is_own_vault(vault: Path, config: Config) -> bool:
@@ -64,25 +64,67 @@ def is_own_vault(vault: Path, config: Config) -> bool:
     return config.capture_vault is None or os.path.realpath(config.capture_vault) == os.path.realpath(vault)
 
 
-class SkippedProjects:
-    """Tells which projects' sessions are not to be captured, by their scopes: the settings' and the folders' own."""
+class SkippedSessions:
+    """Tells which sessions are not to be captured: the settings name their project or a folder they ran in or below,
+    or such a folder holds an OFF_FILE.
 
-    def __init__(self, config: Config, environ: Mapping[str, str]) -> None:
-        self._config, self._environ = config, environ
-        self._known: dict[str, bool] = {}
+    `marked` are folders that were seen with one: that of a drive that is away, or of a folder that is gone, holds on.
+    """
 
-    def __contains__(self, scope: object) -> bool:
-        name = str(scope)
-        if name not in self._known:
-            self._known[name] = name.startswith("project:") and self._is_skipped(name)
-        return self._known[name]
+    def __init__(self, config: Config, environ: Mapping[str, str], marked: set[str]) -> None:
+        self._config, self._environ, self._marked = config, environ, marked
+        self._names = {one.removeprefix("project:") for one in config.capture_skip}
+        self._folders = {os.path.realpath(os.path.expanduser(one)) for one in config.capture_skip if os.sep in one}
+        self._known: dict[tuple[str, str], bool] = {}
+        self._transcripts: dict[str, dict[str, readers.Transcript]] = {}
 
-    def _is_skipped(self, scope: str) -> bool:
-        if scope.removeprefix("project:") in {one.removeprefix("project:") for one in self._config.capture_skip}:
+    def holds(self, session: CapturedSession) -> bool:
+        """Whether a session is to be left out."""
+        folder = self._folder(session)
+        where = (session.scope, folder)
+        if where not in self._known:
+            self._known[where] = self._is_skipped(session.scope, Path(folder) if os.path.isabs(folder) else None)
+        return self._known[where]
+
+    def _folder(self, session: CapturedSession) -> str:
+        """The working directory in which a session began; "" where its transcript does not tell, or is gone."""
+        if session.tool not in self._transcripts:
+            root = readers.tool_folder(session.tool, self._config, self._environ)
+            listing = readers.list_transcripts(session.tool, root)
+            self._transcripts[session.tool] = {source.key: source for source in listing.sources}
+        with suppress(OSError, KeyError):
+            records = self._transcripts[session.tool][session.key].read("").records
+            return next((record.folder for record in records if record.folder), "")
+        return ""
+
+    def _is_skipped(self, scope: str, folder: Path | None) -> bool:
+        project = scope.removeprefix("project:") if scope.startswith("project:") else ""
+        if project in self._names:
             return True
-        folders = projects.project_folders(scope, self._config, self._environ)
-        named = {os.path.realpath(os.path.expanduser(one)) for one in self._config.capture_skip if os.sep in one}
-        return any(os.path.realpath(folder) in named or (folder / OFF_FILE).exists() for folder in folders)
+        found = projects.project_folders(scope, self._config, self._environ) if project else []
+        if folder:
+            found.append(folder)
+            parts = () if folder.is_dir() else map(projects.identifier, folder.parts)  # its project cannot be known
+            if not self._names.isdisjoint(parts):
+                return True
+        off = [
+            self._is_off(place, one.is_dir()) for one in found for place in _upwards(one)
+        ]  # each, for its mark is kept
+        return any(off)
+
+    def _is_off(self, place: str, is_there: bool) -> bool:
+        """Whether a folder is left out; `is_there` says that the one below it is, so that no drive is away."""
+        if os.path.lexists(os.path.join(place, OFF_FILE)):
+            self._marked.add(place)
+        elif is_there:
+            self._marked.discard(place)
+        return place in self._marked or place in self._folders
+
+
+def _upwards(folder: Path) -> list[str]:
+    """A folder and those above it, as they are named and as they lie."""
+    real = Path(os.path.realpath(folder))
+    return list(dict.fromkeys(map(str, (folder, *folder.parents, real, *real.parents))))
 
 
 def sessions_beyond(
@@ -218,6 +260,8 @@ class Marks(NamedTuple):
     logs: dict[str, str]
     answers: dict[str, tuple[str, int]]
     names: dict[str, Sightings]
+    marked: list[str]
+    """Folders that were seen with an OFF_FILE."""
 
 
 def marks_file(vault: Path, environ: Mapping[str, str]) -> Path:
@@ -232,8 +276,9 @@ def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
         found = json.loads(marks_file(vault, environ).read_bytes())
         answers = {str(name): (str(what), int(place)) for name, (what, place) in found["answers"].items()}
         names = {str(name): [(str(at), bool(within)) for at, within in of] for name, of in found["names"].items()}
-        return Marks(dict(found["sessions"]), dict(found["logs"]), answers, names)
-    return Marks({}, {}, {}, {})
+        marked = list(map(str, found.get("marked", ())))
+        return Marks(dict(found["sessions"]), dict(found["logs"]), answers, names, marked)
+    return Marks({}, {}, {}, {}, [])
 
 
 def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
