@@ -239,7 +239,6 @@ def test_answering_with_one_name_for_two_things_is_refused(tmp_path: Path) -> No
 def test_init_says_that_the_folder_for_pages_holds_notes_of_ones_own(tmp_path: Path) -> None:
     root = tmp_path / "v"
     put(root, "bank/proposals.md", "Offer a credit of 5000.\n")
-    put(root, "bank/entities/Odd.md", "<!-- memory:begin facts -->\n<!-- memory:end facts sha=1a2b3c4d -->\n")
     with at_home(tmp_path):
         for more in (["--dry-run"], []):
             said = call("init", str(root), *more).err
@@ -248,3 +247,6 @@ def test_init_says_that_the_folder_for_pages_holds_notes_of_ones_own(tmp_path: P
         assert "of your own" not in call("init", str(root)).err
         (root / ".memory/config.toml").unlink()
         assert "of your own" not in call("init", str(root), "--bank", "pages").err
+        (root / ".memory/config.toml").unlink()
+        put(root, "bank/entities/Odd.md", "<!-- memory:begin facts -->\n<!-- memory:end facts sha=1a2b3c4d -->\n")
+        assert "of your own" not in call("init", str(root)).err

@@ -127,5 +127,5 @@ def test_an_unknown_entity_lists_nothing_and_is_said_to_be_unknown(tmp_path: Pat
     root = str(fill(tmp_path / "vault", notes))
     for words in ([], ["CRDT"]):
         got = call("--vault", root, "recall", *words, "--entity", "Nobody")
-        assert got.out == "" and "no entity called Nobody" in got.err
+        assert got.out == "" and "no entity called Nobody.\n" in got.err and "filters" not in got.err
         assert "See [[Somebody]]" in call("--vault", root, "recall", *words, "--entity", "Somebody").out

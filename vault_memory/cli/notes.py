@@ -120,11 +120,11 @@ def _layout_of(root: Path) -> Layout:
 
 
 def _say_own_notes(shared: Shared, root: Path, layout: Layout) -> None:
-    """Say that the folder for pages holds notes that reflect did not make, and how to choose another."""
+    """Say that the folder for pages holds notes and none that reflect made, and how to choose another."""
     paths = (Path(folder, name) for folder, _, names in os.walk(root / layout.bank) for name in sorted(names))
-    own = [path.relative_to(root).as_posix() for path in paths if path.suffix == ".md" and not _is_made(path)]
-    own = [path for path in own if layout.is_page(path)]
-    if own:
+    notes = [path for path in paths if path.suffix == ".md" and layout.is_page(path.relative_to(root).as_posix())]
+    if notes and not any(map(_is_made, notes)):
+        own = [path.relative_to(root).as_posix() for path in notes]
         other = f'"{layout.bank}-pages"'
         shared.note(
             f"{clean(layout.bank)}/ holds {plural(len(own), 'note')} of your own, such as {place(own[0])}:"

@@ -104,7 +104,8 @@ class Recall:
         found = finder.find(understand(request))
         unmet = [*(("entity", f"there is no entity called {name}") for name in unknown), *found.degraded]
         if not allowed and any(request.filters):
-            unmet = [each for each in unmet if each[0] != "lexical"] + [("filters", _nothing_passes(request.filters))]
+            unmet = [each for each in unmet if each[0] != "lexical"]
+            unmet += [("filters", _nothing_passes(request.filters))] if not unknown else []
         ranking = rank(found._replace(degraded=unmet), finder)
         if self._reranker:
             try:
