@@ -353,11 +353,10 @@ class Memory:
         No copy is left that capture made of it: in the journal, a day's list of sessions, or among the proposals.
         Raises ConflictError when that text no longer stands in the note as it was shown.
         """
-        from vault_memory.capture.job import forget_copies
+        from vault_memory.capture.job import forget_everywhere
 
         with self._lock:
-            done = self._writer.forget(planned)
-            return replace(done, warnings=(*done.warnings, *forget_copies(self.index_file, done)))
+            return forget_everywhere(self.index_file, planned, self._writer.forget)
 
     def reflect(
         self, *, since: str | date | None = None, now: str | date | datetime | None = None, only: Sequence[str] = (),

@@ -18,6 +18,7 @@ from vault_memory.federation import Federation
 from vault_memory.reflect.run_log import RunLog
 from vault_memory.rendering.capture import capture_text, facts_document, facts_text, proposals_text
 from vault_memory.sessions import ledger
+from vault_memory.write.forget import ForgetResult
 from vault_memory.write.retain import Bullet
 
 SAMPLE = Path(__file__).parents[2] / "sample-vault"
@@ -703,3 +704,61 @@ def test_a_run_killed_before_the_journal_has_what_it_wrote_writes_nothing_twice(
         for journal in (memory.vault.root / ".memory/journal").glob("*.captures.jsonl"):
             lines = journal.read_text().splitlines(keepends=True)
             journal.write_text("".join(line for line in lines if '"accepted"' not in line))
+
+
+def forget_walnuts(memory: Federation) -> ForgetResult:
+    (fact,) = [fact for fact in memory.facts() if "walnuts" in fact.text]
+    age(memory.vault.root / fact.path, 60)
+    return memory.forget(memory.plan_forget(fact.path, fact.start_line, fact.start_line))
+
+
+def journal_text(memory: Federation) -> str:
+    return "".join(file.read_text() for file in (memory.vault.root / ".memory/journal").iterdir())
+
+
+def test_a_damaged_page_stops_no_forgetting(memory: Federation, tmp_path: Path) -> None:
+    make.claude(tmp_path / "claude", "s1", [*SAID, ("user", "I'm allergic to walnuts and to hazelnuts.")])
+    memory.capture()
+    open_one = next(one for one in memory.proposals() if "Mara" in one.text)
+    fill(memory.vault.root, {PAGE: page(memory).replace("<!-- memory:end", "<!-- memory:en")})
+    fill(memory.vault.root, {"memory/2026-02-01.md": f"## Retain\n- W: {open_one.statement}\n"})
+    for path in (PAGE, "memory/2026-02-01.md"):
+        age(memory.vault.root / path, 60)
+    done = memory.forget(memory.plan_forget("memory/2026-02-01.md", 2, 2))
+    assert done.run and any("bank/proposals.md:3: " in warning for warning in done.warnings)
+    assert "Mara" not in journal_text(memory)
+    assert memory.undo(done.run).paths == ["memory/2026-02-01.md"]
+
+
+def test_a_forgetting_killed_behind_the_journal_is_mended_by_the_same_again(memory: Federation) -> None:
+    memory.capture()
+    log = (memory.vault.root / "memory/2026-03-01.md").read_bytes()
+    forget_walnuts(memory)
+    fill(memory.vault.root, {"memory/2026-03-01.md": log.decode()})  # as it was before
+    memory.index()
+    assert forget_walnuts(memory).removal.path == "memory/2026-03-01.md"
+    assert "walnuts" not in journal_text(memory) + (memory.vault.root / "memory/2026-03-01.md").read_text()
+
+
+def test_a_forgotten_fact_stands_below_no_proposal_either(memory: Federation, tmp_path: Path) -> None:
+    write_old(memory)
+    make.claude(tmp_path / "claude", "s2", [("user", "We always release on Thursdays.")])
+    memory.capture()
+    assert "instead of ~~We always release on Tuesdays.~~" in page(memory)
+    memory.forget(memory.plan_forget("memory/2026-02-01.md", 4, 4))
+    assert "Tuesdays" not in page(memory) and "Thursdays" in page(memory)
+
+
+def test_forgetting_says_which_words_other_devices_still_hold(
+    memory: Federation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.capture()
+    with monkeypatch.context() as other:
+        other.setenv("XDG_DATA_HOME", str(tmp_path / "other"))
+        there = Federation(memory.config)
+        there.index()
+        told = forget_walnuts(there).warnings
+    assert told[-1] == "The journals of other devices lose its words at their next capture."
+    assert "walnuts" in journal_text(memory)
+    memory.capture()
+    assert "walnuts" not in journal_text(memory)

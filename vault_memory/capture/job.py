@@ -4,7 +4,7 @@ The journal is the truth about proposals: what was proposed, held back, ticked, 
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -138,18 +138,27 @@ def open_proposals(index: IndexFile) -> list[OpenProposal]:
     return [one.proposal for one in sorted(found, key=lambda one: (one.state == "held", -one.proposal.score))]
 
 
-def forget_copies(index: IndexFile, done: ForgetResult) -> list[str]:
-    """Have the words of a forgotten fact gone from the journal, the day's list of sessions and the page of proposals.
+def forget_everywhere(
+    index: IndexFile, planned: Removal, forget: Callable[[Removal], ForgetResult]
+) -> ForgetResult:  # fmt: skip
+    """Forget a fact, and have its words gone from the journal, the day's list of sessions and the page of proposals.
 
-    What that changes is undone with the forgetting. Returns in sentences what still holds them.
+    The journal comes first: where this is killed on the way the fact still stands, and can be forgotten again, or the
+    next capture mends the page. Warns of what still holds the words. An undo of the forgetting restores page and list.
     """
-    saved = UndoHistory(index.vault.root).named(done.run)
-    with locations.writer_lock(index.path.with_name("retain"), LOCK_SECONDS):
-        run = _Run(index, CaptureRequest(), {}, saved)
-        told = run.forget(done.removal)
-    if run.paths:
-        index.update(sorted(run.paths))
-    return told
+    lock = partial(locations.writer_lock, index.path.with_name("retain"), LOCK_SECONDS)
+    with lock():
+        known = _Run(index, CaptureRequest(), {}).forget_words(planned)
+    done = forget(planned)
+    try:
+        with lock():
+            run = _Run(index, CaptureRequest(), {}, UndoHistory(index.vault.root).named(done.run))
+            told = run.forget_copies(done.removal, known)
+        if run.paths:
+            index.update(sorted(run.paths))
+    except VaultMemoryError as error:  # the fact is forgotten all the same
+        told = [f"A copy that capture made may be left: {error} {error.next_step}".rstrip()]
+    return replace(done, warnings=(*done.warnings, *told))
 
 
 class _Run:
@@ -215,29 +224,35 @@ class _Run:
         self.report.run = self._saved.name if self.paths else ""
         return self
 
-    def forget(self, removed: Removal) -> list[str]:
-        """Have no copy left of what a forgotten fact says; returns what still holds it."""
+    def forget_words(self, removed: Removal) -> list[ProposalState]:
+        """Have the journal lose the words of what was captured as that fact; returns what it knew."""
         names = self._captured_as(removed.narrative)
-        if not names:
-            return []
-        answers, known = self._read_answers(), [self._states[name] for name in names]
-        waiting = [one.proposal for one in known if one.state in ("proposed", "held")]
-        self._note("declined", waiting)
-        journal.blank_captured(self._vault.root, names, self._asked.now)
-        for name in names:
-            blank = self._states[name].proposal._replace(text="")
-            self._states[name] = self._states[name]._replace(proposal=blank)
-        if waiting:
-            self._write_page(answers)
-        days = {date.fromisoformat(one.proposal.day) for one in known if one.proposal.day}
-        self._write_work_log(
-            (), days, [without_citation(removed.narrative), *(one.proposal.statement for one in known)]
-        )
-        left = sorted({one.proposal.source for one in known})
-        return [
-            *(f"{problem}." for problem in self.report.problems),
-            f"It was captured from {', '.join(left)}, which stays.",
-        ]
+        known = [self._states[name] for name in names]
+        self._note("declined", [one.proposal for one in known if one.state in ("proposed", "held")])
+        if names:
+            journal.blank_captured(self._vault.root, names, self._asked.now)
+        return known
+
+    def forget_copies(self, removed: Removal, known: Sequence[ProposalState]) -> list[str]:
+        """Have the page and the day's list of sessions lose the words, too; returns what still holds them."""
+        was_open = any(one.state in ("proposed", "held") for one in known)
+        if was_open or any(one.replaces for one in self._open("proposed")):  # it may stand below one of those
+            self._write_page(self._read_answers())
+        days = {one.proposal.day for one in known}
+        blank = {one.proposal.day for one in self._states.values() if not one.proposal.text} - days  # killed behind it
+        wanted = {date.fromisoformat(day) for day in days | blank if day}
+        wanted = {
+            day for day in wanted if day.isoformat() in days or retain.daily_path(self._vault, day) == removed.path
+        }
+        texts = [without_citation(removed.narrative), *(one.proposal.statement for one in known)]
+        self._write_work_log((), wanted, [text for text in texts if text])
+        told = [f"{problem}." for problem in self.report.problems]
+        if known:
+            left = sorted({one.proposal.source for one in known})
+            told.append(f"It was captured from {', '.join(left)}, which stays.")
+        if journal.other_devices_hold(self._vault.root, [one.proposal.name for one in known]):
+            told.append("The journals of other devices lose its words at their next capture.")
+        return told
 
     def _captured_as(self, narrative: str) -> list[str]:
         """The names of what was captured as a fact: by its words, else, where those were changed, by its citation."""

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -172,6 +172,14 @@ def blank_captured(root: Path, names: Iterable[str] = (), now: datetime = _EPOCH
                 handle.seek(at + words.start(1))
                 handle.write(b" " * len(words[1]))  # in place: another process may be appending
             at += len(line)
+
+
+def other_devices_hold(root: Path, names: Collection[str]) -> bool:
+    """Whether the journals of other devices have words of these statements."""
+    own = f"{locations.device_id()}{_CAPTURES}"
+    others = (file for name, file in files(root).items() if name.endswith(_CAPTURES) and name != own)
+    events = (event for file in others for event in _events(file))
+    return any(event.get("name") in names and str(event.get("text", "")).strip() for event in events)
 
 
 def _all_captures(root: Path) -> Iterator[dict[str, Any]]:
