@@ -490,8 +490,16 @@ def test_a_fact_of_another_scope_is_neither_shown_nor_replaced(
     make.claude(tmp_path / "claude", "s2", [("user", f"{lead}We always release on Thursdays.")])
     (item,) = [one for one in memory.capture().items if "Thursdays" in one.text]
     assert (item.decision, item.resembles) == ("create", "")
-    assert "Tuesdays" not in memory.get(PAGE, scopes=("global", item.scope)).text
+    assert lead or "Tuesdays" not in page(memory)
     assert (memory.vault.root / "memory/2026-02-01.md").read_text() == old
+
+
+def test_what_will_hold_everywhere_shows_no_fact_of_a_project(memory: Federation, tmp_path: Path) -> None:
+    scope = memory.capture(dry_run=True).items[0].scope
+    write_old(memory, f"# Day\n\n## Retain\n- O(scope={scope}): I prefer to release on Tuesdays.\n")
+    make.claude(tmp_path / "claude", "s2", [("user", "I prefer to release on Thursdays.")])
+    memory.capture()
+    assert "I prefer to release on Thursdays." in page(memory) and "Tuesdays" not in page(memory)
 
 
 def test_nobody_but_a_person_has_a_projects_fact_replace_one_that_all_see(memory: Federation, tmp_path: Path) -> None:

@@ -366,7 +366,8 @@ class _Judge:
         known = [spelled for name, spelled in self._names.items() if _names(statement.text, name)]
         about = tuple(dict.fromkeys([*filter(None, [statement.subject]), *known]))
         kind, category = statement.cue.kind, statement.cue.category
-        scope = normal_scope(place.scope or GLOBAL)
+        is_for_all = category in PERSONAL and not (statement.is_request and place.session)  # once it is ticked
+        scope = GLOBAL if is_for_all else normal_scope(place.scope or GLOBAL)
         compared = self._comparer.compare(statement.text, kind, about, scope)
         compared = self._reconsidered(statement, about, compared)
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
