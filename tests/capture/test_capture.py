@@ -619,6 +619,25 @@ def test_german_nouns_and_words_that_stand_small_somewhere_are_no_names(tmp_path
     assert [one for one in memory.proposals() if one.text.startswith("page: ")] == []
 
 
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("Nous avons vu l'école Dupont ce matin, et aussi l'équipe avec Chloé.", ["Chloé", "Dupont"]),
+        ("Today we went with Анна and Ελένη to see Łukasz Öberg.", ["Łukasz Öberg", "Анна", "Ελένη"]),
+        ("Elle dit que On Verra Bien, et on ne sait pas bien ce qui verra le jour. CEO et IBM.", []),
+    ],
+)
+def test_names_are_found_in_every_script_and_a_small_letter_with_an_accent_begins_none(
+    tmp_path: Path, line: str, names: list[str]
+) -> None:
+    memory = Federation(
+        Config(vault=fill(tmp_path / "Notes", {f"memory/2026-03-0{day}.md": line for day in (1, 2, 3)}))
+    )
+    memory.capture()
+    pages = [one.text for one in memory.proposals() if one.text.startswith("page: ")]
+    assert sorted(text[6:].partition(",")[0] for text in pages) == sorted(names)
+
+
 TRACE = """why does this happen?
 
 Traceback (most recent call last):

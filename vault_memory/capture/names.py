@@ -16,9 +16,10 @@ NAME_DAYS = 3
 Sightings = list[tuple[str, bool]]
 """Where a name stands, one line a log, and whether within a sentence; none where the word is no name."""
 
-_RUN = re.compile(r"(?<![\w@#/.-])[^\W\d_a-z]\w*[a-z]\w*(?: [^\W\d_a-z]\w*[a-z]\w*){0,2}(?![\w/@-])")
-"""Up to three words with a capital; a word of capitals alone is an abbreviation."""
+MAX_NAME_WORDS = 3
+"""Names of people, places and firms seldom have more words; a headline has."""
 
+_SPELLED = re.compile(r"(?<![\w@#/.-])[^\W\d_]\w*(?![\w/@-])")
 _START = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -38,12 +39,22 @@ def add_names(
 
 
 def _names_in(text: str) -> Iterator[tuple[str, bool]]:
-    for run in _RUN.finditer(text):
-        is_within = _START.search(text[: run.start()]) is None
-        rest = run[0].partition(" ")[2]
-        name = rest if rest and not is_within else run[0]  # the first word may have its capital from the sentence
+    for start, run in _capitalised(text):
+        is_within = _START.search(text[:start]) is None
+        rest = run.partition(" ")[2]
+        name = rest if rest and not is_within else run  # the first word may have its capital from the sentence
         if len(name) > 2 and CALENDAR_WORDS.isdisjoint(name.casefold().split()):
             yield name, is_within or name == rest
+
+
+def _capitalised(text: str) -> Iterator[tuple[int, str]]:
+    """Words with a capital that stand side by side, and where; a word of capitals alone is an abbreviation."""
+    runs: list[list[re.Match[str]]] = []
+    for word in _SPELLED.finditer(text):
+        if word[0][0].isupper() and not word[0].isupper():
+            is_next = runs and len(runs[-1]) < MAX_NAME_WORDS and text[runs[-1][-1].end() : word.start()] == " "
+            runs[-1:] = [[*runs[-1], word]] if is_next else [*runs[-1:], [word]]
+    return ((run[0].start(), text[run[0].start() : run[-1].end()]) for run in runs)
 
 
 def often_named(names: Mapping[str, Sightings]) -> list[str]:
@@ -53,8 +64,8 @@ def often_named(names: Mapping[str, Sightings]) -> list[str]:
 
 
 def drop_words(names: dict[str, Sightings], texts: Iterable[str]) -> None:
-    """Strike out those that some text writes with a small letter: they are words."""
+    """Strike out those of which each word stands somewhere with a small letter: they are words."""
     small = {word for text in texts for word in _WORD.findall(text) if word.islower()}
     for name in names:
-        if name.casefold() in small:
+        if small.issuperset(name.casefold().split()):
             names[name] = []
