@@ -335,6 +335,19 @@ def test_what_was_undone_is_forgotten_anew(root: Path) -> None:
     assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
 
 
+def test_the_undo_of_what_an_older_release_forgot_restores_it_too(root: Path) -> None:
+    assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
+    (done,) = UndoHistory(root).runs("forget")
+    log = root / done.place / "run.jsonl"
+    log.write_text("".join(line for line in log.read_text().splitlines(keepends=True) if '"forgot"' not in line))
+    assert call("--vault", str(root), "reflect", "--undo", done.name).code == 0
+    events = [
+        json.loads(line)["event"]
+        for line in "".join(file.read_text() for file in (root / ".memory/journal").glob("*.jsonl")).splitlines()
+    ]
+    assert events == ["tombstone", "restored"]
+
+
 # --- somebody else at the same note ----------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ what the block was made of are durable before the page is replaced (DESIGN.md §
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -28,7 +28,7 @@ from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Store
 from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.vault import locations
-from vault_memory.vault.saved_run import digest
+from vault_memory.vault.saved_run import SavedRun, digest
 from vault_memory.vault.undo_history import UndoHistory, UndoReport
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter
@@ -285,11 +285,11 @@ def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
 
 def undo(
     index: IndexFile, name: str = "", *, dry_run: bool = False, force: bool = False,
-    unforgetting: Callable[[int], AbstractContextManager[None]] = lambda key: nullcontext(),
+    unforgetting: Callable[[SavedRun, Collection[str]], AbstractContextManager[object]] = lambda *_: nullcontext(),
 ) -> UndoReport:  # fmt: skip
     """Put back what a run changed, the last of reflect unless another is named; in a dry run nothing is done.
 
-    `unforgetting` is entered with the key of each text that was forgotten by that run. Raises UsageError when there is
+    `unforgetting` is entered with the run and the notes that are put back. Raises UsageError when there is
     nothing to undo, ConflictError when a page was changed since (which `force` leaves as it is), VaultMemoryError when
     some notes could not be put back.
     """
@@ -315,8 +315,7 @@ def undo(
         _write_index(index, lambda store: note_queries.forget_pages(store, found.paths))
         with ExitStack() as held:
             held.callback(_tell_index, index, found.paths)
-            for path, key in run.forgotten().items():
-                held.enter_context(unforgetting(journal.signed(key)) if path in found.paths else nullcontext())
+            held.enter_context(unforgetting(run, found.paths))
             preimages.undo(run, index.vault, force=bool(found.kept))
         if (last := log.last()) and run.name in [newer.name for newer in standing[:1]]:
             log.note_end(last._replace(run="", proposals=None, undone=True))

@@ -3,8 +3,9 @@
 How a note is edited stands in retain.py, forget.py, edit.py and new_note.py.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
@@ -20,6 +21,7 @@ from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.view import ALL, Store, View
 from vault_memory.vault import locations
+from vault_memory.vault.saved_run import SavedRun
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import content_hash
 from vault_memory.write import edit, forget, new_note, retain
@@ -30,6 +32,8 @@ from vault_memory.write.retain import Bullet, RetainResult
 from vault_memory.write.rewrite import Rewriter, read_current
 
 T = TypeVar("T")
+
+_CITED = re.compile(r"forgotten: .*#L(?P<line>\d+)(?:-L\d+)?")
 
 MAX_NOTES_OF_ONE_NAME = 100
 """Notes of one title in one minute: whoever makes more is in a loop."""
@@ -199,12 +203,28 @@ class NoteWriter:
         found = self._asked(lambda store: note_queries.same_words(store.view(ALL), planned.wording), none)
         return any(known.key == planned.key and known.path != planned.path for known in found)
 
-    def unforgetting(self, key: int) -> AbstractContextManager[None]:
-        """Have what is about to be put back in a note not count as forgotten any more; when that fails, it does again.
+    def unforgetting(self, run: SavedRun, paths: Collection[str]) -> AbstractContextManager[object]:
+        """Have what a run forgot and an undo is about to put back in these notes not count as forgotten any more.
 
-        Raises RefusedError or VaultError when the journal cannot be written.
+        When that fails, it does again. Raises RefusedError or VaultError when the journal cannot be written.
         """
-        return self._noting(key)
+        keys = {path: journal.signed(key) for path, key in run.forgotten().items()}
+        if run.kind == "forget" and not keys:  # one of a release that did not note them, or the fact stood elsewhere
+            keys = dict(self._forgotten_keys(run))
+        held = ExitStack()
+        for path, key in keys.items():
+            held.enter_context(self._noting(key) if path in paths else nullcontext())
+        return held
+
+    def _forgotten_keys(self, run: SavedRun) -> Iterator[tuple[str, int]]:
+        """The notes of a run and the keys of what it took out, by why it changed them, where those are forgotten."""
+        for change in run.changes():
+            if cited := _CITED.fullmatch(change.why):
+                with suppress(VaultMemoryError):
+                    line, before = int(cited["line"]), run.text(change) or b""
+                    key = forget.removal(change.path, before, line, line, self.vault.layout).key
+                    if (last := self._last_word(key)) and last.stands:
+                        yield change.path, key
 
     @contextmanager
     def _noting(self, key: int, source: str = "") -> Iterator[None]:
