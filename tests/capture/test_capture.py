@@ -331,7 +331,10 @@ def test_undo_takes_a_capture_back(memory: Federation) -> None:
 
 
 def test_logs_are_captured_from_beside_their_facts(memory: Federation) -> None:
-    prose, fact = "- 10:30 Alice prefers short calls.\nBob lives in Leipzig.", "- W @Bob: Bob lives in Leipzig."
+    prose, fact = (
+        "- 10:30 Alice prefers short calls. Tea with Alice.\nBob lives in Leipzig.",
+        "- W @Bob: Bob lives in Leipzig.",
+    )
     log = f"# Day\n\n{prose}\n\n## Retain\n{fact}\n"
     fill(memory.vault.root, {"memory/2026-03-05.md": log})
     found = {item.text: item for item in memory.capture().items if not item.session}

@@ -393,3 +393,10 @@ def test_letters_and_quotations_are_nobodys_request(text: str) -> None:
 )
 def test_a_greeting_alone_makes_no_letter(text: str) -> None:
     assert [one.is_request for one in find_statements([SessionTurn(1, True, text)], LANGUAGES)] == [True]
+
+
+def test_a_clause_with_its_verb_last_keeps_the_word_that_puts_it_there() -> None:
+    said = SessionTurn(1, True, "Merk dir, dass das Büro in Graz freitags geschlossen ist.")
+    assert [one.text for one in find_statements([said], LANGUAGES)] == [
+        "Dass das Büro in Graz freitags geschlossen ist."
+    ]

@@ -62,6 +62,8 @@ def test_a_cue_makes_a_statement(text: str, category: str, statement: str | None
         "se chover a nossa festa vira na garagem e ninguém vai precisar de mesa.",
         "is the feed always utf16 or whats with the weird first char",
         "you can always add that to the joining page, in a box",
+        "Only in yaml files they are forbidden.",
+        "We decided last week to drop it with 2.5",
     ],
 )
 def test_what_is_asked_supposed_quoted_passing_or_secret_is_none(text: str) -> None:
@@ -120,10 +122,29 @@ def test_a_language_that_is_off_has_requests_alone() -> None:
         ("We agreed to freeze the API two weeks before.", ["We agreed to freeze the API two weeks before."]),
         ("Remember: the staging password rotates every Monday.", ["The staging password rotates every Monday."]),
         ("Bob was tired, and it never stopped raining.", []),
+        ("Met Alice and Bob. We agreed that the beta ships on 15 December.",
+         ["We agreed that the beta ships on 15 December."]),
+        ("Met Alice and Dora. She prefers short calls.", []),
+        ("Met Alice about the beta. She prefers short calls.", ["Alice prefers short calls."]),
+        ("Talked with Emil. We agreed that the hall is rented.", ["We agreed that the hall is rented."]),
+        ("Call with the bank. They agreed that the loan runs for ten years.", []),
+        ("Falcon moved to Graz. It prefers Postgres.", ["Falcon moved to Graz."]),
     ],
 )  # fmt: skip
 def test_a_log_states_what_it_says_of_names_or_asks_to_remember(line: str, found: list[str]) -> None:
     assert [one.text for one in find_log_statements(line, 1, LANGUAGES)] == found
+
+
+@pytest.mark.parametrize(
+    ("line", "subject"),
+    [
+        ("Met Alice. Alice prefers short calls.", "Alice"),
+        ("Tea with Dora. Dora's brother prefers short calls.", "Dora"),
+        ("Tea prefers short calls.", ""),
+    ],
+)
+def test_a_name_is_one_that_stands_as_one_elsewhere(line: str, subject: str) -> None:
+    assert [one.subject for one in find_log_statements(line, 1, LANGUAGES)] == [subject]
 
 
 @pytest.mark.parametrize(

@@ -614,8 +614,11 @@ CONTRAST = re.compile(
     r"uniquement|solo|sólo|só|apenas|somente) "
 )
 PRONOUN = re.compile(
-    r"(?:She|He|They|We|I|It|This|That|Er|Sie|Es|Il|Elle|Ils|Elles|On|Él|Ella|Ele|Ela|Wir|Ich|Je|Nous)\b"
+    r"(?:(?P<one>She|He|Er|Sie|Il|Elle|Él|Ella|Ele|Ela)|They|It|This|That|These|Es|Ils|Elles|Ellos|Ellas|Eles|Elas)\b"
 )
+"""Begins a sentence whose subject only the one before it names: `one` stands for one person or thing with a name."""
+POINTERS = frozenset(("it", "they", "them", "he", "she", "him", "elle", "ils", "ella", "ellos", "ela", "eles"))
+"""Stand for what was named before, within a sentence."""
 AGREED = re.compile(
     r"(?:we|i)(?: have|'ve)? (?:decided|agreed) (?:to|that|on|not)\b|wir haben (?:beschlossen|uns (?:für|gegen))\b|"
     r"(?:on a|nous avons) décidé (?:de|que)\b|(?:hemos decidido|decidimos) \w+"

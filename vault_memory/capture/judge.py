@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vault_memory.capture import cues, sources
 from vault_memory.capture.model_engine import model_decision, model_statements
-from vault_memory.capture.names import add_names, drop_words, often_named
+from vault_memory.capture.names import add_names, drop_words, names_within, often_named
 from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
@@ -226,7 +226,7 @@ def find_items(
                     days += _days_of(session, done, by_tool, asked.since)
                 marks.sessions[session.path] = session.length
             for log in logs:
-                report.items += judge.of_log(log)
+                report.items += judge.of_log(log, [one for one, at in marks.names.items() if any(yes for _, yes in at)])
                 marks.logs[log.path] = log.digest
                 if log.scope == GLOBAL:
                     add_names(marks.names, log.path, log.lines, config.capture_languages)
@@ -347,14 +347,15 @@ class _Judge:
         by_model = [one for one in by_model if not is_taken_back(one, said)]
         return sorted([*(one for one in found if one.is_request), *by_model], key=lambda one: one.message)
 
-    def of_log(self, log: CapturedLog) -> list[CaptureItem]:
-        """What a person stated in a daily log."""
+    def of_log(self, log: CapturedLog, met: Sequence[str]) -> list[CaptureItem]:
+        """What a person stated in a daily log; `met` are names that stand in earlier ones."""
         if not self._is_wanted(log.day):
             return []
+        names = {*met, *self._names.values(), *(name for _, line in log.lines for name in names_within(line))}
         return [
             self._judge(statement, Place(f"{log.path}#L{number}", log.scope, log.day), ())
             for number, line in log.lines
-            for statement in find_log_statements(line, number, self._languages)
+            for statement in find_log_statements(line, number, self._languages, names)
             if not statement.is_request or _begins_by_asking(statement)
         ]
 
@@ -443,7 +444,7 @@ def _days_since(known: KnownStatement | None, day: date | None) -> float | None:
 def _is_marked(statement: Statement) -> bool:
     """Whether its words mark it as worth keeping; of what a log says of a name only a wish or a request does: of 92
     lines of the sample vault's logs 65 are no news."""
-    if statement.subject and not statement.is_request:
+    if statement.is_of_name and not statement.is_request:
         return statement.cue is cues.PREFERENCE
     return statement.cue is not cues.ANSWER
 

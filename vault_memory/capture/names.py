@@ -57,6 +57,11 @@ def _capitalised(text: str) -> Iterator[tuple[int, str]]:
     return ((run[0].start(), text[run[0].start() : run[-1].end()]) for run in runs)
 
 
+def names_within(text: str) -> set[str]:
+    """The names that stand within sentences of a text."""
+    return {name for name, is_within in _names_in(text) if is_within}
+
+
 def often_named(names: Mapping[str, Sightings]) -> list[str]:
     """The names of enough days, those that stand within a sentence somewhere."""
     found = (name for name, places in names.items() if len(places) >= NAME_DAYS and any(within for _, within in places))

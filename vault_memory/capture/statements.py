@@ -6,12 +6,13 @@ custom of ours, a wish, a name, a cause. What was taken back later is none.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import dropwhile, islice
 from typing import NamedTuple
 
 from vault_memory.capture import cues
 from vault_memory.capture.cues import Cue, Grammar
+from vault_memory.capture.names import names_within
 from vault_memory.embedding.builtin_embedder import builtin
 
 MIN_WORDS, MAX_WORDS, MAX_CHARS = 4, 45, 600
@@ -82,7 +83,13 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Nobody types these: the line was pasted from a terminal."""
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"\w+")
-_SUBJECT = re.compile(r"(?P<name>[^\W\d_a-z][\w'’-]*(?: [^\W\d_a-z][\w'’-]*)?)(?: \([^()]*\))? ")
+_CAPITAL = r"[^\W\d_a-z](?:[\w-]|['’](?!s\b))*"
+_SUBJECT = re.compile(
+    rf"(?P<name>{_CAPITAL}(?: {_CAPITAL})?)(?:['’]s \w+)?(?: (?:and|und|et|y|e) {_CAPITAL})?(?: \([^()]*\))? "
+    r"(?=(?P<verb>[\w'’-]+))"
+)
+_VERB_LAST = re.compile(r"\b(?:dass|daß|dat)$")
+"""Puts the verb last: without it what follows is no sentence."""
 _NUMBERED = re.compile(r"\b([^\W\d]{3,}) (\d+(?:[.:]\d+)*)\b")
 _IS_NAME = re.compile(
     r"\b(?:is|are|ist|sind|est|es|é) [A-ZÄÖÜÉ]\w+|^[A-ZÄÖÜÉ]\w+ (?:[A-ZÄÖÜÉ]\w+ )?(?:is|ist|est|es|é) \w"
@@ -99,7 +106,9 @@ class Statement(NamedTuple):
     sentence: str
     is_request: bool = False
     subject: str = ""
-    """The name of whom a sentence of a log is about."""
+    """The name of whom a sentence of a log is about, where it stands as one elsewhere too."""
+    is_of_name: bool = False
+    """Whether a log says it of what may be a name."""
     confidence: float = 1.0
     """How much of it its person said in these words, 0..1."""
 
@@ -232,7 +241,8 @@ def _read(sentence: str, message: int, setting: Setting, spoken: tuple[Sequence[
         return None
     if setting.is_opening:
         setting = setting._replace(is_opening=_OPENING.sub("", sentence).startswith(text))
-    if not is_lasting_fact(text, cues.grammar(name), setting):
+    grammar = cues.grammar(name)
+    if not is_lasting_fact(text, grammar, setting) or _needs_context(text, grammar):
         return None
     return Statement(_capitalised(text), _cue_of(text, cues.grammar(name)), message, sentence)
 
@@ -332,6 +342,15 @@ def _lasting(sentence: str, grammar: Grammar) -> str:
 def _is_foreign(sentence: str) -> bool:
     """Whether a sentence hands on what others said, or a secret."""
     return bool(cues.SECRET.search(sentence) or cues.REPORTED.search(_lower(sentence)))
+
+
+def _needs_context(text: str, grammar: Grammar) -> bool:
+    """Whether what a sentence is about stands before it: it names nothing before its first "it" or "they"."""
+    (start, end), *_ = _clauses(text)
+    words = words_of(text[start:end])
+    at = next((place for place, word in enumerate(words) if word in cues.POINTERS), 0)
+    is_named = grammar.has("determiners", words[1:at])
+    return at > 0 and not is_named and words[0] in grammar.openers - grammar.classes["determiners"] | {"only"}
 
 
 def _clauses(text: str) -> list[tuple[int, int]]:
@@ -443,7 +462,8 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
     for pattern in (cues.COLON, cues.THAT):
         link = pattern.match(lower, request.end())
         if link and _count(text[link.end() :]) >= MIN_WORDS - 2:
-            return _inner(text[link.end() :].lstrip(_MARKS)), False
+            start = text.rfind(" ", 0, link.end()) + 1 if _VERB_LAST.search(link[0]) else link.end()
+            return _inner(text[start:].lstrip(_MARKS)), False
     filler = cues.FILLER.match(lower, request.end())
     rest = text[filler.end() if filler else request.end() :].lstrip(_MARKS)
     if _count(rest) >= MIN_WORDS - 1 and not cues.CONSEQUENCE.match(_lower(rest)):
@@ -503,34 +523,60 @@ def words_of(text: str) -> list[str]:
     return [word.replace("’", "'").lower() for word in cues.WORD.findall(text)]
 
 
-def find_log_statements(line: str, number: int, languages: tuple[str, ...]) -> Iterator[Statement]:
-    """The statements that a line of a log makes: of somebody by name, what was agreed, what it says to remember."""
-    name = ""
+def find_log_statements(
+    line: str, number: int, languages: tuple[str, ...], names: Collection[str] = ()
+) -> Iterator[Statement]:
+    """The statements that a line of a log makes: of somebody by name, what was agreed, what it says to remember.
+
+    `names` are known from elsewhere.
+    """
+    known, before = {*names, *names_within(line)}, ""
     for sentence in () if any(_refusals(_lower(line))) else split_sentences(line):
-        if name and (pronoun := cues.PRONOUN.match(sentence)):
-            sentence = f"{name}{sentence[pronoun.end() :]}"
-        language = cues.language_of(words_of(sentence), languages)
-        subject = _subject(sentence, cues.grammar(language)) if language else ""
-        name = subject or (name if cues.PRONOUN.match(sentence) else "")
+        if pronoun := cues.PRONOUN.match(sentence):
+            named = _named_in(before, known, languages) if pronoun["one"] else set()
+            if len(named) == 1:
+                sentence = f"{named.pop()}{sentence[pronoun.end() :]}"
+        before, language = sentence, cues.language_of(words_of(sentence), languages)
+        subject = _subject(sentence, cues.grammar(language), known) if language else ""
         text, _ = _requested(sentence)
         if text:
             if statement := _request(text, number, sentence, (languages, "")):
                 yield statement
-        elif language and _lasts_in_log(sentence, subject, cues.grammar(language)):
+        elif language and not cues.PRONOUN.match(sentence) and _lasts_in_log(sentence, subject, cues.grammar(language)):
             cue = _cue_of(sentence, cues.grammar(language))
-            yield Statement(sentence, cues.FACT if cue is cues.PROFILE else cue, number, sentence, subject=subject)
+            cue = cues.FACT if cue is cues.PROFILE else cue
+            about = subject if subject in known else ""
+            yield Statement(sentence, cue, number, sentence, subject=about, is_of_name=subject != "")
 
 
-def _subject(sentence: str, grammar: Grammar) -> str:
-    """The name with which a sentence of a log begins; "" for none."""
+def _named_in(sentence: str, known: Collection[str], languages: Sequence[str]) -> set[str]:
+    """The names that a sentence of a log holds."""
+    language = cues.language_of(words_of(sentence), languages)
+    first = _subject(sentence, cues.grammar(language), known) if language else ""
+    return {*names_within(sentence), *filter(None, [first])}
+
+
+def _subject(sentence: str, grammar: Grammar, known: Collection[str]) -> str:
+    """The name with which a sentence of a log begins, and of which it goes on to tell; "" for none."""
     found = _SUBJECT.match(sentence)
-    return found["name"] if found and words_of(found["name"])[0] not in grammar.common else ""
+    if not found or words_of(found["name"])[0] in grammar.common:
+        return ""
+    verb = _lower(found["verb"])
+    is_verb = any(grammar.has(name, [verb]) for name in ("verbs", "duty", "always", "wishes", "changes")) or (
+        verb not in grammar.common and (grammar.third.search(verb) or grammar.past.match(verb))
+    )
+    is_done = grammar.past.fullmatch(_lower(found["name"])) is not None and found["name"] not in known
+    return found["name"] if is_verb and not is_done else ""
 
 
 def _lasts_in_log(sentence: str, subject: str, grammar: Grammar) -> bool:
     """Whether a sentence of a log tells of what was agreed or has changed, or of a name what is so as a rule."""
     lower, words = _lower(sentence), words_of(sentence)
-    if _lasting(sentence, grammar) != sentence.strip() or cues.STATUS.search(lower):
+    if (
+        _lasting(sentence, grammar) != sentence.strip()
+        or _needs_context(sentence, grammar)
+        or cues.STATUS.search(lower)
+    ):
         return False
     if cues.AGREED.match(lower):
         return True
