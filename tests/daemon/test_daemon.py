@@ -150,6 +150,37 @@ def test_a_second_one_is_refused_though_the_first_ones_folder_was_deleted(root: 
         assert told(root, "status")["daemon"]["pid"] == daemon.process.pid  # found all the same
 
 
+@pytest.mark.parametrize("lost", ["socket", "its folder", "the runtime folder"])
+def test_a_socket_that_vanished_is_made_again(
+    root: Path, lost: str, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last logout empties /run/user/N, or takes it away; and the next login brings it back."""
+    runtime = short_folder / "run"
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    daemon = start_daemon(root).settled()
+    before = daemon.socket
+    with client.connect(before) as connection:
+        before.unlink()
+        if lost != "socket":
+            shutil.rmtree(before.parent if lost == "its folder" else runtime)
+        assert daemon.socket.exists() is False
+        put(root, "heron.md", "heron", 0)
+        until(daemon.socket.exists)
+        assert connection.call("health")["socket"] == str(daemon.socket)
+    assert _found(daemon, "heron")
+    assert (daemon.socket == before) is (lost != "the runtime folder")
+    if lost == "the runtime folder":
+        elsewhere = daemon.socket
+        runtime.mkdir(mode=0o700)
+        put(root, "heron.md", "another heron", 0)
+        until(before.exists)
+        until(lambda: daemon.ask("health")["socket"] == str(before))
+        assert not elsewhere.exists()
+    assert daemon.stop() == 0
+    assert not before.exists()
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_stops_when_told_and_leaves_nothing_behind(root: Path, how: signal.Signals) -> None:
     daemon = start_daemon(root).settled()

@@ -165,6 +165,23 @@ def test_clients_that_go_away_at_any_moment(server: Served) -> None:
     until(lambda: server.connections == 0)
 
 
+def test_a_server_stays_reachable_and_keeps_its_connections(server: Served) -> None:
+    made = server.path.stat().st_ino
+    with Raw(server.path) as raw:
+        assert server.run(server.server.listen_again(server.path)) is False
+        assert server.path.stat().st_ino == made
+        server.path.unlink()
+        server.path.parent.rmdir()
+        assert server.run(server.server.listen_again(server.path)) is True
+        assert lives(server)
+        moved = server.path.with_name("y.sock")
+        assert server.run(server.server.listen_again(moved)) is True
+        assert not server.path.exists()
+        server.path = moved
+        assert lives(server)
+        assert raw.ask(request("health"))["result"] == {"ok": True}
+
+
 def test_what_a_killed_server_left_is_taken_away(path: Path) -> None:
     path.parent.mkdir(mode=0o700)
     left = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

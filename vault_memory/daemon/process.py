@@ -30,7 +30,7 @@ from vault_memory.daemon.index_worker import IndexWorker
 from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import FEW_PATHS, ChangeQueue, Trouble, Watcher
-from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError
+from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.federation import Federation
 from vault_memory.indexing.index_file import HeldIndex, IndexFile, WatcherReport
 from vault_memory.startup import __version__, user_folder, vault_id
@@ -74,11 +74,13 @@ class Daemon:
         self._slow = ThreadPoolExecutor(1, "slow")
         self._background = Background(self._root, self._settings)
         self._worker = IndexWorker(
-            self._settings, self._changes, self._watcher, self._answering, self._background.index_was_updated
+            self._settings, self._changes, self._watcher, self._answering, self._index_was_updated
         )
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
         self._server = Server(self._handle)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._updated = asyncio.Event()
         self.socket = Path(client.socket_path(self._root))
         self.log_file = Path(user_folder("state", os.environ), f"{vault_id(self._root)}.log")
 
@@ -97,7 +99,7 @@ class Daemon:
 
     async def _serve(self) -> None:
         await self._server.start(self.socket)
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         if sys.platform != "win32":  # no loop there takes signals; Ctrl-C ends it by KeyboardInterrupt
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, self._stop.set)
@@ -105,14 +107,16 @@ class Daemon:
                 signal.SIGHUP, lambda: self._stop.is_set() or self._slow.submit(self._settings.read_again)
             )
         self._worker.start()
-        warming = asyncio.create_task(self._warm_up())
+        beside = [asyncio.create_task(self._warm_up()), asyncio.create_task(self._stay_reachable())]
         try:
             await self._stop.wait()
             log.info("stopping")
         finally:
+            self._loop = None
             self._background.stop()
-            warming.cancel()
-            await asyncio.wait([warming])
+            for task in beside:
+                task.cancel()
+            await asyncio.wait(beside)
             await self._server.close()
             if not await asyncio.to_thread(self._worker.stop, STOP_SECONDS):
                 log.warning("the index worker did not end in %d s", STOP_SECONDS)
@@ -128,6 +132,24 @@ class Daemon:
             await asyncio.sleep(0.05)
         await asyncio.get_running_loop().run_in_executor(self._answers, self._load)
         self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
+
+    async def _stay_reachable(self) -> None:
+        """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
+        why = ""
+        while True:
+            await self._updated.wait()
+            self._updated.clear()
+            path, before = Path(client.socket_path(self._root)), why
+            try:
+                why = ""
+                if await self._server.listen_again(path):
+                    log.info("listening anew at %s", path)
+                    self.socket = path
+                    _write_owner(self._root, path)
+            except (VaultMemoryError, OSError) as error:
+                why = str(error)
+                if why != before:  # it is tried after each run of the index worker
+                    log.warning("nobody reaches this process: %s", why)
 
     async def _handle(self, name: str, params: dict[str, Any]) -> Any:  # noqa: ANN401
         if name == "health":
@@ -176,6 +198,12 @@ class Daemon:
         }  # fmt: skip
 
     # --- the threads that work -------------------------------------------------------------------------------------
+
+    def _index_was_updated(self, changed: bool) -> None:
+        self._background.index_was_updated(changed)
+        if loop := self._loop:
+            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                loop.call_soon_threadsafe(self._updated.set)
 
     def _run_method(self, method: str, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         config = self._settings.current()
@@ -249,11 +277,16 @@ def _only_one(root: Path, socket: Path) -> Iterator[None]:
             who = f": process {owner['pid']}, since {owner['since']}" if owner else ""
             stop = f"`kill {owner['pid']}` stops it." if owner else "Stop it first."
             raise BusyError(f"A daemon watches this vault already{who}.", stop) from error
-        said = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
-        with contextlib.suppress(OSError), open(file, "w", encoding="utf-8", opener=private) as handle:
-            json.dump(said, handle)  # it is only told by whom
+        _write_owner(root, socket)
         stack.callback(file.unlink, missing_ok=True)
         yield
+
+
+def _write_owner(root: Path, socket: Path) -> None:
+    owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
+    place = client.owner_file(root)
+    with contextlib.suppress(OSError), open(place, "w", encoding="utf-8", opener=private) as file:
+        json.dump(owner, file)  # it is only told by whom
 
 
 class _PrivateLog(RotatingFileHandler):

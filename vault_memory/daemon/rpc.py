@@ -77,9 +77,36 @@ class Server:
         start = asyncio.start_server if listening.family == socket.AF_INET else asyncio.start_unix_server
         self._server = await start(self._accept, sock=listening, limit=client.LONGEST_REQUEST_BYTES)
 
+    async def listen_again(self, path: Path) -> bool:
+        """Listen anew where the file it made is gone, or its address is `path` by now; whether it was so.
+
+        Connections stay as they are. Raises as `start` does; to be ended before `close`.
+        """
+        if self._made and self._made[0] == path and os.path.lexists(path):
+            return False
+        # The old one first: Python 3.13 removes its file by name and number, and the new file may have both.
+        await self._stop_listening()
+        await self.start(path)
+        return True
+
     async def close(self) -> None:
         """Stop listening, let the requests in hand be answered for a bounded time, and remove the file it made."""
         self.is_closing = True
+        await self._stop_listening()
+        # A handler may close the server that waits for it.
+        tasks = {task for task in self._connections if task is not asyncio.current_task()}
+        for task in tasks:
+            if not self._connections[task]:
+                task.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=self._closing_seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await asyncio.sleep(0)  # asyncio closes a connection that was cut off in its next round
+
+    async def _stop_listening(self) -> None:
+        """Listen no longer, and remove the file it made unless another stands in its place."""
         if self._server:
             loop = asyncio.get_running_loop()
             with contextlib.suppress(NotImplementedError):  # Windows' loop
@@ -98,17 +125,6 @@ class Server:
                 info = os.lstat(path)
                 if (info.st_dev, info.st_ino) == (device, inode):
                     os.unlink(path)
-        # A handler may close the server that waits for it.
-        tasks = {task for task in self._connections if task is not asyncio.current_task()}
-        for task in tasks:
-            if not self._connections[task]:
-                task.cancel()
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=self._closing_seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-        await asyncio.sleep(0)  # asyncio closes a connection that was cut off in its next round
 
     async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
         task = asyncio.current_task()
