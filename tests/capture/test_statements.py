@@ -202,6 +202,13 @@ def test_irony_hearsay_taste_and_the_work_at_hand_are_no_statements(text: str) -
     assert kept(("U", "hello"), ("A", "Hello."), ("U", text)) == []
 
 
+def test_what_is_asked_for_is_not_cut_within_a_clause_and_may_stand_before() -> None:
+    frozen = "until 9 june nothing but crash fixes goes into this branch"
+    assert kept(("U", f"The demo is frozen. {frozen}. add that to your memory"))[0][1] == f"U{frozen[1:]}."
+    rule = "We mail no rota before Ann has seen it."
+    assert [text for _, text in kept(("U", f"stop! {rule} save that as a rule pls"))] == [rule]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -327,6 +327,9 @@ FILLER = re.compile(
 )
 """What stands between a request and what is to be remembered."""
 
+PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|pour|en|como|para|na|no)\b")
+"""What says where or as what it is to be kept begins so."""
+
 THAT = re.compile(r"[^;:.!?]{0,40}?\b(?:that|dass|daß|que|qu'|dat|che|att|at|że|že|что|що)(?!\w)(?=\s+\w)")
 COLON = re.compile(r"[^.!?]{0,60}?:(?=\s+\S)")
 NO_REQUEST = re.compile(

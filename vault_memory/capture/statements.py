@@ -21,6 +21,9 @@ MIN_WORDS, MAX_WORDS, MAX_CHARS = 4, 45, 600
 REPLY_SENTENCES = 2
 """So many sentences of a message answer the question before it."""
 
+PLACE_WORDS = 5
+"""So many words may say where or as what something is to be kept: "save that as a rule for next time"."""
+
 LEAD_WORDS, NESTED_REQUESTS = 10, 6
 """So many words of a clause may stand before what asks to remember; so many such words of a sentence are tried."""
 
@@ -419,6 +422,8 @@ def _request(text: str, message: int, sentence: str, spoken: tuple[Sequence[str]
     name = cues.language_of(words_of(text), [*cues.LANGUAGES], spoken[1])
     spans = _clauses(text)
     last = next((place for place, span in enumerate(spans) if _is_passing(_lower(text[slice(*span)]))), len(spans))
+    if 0 < last < len(spans) and not re.search(r"[,;:.–—(]", text[spans[last - 1][1] - 1 : spans[last][0] + 1]):
+        last = len(spans)  # "nothing but fixes until May" is no clause and a rest
     lasting = text[: spans[last - 1][1]].strip() if last else ""
     lower = _lower(lasting)
     if (
@@ -461,15 +466,20 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
     """What is to be remembered: what a colon or "that" announces, else what follows the request, or goes before it."""
     for pattern in (cues.COLON, cues.THAT):
         link = pattern.match(lower, request.end())
-        if link and _count(text[link.end() :]) >= MIN_WORDS - 2:
+        if link and _count(text[link.end() :]) >= MIN_WORDS - 2 and not _is_place(lower[link.end() :]):
             start = text.rfind(" ", 0, link.end()) + 1 if _VERB_LAST.search(link[0]) else link.end()
             return _inner(text[start:].lstrip(_MARKS)), False
     filler = cues.FILLER.match(lower, request.end())
     rest = text[filler.end() if filler else request.end() :].lstrip(_MARKS)
-    if _count(rest) >= MIN_WORDS - 1 and not cues.CONSEQUENCE.match(_lower(rest)):
+    if _count(rest) >= MIN_WORDS - 1 and not _is_place(_lower(rest)) and not cues.CONSEQUENCE.match(_lower(rest)):
         return _inner(rest), False
     before = text[: request.start() if request["time"] or not clause else clause].strip(_MARKS)
     return (before, False) if _count(before) >= MIN_WORDS else ("", True)
+
+
+def _is_place(lower: str) -> bool:
+    """Whether this says no more than where or as what something is to be kept."""
+    return _count(lower) <= PLACE_WORDS and cues.PLACE.match(lower.lstrip()) is not None
 
 
 def _inner(text: str) -> str:
