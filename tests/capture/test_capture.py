@@ -24,7 +24,7 @@ from vault_memory.write.retain import Bullet
 SAMPLE = Path(__file__).parents[2] / "sample-vault"
 PAGE = "bank/proposals.md"
 SAID = [
-    ("user", "Remember that I'm allergic to walnuts."),
+    ("user", "Remember that the spare key hangs behind the door."),
     ("assistant", "Noted."),
     ("user", "We never call bare pytest here, always `uv run pytest`."),
     ("assistant", "Understood. I prefer tabs, always."),
@@ -59,8 +59,8 @@ def test_a_request_is_written_at_once_and_the_rest_is_proposed(memory: Federatio
     done = memory.capture(now="2026-03-02")
     assert done.written == ["memory/2026-03-01.md#L9"]
     log = (memory.vault.root / "memory/2026-03-01.md").read_text()
-    assert "I'm allergic to walnuts. — sessions/claude-code/s1#m1" in log
-    assert "- W(i=0.85, scope=project:" in log  # nobody has ticked that it holds everywhere
+    assert "The spare key hangs behind the door. — sessions/claude-code/s1#m1" in log
+    assert "- W(scope=project:" in log
     assert "- [ ] S(scope=project:" in page(memory)
     assert "We never call bare pytest here" in page(memory)
     assert "tabs" not in page(memory)  # the agent's own words
@@ -86,7 +86,7 @@ def test_a_dry_run_writes_nothing(memory: Federation) -> None:
 
 def test_it_says_in_words_what_was_written_and_proposed_and_what_a_tick_will_do(memory: Federation) -> None:
     text = capture_text(memory.capture(), explain=False)
-    assert "Remembered:\n  I'm allergic to walnuts.  (memory/2026-03-01.md#L9)\nProposed:\n" in text
+    assert "Remembered:\n  The spare key hangs behind the door.  (memory/2026-03-01.md#L9)\nProposed:\n" in text
     names = {one.text.split(": ")[1].split(" ")[0]: one.name for one in memory.proposals()}
     assert f"  {names['Mara']}  Mara owns the billing module.\n" in text and "`memory proposals --yes ID`" in text
     file = memory.vault.root / PAGE
@@ -106,7 +106,9 @@ def test_facts_are_listed_with_day_scope_and_who_they_are_from_and_cited_once(me
     newest, captured = facts_text(memory.facts()).splitlines()
     assert newest.endswith("Tern: Ships on Mondays.  (memory/" + newest[:10] + ".md#L9, by agent:moss)")
     (fact,) = memory.facts(by="person")
-    assert captured == f"2026-03-01  world  I'm allergic to walnuts.  (memory/2026-03-01.md#L9, {fact.scope})"
+    assert (
+        captured == f"2026-03-01  world  The spare key hangs behind the door.  (memory/2026-03-01.md#L9, {fact.scope})"
+    )
     (row,) = facts_document([fact])["facts"]
     assert (row["said_in"], row["date"]) == ("sessions/claude-code/s1#m1", "2026-03-01")
 
@@ -144,6 +146,52 @@ def test_what_is_about_the_person_holds_everywhere_only_by_the_tick(memory: Fede
     assert "- O(i=0.85): I prefer dark themes" in (memory.vault.root / "memory/2026-03-01.md").read_text()
     memory.reflect(now="2026-03-03")
     assert '- [ ] add: "I prefer dark themes in every editor" because it is important ([[2026-03-01]] L' in page(memory)
+
+
+def test_what_was_asked_for_about_the_person_holds_everywhere_only_by_the_tick(
+    memory: Federation, tmp_path: Path
+) -> None:
+    make.claude(tmp_path / "claude", "s2", [("user", "Remember that I'm allergic to walnuts.")])
+    done = memory.capture()
+    (asked,) = [one for one in memory.proposals() if "walnuts" in one.text]
+    assert f"{asked.name}  I'm allergic to walnuts.  (everywhere)" in capture_text(done, explain=False)
+    assert "- W(i=0.85, scope=project:" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    assert "- [ ] W: I'm allergic to walnuts. — sessions/claude-code/s2#m1 ^p-" in page(memory)
+    memory.reflect(now="2026-03-03")
+    assert "add: \"I'm allergic" not in page(memory)
+    done = answer(memory, {"walnuts": "- [x]"})
+    log = (memory.vault.root / "memory/2026-03-01.md").read_text()
+    assert log.count("walnuts") == 1 and "- W(i=0.85): I'm allergic to walnuts. — sessions/" in log
+    assert [fact.text for fact in done.facts] == ["I'm allergic to walnuts."]
+    memory.reflect(now="2026-03-03")
+    assert "add: \"I'm allergic to walnuts" in page(memory)
+
+
+def test_what_holds_in_its_project_alone_by_a_refusal_is_known_all_the_same(memory: Federation, tmp_path: Path) -> None:
+    make.claude(tmp_path / "claude", "s2", [("user", "Remember that I'm allergic to walnuts.")])
+    memory.capture()
+    assert answer(memory, {"walnuts": "- [-]"}).declined == 1
+    make.claude(tmp_path / "claude", "s3", [("user", "Remember that I'm allergic to walnuts.")])
+    (item,) = memory.capture().items
+    assert (item.decision, item.why) == ("skip", "known")
+
+
+def test_what_stands_in_a_log_already_is_not_written_again(memory: Federation, tmp_path: Path) -> None:
+    make.claude(tmp_path / "claude", "s2", [("user", "I prefer dark themes in every editor.")])
+    memory.capture()
+    written = answer(memory, {"dark themes": "- [x]", "Mara": "- [x]"})
+    log = memory.vault.root / "memory/2026-03-01.md"
+    before = log.read_text() + "- W: More of mine.\n"
+    memory.undo(written.run)
+    log.write_text(before)
+    age(log, 60)
+    age(memory.vault.root / PAGE, 60)
+    memory.capture()
+    done = answer(memory, {"Mara": "- [x]"})
+    assert log.read_text() == before and "says that already, and nothing was written: Mara" in done.problems[0]
+    again = memory.capture(since="2026-01-01")
+    assert not [item.text for item in again.items if item.is_kept and "dark" in item.text]
+    assert log.read_text() == before
 
 
 def test_a_scope_that_a_person_adds_stays(memory: Federation, tmp_path: Path) -> None:
@@ -730,7 +778,7 @@ def test_a_run_killed_before_the_journal_has_what_it_wrote_writes_nothing_twice(
         age(file, 60)
         memory.capture()
         log = (memory.vault.root / "memory/2026-03-01.md").read_text()
-        assert [log.count(words) for words in ("walnuts", "bare pytest", "Mara")] == [1, 1, 1]
+        assert [log.count(words) for words in ("spare key", "bare pytest", "Mara")] == [1, 1, 1]
         for journal in (memory.vault.root / ".memory/journal").glob("*.captures.jsonl"):
             lines = journal.read_text().splitlines(keepends=True)
             journal.write_text("".join(line for line in lines if '"accepted"' not in line))

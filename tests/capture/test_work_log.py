@@ -14,7 +14,7 @@ from vault_memory.federation import Federation
 from vault_memory.health.doctor import lint
 
 PATH = "memory/2026-03-01.md"
-SAID = [("user", "Remember that I'm allergic to walnuts."), ("user", "Mara owns the billing module.")]
+SAID = [("user", "Remember that the spare key hangs behind the door."), ("user", "Mara owns the billing module.")]
 AT = datetime(2026, 3, 1, 10, 2, tzinfo=UTC).astimezone()
 ONE = SessionDay("sessions/claude-code/s1", date(2026, 3, 1), AT, "project:tern", "Deploy")
 
@@ -36,8 +36,8 @@ def test_a_sessions_time_project_title_and_what_was_captured_stand_in_the_days_n
     entry, *captured = note(memory).partition("## Sessions")[2].split("\r\n")[2:5]
     began = datetime(2026, 3, 1, 10, 0, tzinfo=UTC).astimezone()
     assert entry.startswith(f"- {began:%H:%M} (scope=project:app-")
-    assert entry.endswith(" Remember that I'm allergic to walnuts. — sessions/claude-code/s1")
-    assert captured[0] == "  - I'm allergic to walnuts."
+    assert entry.endswith(" Remember that the spare key hangs behind the door. — sessions/claude-code/s1")
+    assert captured[0] == "  - The spare key hangs behind the door."
     assert "Mara" not in note(memory)  # nobody has ticked it
     assert note(memory).startswith("# Sunday\r\n\r\nWent out.\r\n")
     (proposal,) = memory.proposals()
@@ -74,11 +74,11 @@ def test_what_a_person_writes_around_it_stays_and_what_they_edit_in_it_too(memor
     make.claude(tmp_path / "claude", "s2", [("user", "hello")])
     memory.capture()
     assert "Went home." in note(memory) and note(memory).endswith("\r\nLate.\r\n") and "/s2" in note(memory)
-    file.write_bytes(file.read_bytes().replace(b"  - I'm allergic", b"  - Ines is allergic"))
+    file.write_bytes(file.read_bytes().replace(b"  - The spare key", b"  - The second key"))
     age(file, 60)
     make.claude(tmp_path / "claude", "s3", [("user", "hello")])
     (problem,) = memory.capture().problems
-    assert "was edited" in problem and "/s3" not in note(memory) and "Ines is allergic" in note(memory)
+    assert "was edited" in problem and "/s3" not in note(memory) and "The second key" in note(memory)
 
 
 def test_it_is_undone_with_the_capture(memory: Federation) -> None:
@@ -91,7 +91,7 @@ def test_it_is_undone_with_the_capture(memory: Federation) -> None:
 def test_what_is_forgotten_is_in_no_file_of_the_vault_any_more_but_those_kept_for_an_undo(
     memory: Federation, tmp_path: Path
 ) -> None:
-    make.claude(tmp_path / "claude", "s1", [("user", "Remember that Ünal is allergic to walnuts."), *SAID[1:]])
+    make.claude(tmp_path / "claude", "s1", [("user", "Remember that Ünal is allergic to spare key."), *SAID[1:]])
     memory.capture()
     root, before = memory.vault.root, note(memory)
     (fact,) = memory.facts()
@@ -102,7 +102,7 @@ def test_what_is_forgotten_is_in_no_file_of_the_vault_any_more_but_those_kept_fo
     left = [file for file in texts if b"allergic" in file.read_bytes()]
     assert {file.relative_to(root).parts[:2] for file in left} == {(".memory", "history")}
     assert "Mara" in (root / "bank/proposals.md").read_text() and "(title forgotten) — sessions/" in note(memory)
-    assert not [entry for entry in memory.journal() if "walnuts" in entry.text]
+    assert not [entry for entry in memory.journal() if "spare key" in entry.text]
     assert memory.capture(since="2026-01-01").written == []  # nor is it captured anew
     with pytest.raises(UsageError, match="forget") as refused:
         memory.undo()

@@ -3,6 +3,7 @@
 The journal is the truth about proposals: what was proposed, held back, ticked, refused or folded away, on all devices.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -300,12 +301,13 @@ class _Run:
 
     def _proposed(self) -> list[KnownStatement]:
         """What was proposed before, wanted or not: what says the same is not proposed again."""
+        written = {one.statement for one in self._open("accepted")}  # a log has them, for one project or for all
         return [
             self._known(one.proposal)._replace(
                 is_refused=one.state in ("declined", "folded"), is_batch=one.state in ("proposed", "held")
             )
             for one in self._states.values()
-            if one.state != "accepted" and one.proposal.text
+            if one.proposal.text and one.proposal.statement not in written
         ]
 
     def _known(self, proposal: OpenProposal) -> KnownStatement:
@@ -390,9 +392,16 @@ class _Run:
         instead = f"{without_citation(old.narrative)} — {old.source}" if old else ""
         path = retain.daily_path(self._vault, said)
         note = self._vault.parse(path, read_current(self._vault, path) or b"")
-        standing = next((one for one in facts.facts(note, None) if one.narrative.split() == bullet.text.split()), None)
-        if standing:  # a run that was killed before the journal had it wrote it
-            self.report.facts.append(WrittenFact(f"{path}#L{standing.start_line}", text, instead))
+        if standing := next((one for one in facts.facts(note, None) if _is_same(one, bullet)), None):
+            source = f"{path}#L{standing.start_line}"
+            if is_ticked and not bullet.scope and standing.scope not in (None, GLOBAL):
+                retain.open_to_all(self._rewriter(), path, standing.narrative)
+                self.paths.add(path)
+            elif is_ticked:
+                self.report.problems.append(f"{source} says that already, and nothing was written: {text}".rstrip("."))
+                return
+            # Else a run that was killed before the journal had it wrote it.
+            self.report.facts.append(WrittenFact(source, text, instead))
             return
         done = retain.retain_bullet(self._rewriter(), bullet, said, template("daily.md"))
         self.report.facts.append(WrittenFact(done.source, text, instead))
@@ -408,6 +417,7 @@ class _Run:
             self._retain(important, str(item.day or ""), item.replaces, is_ticked=False)
             self._note("accepted", [_proposal(item)])
         rest = [_proposal(item) for item in wanted if item not in at_once]
+        rest += [_everywhere(item) for item in at_once if item.category in PERSONAL and item.bullet.scope]
         pages = (proposal_page.propose_page(name, source) for name, source in names.items())
         rest += [one for one in pages if one.name not in self._states]
         new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
@@ -491,7 +501,8 @@ class _Run:
         captured: dict[str, list[str]] = {}
         for state in self._states.values():
             if state.proposal.day == day.isoformat() and state.state == "accepted" and state.proposal.text:
-                captured.setdefault(state.proposal.source.partition("#")[0], []).append(state.proposal.statement)
+                said = captured.setdefault(state.proposal.source.partition("#")[0], [])
+                said += [state.proposal.statement] if state.proposal.statement not in said else []
         start = before if before is not None else retain.new_daily_note(self._vault, template("daily.md"), day, path)
         return work_log.compose(path, start, listed, captured, forgotten), None
 
@@ -514,6 +525,18 @@ def _proposal(item: CaptureItem) -> OpenProposal:
         item.name, text, str(item.day or ""), item.score,
         is_personal=is_personal, replaces=item.replaces,
     )  # fmt: skip
+
+
+def _everywhere(item: CaptureItem) -> OpenProposal:
+    """The proposal that something about a person, which was written for one project, holds in all of them."""
+    name = hashlib.blake2b(f"everywhere\0{item.name}".encode(), digest_size=4).hexdigest()
+    return _proposal(item)._replace(name=name, replaces=0)
+
+
+def _is_same(fact: facts.RetainFact, bullet: Bullet) -> bool:
+    """Whether a fact of a log says what a bullet says, word for word and of the same names."""
+    is_worded_so = without_citation(fact.narrative).split() == without_citation(bullet.text).split()
+    return is_worded_so and {*map(entities.slug, bullet.entities)} <= {*map(entities.slug, fact.entities)}
 
 
 def _bullet(text: str) -> Bullet:

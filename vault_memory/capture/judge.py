@@ -40,6 +40,7 @@ from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.write.comparison import (
     CREATE,
     IN_BATCH,
+    MERGE,
     SKIP,
     SUPERSEDE,
     Comparer,
@@ -376,6 +377,8 @@ class _Judge:
         evidence = AdmissionInput(statement.cue.certainty, statement.confidence, compared.similarity, gap)
         score = admission(category, evidence, self._weights)
         decision, why = compared.decision, ""
+        if decision == MERGE and compared.known and _stands_in_a_log(statement.text, compared.known):
+            decision = SKIP
         if decision == SKIP:
             why = "refused" if compared.known and compared.known.is_refused else "known"
         elif not statement.is_request and score < self._weights.reject:
@@ -439,6 +442,11 @@ def _days_since(known: KnownStatement | None, day: date | None) -> float | None:
     """How many days before `day` something known was said, where the note that holds it is named by its date."""
     found = _DATE.search(known.source) if known else None
     return float(max(0, (day - date(*map(int, found.groups()))).days)) if day and found else None
+
+
+def _stands_in_a_log(text: str, known: KnownStatement) -> bool:
+    """Whether a note has a statement word for word."""
+    return not (known.is_batch or known.is_refused) and text.split() == known.text.split()
 
 
 def _is_marked(statement: Statement) -> bool:

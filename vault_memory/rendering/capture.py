@@ -99,7 +99,8 @@ def _remembered(done: CaptureReport) -> Iterator[str]:
 
 
 def _proposed(done: CaptureReport) -> Iterator[str]:
-    yield from (f"{one.name}  {one.statement}" for one in done.proposals)
+    for one in done.proposals:
+        yield f"{one.name}  {one.statement}{'  (everywhere)' if one.is_personal else ''}"
     if done.dry_run:
         yield from (f"{item.text}  ({item.source})" for item in done.items if item.is_kept and not item.is_asked_for)
 

@@ -168,6 +168,25 @@ def link_fact(rewriter: Rewriter, path: str, narrative: str) -> str:
     return f"[[{entities.link_name(path)}#^{rewriter.rewrite(path, compose)}]]"
 
 
+def open_to_all(rewriter: Rewriter, path: str, narrative: str) -> None:
+    """Take the scope from the fact of a note that says this; raises ConflictError where the fact is gone."""
+
+    def compose(before: bytes | None) -> tuple[bytes, None]:
+        note = rewriter.vault.parse(path, before or b"")
+        fact = next((one for one in facts.facts(note, None) if one.narrative == narrative), None)
+        if before is None or fact is None:
+            raise ConflictError(f"{path} no longer holds the fact.", "Nothing was written.")
+        parts = re.split(r"(\r\n|\n|\r)", decode_utf8(path, before))
+        at = 2 * (fact.start_line - 1)
+        keys, _, rest = parts[at].partition(")")
+        head, _, given = keys.partition("(")
+        left = [key for key in map(str.strip, given.split(",")) if not key.casefold().startswith("scope")]
+        parts[at] = f"{head}({', '.join(left)}){rest}" if left else head + rest
+        return "".join(parts).encode("utf-8"), None
+
+    rewriter.rewrite(path, compose)
+
+
 def daily_path(vault: Vault, day: date) -> str:
     """The path of that day's note; raises RefusedError where it is not known."""
     if vault.daily.problem:
