@@ -230,3 +230,11 @@ def test_uninstall_leaves_comments_and_blanks_that_you_wrote_since(home: Home) -
     assert file.read_text().split("\n\n") == [
         "[recall]\nk = 6  # six is plenty\n# all of it", "# ask Ana before changing k\n",
     ]  # fmt: skip
+
+
+def test_another_vault_than_the_one_that_captures_is_told_of(home: Home, tmp_path: Path) -> None:
+    home.done("install", "claude-code", "--sessions")
+    other = fill(tmp_path / "other", {"a.md": "# A\n"})
+    told = f"Sessions are captured into {home.vault}, not into this vault"
+    assert told in home.run("install", "claude-code", vault=other).stderr
+    assert told not in home.run("install", "claude-code").stderr

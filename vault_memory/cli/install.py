@@ -96,8 +96,10 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     is_changed = any(change.before != change.after for change in changes)
     if "sessions.tools" in keeping:
         shared.note(f"{TRANSCRIPTS_STAY[agent]} `memory index` keeps their text.")
-        if config.capture_vault and config.capture_vault != config.vault:
-            shared.note(f"They are captured into {config.capture_vault}: `[capture] vault` in your settings names it.")
+    is_kept = agent in config.sessions_tools or "sessions.tools" in keeping
+    if is_kept and config.capture_vault and config.capture_vault != config.vault:
+        other = f"Sessions are captured into {config.capture_vault}, not into this vault"
+        shared.note(f"{other}: change `[capture] vault` in your settings if you want that.")
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _name_vaults(changes, str(config.vault)):
