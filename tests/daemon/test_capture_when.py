@@ -61,10 +61,10 @@ def test_a_session_that_rests_is_captured_from(root: Path, tmp_path: Path, caplo
     said(tmp_path, minutes_ago=11)
     with background(root) as mine:
         mine.index_was_updated(changed=False)
-        until(lambda: "capture: 1 written, 1 proposed, 1 waiting, 0 problems" in caplog.text)
+        until(lambda: "capture: 1 written, 2 proposed, 2 waiting, 0 problems" in caplog.text)
     assert walnuts(root) and "walnuts" not in caplog.text
     told = call("--vault", str(root), "status").out
-    assert "capture  " in told and "1 written, 1 proposed, 1 waiting for your answer" in told
+    assert "capture  " in told and "1 written, 2 proposed, 2 waiting for your answer" in told
 
 
 def test_one_that_goes_on_waits_until_it_has_ended(
@@ -103,7 +103,7 @@ def test_where_it_is_off_the_daemon_captures_nothing(
     assert "capture" not in caplog.text and not walnuts(root)
 
 
-def test_at_night_it_comes_before_the_pages_and_its_failure_stops_nothing(
+def test_at_night_it_comes_before_the_pages_and_a_page_it_cannot_read_stops_nothing(
     root: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     fill(root, {"memory/2026-03-05.md": "Remember: the gate code changes every week.\n", "bank/proposals.md": "\0"})
@@ -112,9 +112,7 @@ def test_at_night_it_comes_before_the_pages_and_its_failure_stops_nothing(
         mine.index_was_updated(changed=False)
         until(lambda: "reflect:" in caplog.text)
     lines = [line for line in caplog.text.splitlines() if "capture" in line or "reflect" in line]
-    assert "capture failed" in lines[0] and "reflect:" in lines[1]
-    told = call("--vault", str(root), "status").out
-    assert "capture  " in told and "failed" in told
+    assert "capture: 0 written" in lines[0] and "0 problems" not in lines[0] and "reflect:" in lines[1]
 
 
 def test_a_reflect_by_hand_captures_nothing_and_takes_nothing_away(root: Path, tmp_path: Path) -> None:
@@ -133,8 +131,8 @@ def test_capture_proposals_and_the_gate_by_their_methods(root: Path, tmp_path: P
     said(tmp_path, minutes_ago=60)
     of = memory(root, sessions_tools=("claude-code",), sessions_claude_code=tmp_path / "claude")
     assert len(methods.call("capture", of, {"dry_run": True})["items"]) == 2
-    assert methods.call("capture", of, {"idle": 5})["waiting"] == 1
-    (one,) = methods.call("proposals", of, {})["proposals"]
+    assert methods.call("capture", of, {"idle": 5})["waiting"] == 2
+    one, _ = methods.call("proposals", of, {})["proposals"]
     assert methods.call("proposals", of, {"yes": [one["id"]]})["accepted"] == 1
     new, known = (
         methods.call("gating_scalar", of, {"text": text})

@@ -271,7 +271,8 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
     given = {
         "phrases": ['"walnut"', '"diary"'], "match": '"walnut"', "names": ["diary.md"], "text": "alnut", "limit": 99,
         "space": embedding_rows.all_spaces(store)[builtin().id], "vector": vector, "pool": 99, "ids": passages,
-        "notes": notes, "slugs": ["quibble"], "period": Span(date(2025, 11, 4), date(2025, 11, 8)),
+        "notes": notes, "note": store.notes()["bank/entities/Quibble.md"].id, "first": 0, "last": 99,
+        "slugs": ["quibble"], "period": Span(date(2025, 11, 4), date(2025, 11, 8)),
     }  # fmt: skip
     private_notes = {store.notes()[path].id for path in (*HIDDEN, "bank/entities/Quibble.md")}
     private_passages = {
@@ -306,7 +307,7 @@ def test_only_the_store_speaks_sql(store: Store) -> None:
     statement = re.compile(
         r"\b(SELECT .* FROM|INSERT (INTO|OR)|DELETE FROM|UPDATE \w+ SET|PRAGMA \w|BEGIN IMMEDIATE)\b"
     )
-    reader = PACKAGE / "sessions" / "tools.py"  # reads another program's database
+    reader = PACKAGE / "sessions" / "readers.py"  # reads another program's database
     for file in PACKAGE.rglob("*.py"):
         if file.parent.name == "store" or file == reader:
             continue
