@@ -41,10 +41,11 @@ def _own_user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 
 
 @pytest.fixture(autouse=True)
-def _no_project_known() -> None:
-    """Folders of one name are of one project in different tests."""
+def _nothing_of_other_tests() -> None:
+    """No project is known, for folders of one name are of one in different tests, and no settings of the user's."""
     for environ in (os.environ, {"HOME": os.environ["HOME"]}):
         Path(user_folder("data", environ), "projects.jsonl").unlink(missing_ok=True)
+        Path(user_folder("config", environ), "config.toml").unlink(missing_ok=True)
 
 
 @pytest.fixture
