@@ -1,6 +1,5 @@
 """Makes a real server of rpc.py with a small handler, in a thread of its own, and raw connections to it."""
 
-import asyncio
 import json
 import logging
 import socket
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vault_memory.daemon.rpc import CLOSING_SECONDS, Server
+from vault_memory.daemon.rpc import Server
 from vault_memory.errors import BusyError, RemoteError, UnknownMethodError, UsageError
 
 PATIENCE_SECONDS = 30.0
@@ -20,46 +19,24 @@ PATIENCE_SECONDS = 30.0
 class Served:
     """A server in a thread; its handler counts what it is asked."""
 
-    def __init__(self, path: Path, closing_seconds: float = CLOSING_SECONDS) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.asked: list[str] = []
-        self.server = Server(self.handle, closing_seconds)
-        self.held = asyncio.Event()
+        self.server = Server(self.handle)
+        self.held = threading.Event()
 
-    async def handle(self, method: str, params: dict[str, Any]) -> Any:
+    def handle(self, method: str, params: dict[str, Any]) -> Any:
         self.asked.append(method)
         if method not in METHODS:
             raise UnknownMethodError(f"{method!r} is not known.", "Ask for something else.")
         if method == "hold":
-            await self.held.wait()
-        if method == "close":
-            await self.server.close()
+            self.held.wait()
         return METHODS[method](params)
 
     @property
     def connections(self) -> int:
         """How many there are."""
         return len(self.server._connections)
-
-    def run(self, coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(PATIENCE_SECONDS)
-
-    def start(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self.loop.run_forever)
-        self._thread.start()
-        self.run(self.server.start(self.path))
-
-    def stop(self) -> None:
-        try:
-            self.run(self.server.close())
-        finally:
-            self.loop.call_soon_threadsafe(self.loop.stop)
-            self._thread.join(PATIENCE_SECONDS)
-            self.loop.close()
-
-    def let_go(self) -> None:
-        self.loop.call_soon_threadsafe(self.held.set)
 
 
 NOTE = "a line of a note"
@@ -74,7 +51,6 @@ METHODS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "echo": lambda params: params,
     "large": lambda params: "ß" * params["length"],
     "hold": lambda params: "held",
-    "close": lambda params: "closing",
     "nothing": lambda params: None,
     "usage": lambda params: _raise(UsageError("`k` must be a number.", "For example k=8.")),
     "busy": lambda params: _raise(BusyError("Another process writes.", "Try again.")),
@@ -88,12 +64,12 @@ METHODS: dict[str, Callable[[dict[str, Any]], Any]] = {
 @contextmanager
 def served(path: Path) -> Iterator[Served]:
     it = Served(path)
-    it.start()
+    it.server.start(path)
     try:
         yield it
     finally:
-        it.let_go()
-        it.stop()
+        it.held.set()
+        it.server.close()
 
 
 class Raw:
@@ -145,10 +121,6 @@ if __name__ == "__main__":  # a server in a process of its own, for tests that s
 
     logging.disable()
 
-    async def main() -> None:
-        served = Served(Path(sys.argv[1]))
-        await served.server.start(served.path)
-        print("ready", flush=True)
-        await asyncio.Event().wait()
-
-    asyncio.run(main())
+    Served(Path(sys.argv[1])).server.start(Path(sys.argv[1]))
+    print("ready", flush=True)
+    threading.Event().wait()

@@ -1,6 +1,5 @@
 """JSON-RPC 2.0 over a real socket: the protocol, many clients, and every kind of bad one."""
 
-import asyncio
 import json
 import logging
 import os
@@ -9,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ def test_closing_leaves_no_client_waiting(path: Path) -> None:
         with raw:
             answer = raw.answer()
             assert answer is None
-        assert server.connections == 0
+        until(lambda: server.connections == 0)
 
 
 @pytest.mark.parametrize("end", [b"", b"\r"])
@@ -141,7 +141,7 @@ def test_one_that_waits_does_not_keep_another_waiting(server: Served) -> None:
         slow.send(request("hold") + b"\n")
         until(lambda: "hold" in server.asked)
         assert lives(server)
-        server.let_go()
+        server.held.set()
         assert slow.answer()["result"] == "held"
 
 
@@ -168,14 +168,15 @@ def test_clients_that_go_away_at_any_moment(server: Served) -> None:
 def test_a_server_stays_reachable_and_keeps_its_connections(server: Served) -> None:
     made = server.path.stat().st_ino
     with Raw(server.path) as raw:
-        assert server.run(server.server.listen_again(server.path)) is False
+        assert raw.ask(request("health"))["result"] == {"ok": True}
+        assert server.server.listen_again(server.path) is False
         assert server.path.stat().st_ino == made
         server.path.unlink()
         server.path.parent.rmdir()
-        assert server.run(server.server.listen_again(server.path)) is True
+        assert server.server.listen_again(server.path) is True
         assert lives(server)
         moved = server.path.with_name("y.sock")
-        assert server.run(server.server.listen_again(moved)) is True
+        assert server.server.listen_again(moved) is True
         assert not server.path.exists()
         server.path = moved
         assert lives(server)
@@ -196,8 +197,8 @@ def test_what_a_killed_server_left_is_taken_away(path: Path) -> None:
 def start_in_vain(path: Path, expected: type[VaultMemoryError]) -> None:
     server = Served(path).server
     with pytest.raises(expected):
-        asyncio.run(server.start(path))
-    asyncio.run(server.close())
+        server.start(path)
+    server.close()
 
 
 def test_a_second_server_is_refused_and_the_first_goes_on(server: Served) -> None:
@@ -221,23 +222,21 @@ def test_a_path_too_long_is_told(short_folder: Path) -> None:
 
 
 def test_closing_waits_for_the_request_in_hand(path: Path) -> None:
-    server = Served(path)
-    server.start()
-    with Raw(path) as raw, Raw(path) as idle:
+    with served(path) as server, Raw(path) as raw, Raw(path) as idle, ThreadPoolExecutor(1) as beside:
         raw.send(request("hold", 1) + b"\n" + request("echo", 2) + b"\n")
         until(lambda: server.asked == ["hold"] and server.connections == 2)
-        closing = asyncio.run_coroutine_threadsafe(server.server.close(), server.loop)
+        closing = beside.submit(server.server.close)
         assert idle.answer() is None
         until(lambda: not path.exists())
         with pytest.raises(OSError):
             Raw(path)
         assert not closing.done()
-        server.let_go()
+        server.held.set()
         closing.result(PATIENCE_SECONDS)
         assert raw.answer()["result"] == "held"
         assert raw.answer() is None  # what was not begun is not done
-    server.stop()
-    assert server.asked == ["hold"] and server.connections == 0
+        until(lambda: server.connections == 0)
+    assert server.asked == ["hold"]
 
 
 STRANGER = """

@@ -1,11 +1,10 @@
 """The process that stays with one vault: its lock, its socket, its threads, its signals, its log.
 
-Besides watchdog's threads: this one serves the socket and waits for signals; one keeps the index in step; one
-answers questions from a held index; one does what writes or may take long; a last one asks a configured embedder for
-vectors. None waits for another but for the notes that a question would miss, and for that only a moment.
+Besides watchdog's threads: this one waits for signals; one accepts connections, and each connection has one; one keeps
+the index in step; one answers questions from a held index; one does what writes or may take long. None of these waits
+for another but for the notes that a question would miss, and for that only a moment.
 """
 
-import asyncio
 import contextlib
 import gc
 import json
@@ -21,6 +20,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from vault_memory.config import Config
@@ -77,10 +77,10 @@ class Daemon:
             self._settings, self._changes, self._watcher, self._answering, self._index_was_updated
         )
         self._begun = time.monotonic()
-        self._stop = asyncio.Event()
+        self._is_stopping = False
+        self._stop: SimpleQueue[None] = SimpleQueue()  # a signal may put into it whatever the thread is at
         self._server = Server(self._handle)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._updated = asyncio.Event()
+        self._unreachable = ""
         self.socket = Path(client.socket_path(self._root))
         self.log_file = Path(user_folder("state", os.environ), f"{vault_id(self._root)}.log")
 
@@ -91,85 +91,66 @@ class Daemon:
             sys.setswitchinterval(0.001)  # a question must not wait 5 ms each time the index worker has the interpreter
             log.info("vault-memory %s watches %s, process %d", __version__, self._root, os.getpid())
             try:
-                asyncio.run(self._serve())
+                self._serve()
             finally:
                 log.info("stopped")
 
-    # --- the socket's thread -------------------------------------------------------------------------------------
+    # --- the main thread -----------------------------------------------------------------------------------------
 
-    async def _serve(self) -> None:
-        await self._server.start(self.socket)
-        loop = self._loop = asyncio.get_running_loop()
-        if sys.platform != "win32":  # no loop there takes signals; Ctrl-C ends it by KeyboardInterrupt
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.add_signal_handler(number, self._stop.set)
-            loop.add_signal_handler(
-                signal.SIGHUP, lambda: self._stop.is_set() or self._slow.submit(self._settings.read_again)
-            )
+    def _serve(self) -> None:
+        self._server.start(self.socket)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)
+        if sys.platform != "win32":
+            signal.signal(signal.SIGHUP, lambda *_: self._is_stopping or self._slow.submit(self._settings.read_again))
         self._worker.start()
-        beside = [asyncio.create_task(self._warm_up()), asyncio.create_task(self._stay_reachable())]
+        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
         try:
-            await self._stop.wait()
+            while not self._is_stopping:
+                with contextlib.suppress(Empty):  # Windows tells a thread that waits for ever of no signal
+                    self._stop.get(timeout=1.0 if sys.platform == "win32" else None)
             log.info("stopping")
         finally:
-            self._loop = None
+            self._is_stopping = True
             self._background.stop()
-            for task in beside:
-                task.cancel()
-            await asyncio.wait(beside)
-            await self._server.close()
-            if not await asyncio.to_thread(self._worker.stop, STOP_SECONDS):
+            self._server.close()
+            if not self._worker.stop(STOP_SECONDS):
                 log.warning("the index worker did not end in %d s", STOP_SECONDS)
             self._answers.submit(self._close).result()
             self._answers.shutdown()
             # The lock is held, and `stopped` not said, until what was asked for and a nightly reflect have ended, too.
-            await asyncio.to_thread(self._slow.shutdown, cancel_futures=True)
-            await asyncio.to_thread(self._background.wait)
+            self._slow.shutdown(cancel_futures=True)
+            self._background.wait()
 
-    async def _warm_up(self) -> None:
+    def _end(self, *_: object) -> None:
+        self._is_stopping = True
+        self._stop.put(None)
+
+    def _warm_up(self) -> None:
         """Once the vault was looked at: load what the first question would wait for."""
-        while not self._worker.looked.is_set():
-            await asyncio.sleep(0.05)
-        await asyncio.get_running_loop().run_in_executor(self._answers, self._load)
-        self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
+        self._worker.looked.wait()
+        with contextlib.suppress(RuntimeError):  # it was stopped meanwhile
+            self._answers.submit(self._load).result()
+            self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
 
-    async def _stay_reachable(self) -> None:
-        """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
-        why = ""
-        while True:
-            await self._updated.wait()
-            self._updated.clear()
-            path, before = Path(client.socket_path(self._root)), why
-            try:
-                why = ""
-                if await self._server.listen_again(path):
-                    log.info("listening anew at %s", path)
-                    self.socket = path
-                    _write_owner(self._root, path)
-            except (VaultMemoryError, OSError) as error:
-                why = str(error)
-                if why != before:  # it is tried after each run of the index worker
-                    log.warning("nobody reaches this process: %s", why)
+    # --- the threads of the connections --------------------------------------------------------------------------
 
-    async def _handle(self, name: str, params: dict[str, Any]) -> Any:  # noqa: ANN401
+    def _handle(self, name: str, params: dict[str, Any]) -> Any:  # noqa: ANN401
         if name == "health":
             return self.health()
         if name == "shutdown":
-            self._stop.set()
+            self._end()
             return {"stopping": True}
         method = methods.METHODS.get(name)
         if method is None:
             known = ", ".join(sorted([*methods.METHODS, "health", "shutdown"]))
             raise UnknownMethodError(f"`{name}` is not a method.", f"Known are: {known}.")
         received, process = time.perf_counter(), params.pop("process", None)
-        until = time.monotonic() + FIRST_LOOK_SECONDS
-        while not self._worker.looked.is_set() and name != "status":
-            if time.monotonic() > until:
-                done, total = self._worker.progress
-                raise BusyError(f"The index is being built ({done:,} of {total:,} notes).", "Try again in a moment.")
-            await asyncio.sleep(0.05)
+        if name != "status" and not self._worker.looked.wait(FIRST_LOOK_SECONDS):
+            done, total = self._worker.progress
+            raise BusyError(f"The index is being built ({done:,} of {total:,} notes).", "Try again in a moment.")
         executor = self._slow if method.is_slow else self._answers
-        found = await asyncio.get_running_loop().run_in_executor(executor, self._run_method, name, params, process)
+        found = executor.submit(self._run_method, name, params, process).result()
         if name == "recall":
             # Where a note is not as it was indexed though nobody told of it: no system tells of what is written through
             # a memory map, nor to a hard link outside the vault.
@@ -184,7 +165,7 @@ class Daemon:
         now, unwatched, trouble = time.monotonic(), self._watcher.trouble, self._worker.trouble
         done, total = self._worker.progress
         oldest = self._changes.oldest_seconds
-        if not self._worker.is_alive() and not self._stop.is_set():
+        if not self._worker.is_alive() and not self._is_stopping:
             trouble = Trouble("the thread that keeps the index in step has ended", "Start the daemon again.")
         return {
             "pid": os.getpid(), "version": __version__, "uptime_seconds": round(now - self._begun, 1),
@@ -201,9 +182,21 @@ class Daemon:
 
     def _index_was_updated(self, changed: bool) -> None:
         self._background.index_was_updated(changed)
-        if loop := self._loop:
-            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
-                loop.call_soon_threadsafe(self._updated.set)
+        self._stay_reachable()
+
+    def _stay_reachable(self) -> None:
+        """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
+        path, before = Path(client.socket_path(self._root)), self._unreachable
+        try:
+            self._unreachable = ""
+            if self._server.listen_again(path):
+                log.info("listening anew at %s", path)
+                self.socket = path
+                _write_owner(self._root, path)
+        except (VaultMemoryError, OSError) as error:
+            self._unreachable = str(error)
+            if self._unreachable != before:  # it is tried after each run of the index worker
+                log.warning("nobody reaches this process: %s", error)
 
     def _run_method(self, method: str, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         config = self._settings.current()
@@ -216,7 +209,7 @@ class Daemon:
         if methods.METHODS[method].is_slow:
 
             def unless_stopping(done: int, total: int, passages: int) -> None:
-                if self._stop.is_set():
+                if self._is_stopping:
                     raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
 
             return methods.call(method, Federation(config), params, unless_stopping)

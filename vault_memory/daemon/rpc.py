@@ -1,11 +1,10 @@
 """JSON-RPC 2.0 over a socket: listening, framing, limits. What the methods do is its handler's business.
 
-One message a line, UTF-8, answers in ASCII. A connection's messages are answered in order, one at a time; many
-connections are served at once. Whatever a client sends, the server lives: a bad message gets an error answer, a client
-that sends too long a line, or is another user's, is cut off. Nothing wakes up while nobody asks.
+One message a line, UTF-8, answers in ASCII. Each connection has a thread, and its messages are answered in order.
+Whatever a client sends, the server lives: a bad message gets an error answer, a client that sends too long a line, or
+is another user's, is cut off. Nothing wakes up while nobody asks.
 """
 
-import asyncio
 import contextlib
 import errno
 import hmac
@@ -14,41 +13,40 @@ import logging
 import os
 import socket
 import stat
+import threading
+import time
 import traceback
-from asyncio import StreamReader, StreamWriter
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from vault_memory.daemon import client
 from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
 
-Handler = Callable[[str, dict[str, Any]], Awaitable[Any]]
+Handler = Callable[[str, dict[str, Any]], Any]
 """Method and parameters by name -> a result that JSON can hold. It raises errors of errors.py, and UnknownMethodError
-for a method it does not know; it must not hold the event loop."""
+for a method it does not know."""
 
 log = logging.getLogger(__name__)
-
-_ACCEPT_ROUNDS = 8
 
 CLOSING_SECONDS = 5.0
 """What requests in hand may take when the server closes; systemd kills after 90, a person sooner."""
 
 
 class Server:
-    """One listening address and its connections; made, started and closed in one event loop."""
+    """One listening address and its connections."""
 
-    def __init__(self, handler: Handler, closing_seconds: float = CLOSING_SECONDS) -> None:
+    def __init__(self, handler: Handler) -> None:
         self._handler = handler
-        self._closing_seconds = closing_seconds
-        self._connections: dict[asyncio.Task[Any], bool] = {}
-        """The task of each, and whether it has a request in hand."""
-        self._server: asyncio.Server | None = None
+        self._changed = threading.Condition()
+        self._connections: dict[socket.socket, bool] = {}
+        """Each, and whether it has a request in hand."""
+        self._listening: socket.socket | None = None
         self._made: tuple[Path, int, int] | None = None
         self._token = b""
-        self.is_closing = False
+        self._is_closing = False
 
-    async def start(self, path: Path) -> None:
+    def start(self, path: Path) -> None:
         """Listen at an address of `client.socket_path`; a socket that a killed daemon left there is taken away.
 
         With the ending `.port` the address is a loopback port, and the file holds port and token. Raises BusyError
@@ -58,108 +56,104 @@ class Server:
         client.prepare(path)
         _remove_stale(path)
         try:
-            if path.suffix == client.LOOPBACK:
-                listening = self._loopback(path)
-            else:
-                listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-                try:
-                    listening.bind(str(path))
-                    os.chmod(path, 0o600)
-                    listening.listen(128)
-                except OSError:
-                    listening.close()
-                    raise
+            self._listening = self._listen_on_port(path) if path.suffix == client.LOOPBACK else _listen(path)
         except OSError as error:
             what = f"The daemon's socket {path} cannot be made: {error.strerror or error}."
             raise VaultMemoryError(what, "Set XDG_RUNTIME_DIR to a folder of your own.") from error
         info = os.lstat(path)
         self._made = path, info.st_dev, info.st_ino
-        start = asyncio.start_server if listening.family == socket.AF_INET else asyncio.start_unix_server
-        self._server = await start(self._accept, sock=listening, limit=client.LONGEST_REQUEST_BYTES)
+        threading.Thread(target=self._accept, args=(self._listening,), name="accept", daemon=True).start()
 
-    async def listen_again(self, path: Path) -> bool:
+    def listen_again(self, path: Path) -> bool:
         """Listen anew where the file it made is gone, or its address is `path` by now; whether it was so.
 
-        Connections stay as they are. Raises as `start` does; to be ended before `close`.
+        Connections stay as they are. Raises as `start` does.
         """
-        if self._made and self._made[0] == path and os.path.lexists(path):
-            return False
-        # The old one first: Python 3.13 removes its file by name and number, and the new file may have both.
-        await self._stop_listening()
-        await self.start(path)
-        return True
+        with self._changed:
+            if self._is_closing or (self._made and self._made[0] == path and os.path.lexists(path)):
+                return False
+            self._stop_listening()
+            self.start(path)
+            return True
 
-    async def close(self) -> None:
-        """Stop listening, let the requests in hand be answered for a bounded time, and remove the file it made."""
-        self.is_closing = True
-        await self._stop_listening()
-        # A handler may close the server that waits for it.
-        tasks = {task for task in self._connections if task is not asyncio.current_task()}
-        for task in tasks:
-            if not self._connections[task]:
-                task.cancel()
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=self._closing_seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-        await asyncio.sleep(0)  # asyncio closes a connection that was cut off in its next round
+    def close(self) -> None:
+        """Stop listening, remove the file it made, and let the requests in hand be answered for a bounded time."""
+        with self._changed:
+            self._is_closing = True
+            self._stop_listening()
+            for connection in [each for each, is_busy in self._connections.items() if not is_busy]:
+                _cut_off(connection)
+            self._changed.wait_for(lambda: not any(self._connections.values()), CLOSING_SECONDS)
+            for connection in self._connections:
+                _cut_off(connection)
 
-    async def _stop_listening(self) -> None:
+    def _stop_listening(self) -> None:
         """Listen no longer, and remove the file it made unless another stands in its place."""
-        if self._server:
-            loop = asyncio.get_running_loop()
-            with contextlib.suppress(NotImplementedError):  # Windows' loop
-                for listening in self._server.sockets:
-                    loop.remove_reader(listening.fileno())
-            # A connection takes asyncio some rounds from the system's accept to `_accept`, and one whose server is
-            # closed between them is never closed itself: its client would wait until this process ends.
-            for _ in range(_ACCEPT_ROUNDS):
-                await asyncio.sleep(0)
-            self._server.close()
-            self._server = None
+        if self._listening:
+            listening, self._listening = self._listening, None
+            _cut_off(listening)  # closing alone does not wake the thread that accepts
+            listening.close()
         if self._made:
             path, device, inode = self._made
             self._made = None
-            with contextlib.suppress(OSError):  # Python 3.13 may have removed a socket already
+            with contextlib.suppress(OSError):
                 info = os.lstat(path)
                 if (info.st_dev, info.st_ino) == (device, inode):
                     os.unlink(path)
 
-    async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        # Nothing is kept to be sent later: `drain` ends when the system has taken it all, and `abort` loses nothing.
-        writer.transport.set_write_buffer_limits(high=0)
-        try:
-            if not self._token and not client.is_same_user(writer.get_extra_info("socket")):
-                log.warning("A connection of another user was refused.")
-            elif not self.is_closing:
-                self._connections[task] = False
-                await self._serve(task, reader, writer)
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # cut off, gone, or the server closes: the task ends here either way
-        finally:
-            self._connections.pop(task, None)
-            writer.transport.abort()
-
-    async def _serve(self, task: "asyncio.Task[Any]", reader: StreamReader, writer: StreamWriter) -> None:
-        """Answer line after line; an unfinished one at the end is never a message."""
-        try:
-            if self._token:
-                first = await reader.readuntil()
-                if not hmac.compare_digest(first.strip(), self._token):
+    def _accept(self, listening: socket.socket) -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                if self._listening is not listening:
                     return
-            while not self.is_closing:
-                line = await reader.readuntil()
-                self._connections[task] = True
-                await _send(writer, await self._answer(line))
-                self._connections[task] = False
-                await asyncio.sleep(0)  # a client that sends much at once must not hold up the others
-        except asyncio.LimitOverrunError:
-            await _send(writer, _error(None, client.INVALID_REQUEST, "The message is too long."))
+                time.sleep(0.1)  # no more files may be opened just now
+                continue
+            with self._changed:
+                if self._is_closing:
+                    connection.close()
+                    return
+                self._connections[connection] = False
+            threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
 
-    async def _answer(self, line: bytes) -> bytes:
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            with connection:
+                self._answer_lines(connection)
+        except OSError:
+            pass  # cut off, or gone
+        finally:
+            self._note(connection, None)
+
+    def _answer_lines(self, connection: socket.socket) -> None:
+        """Answer line after line; an unfinished one at the end is never a message."""
+        with connection.makefile("rb") as lines:
+            if self._token and not hmac.compare_digest(lines.readline(100).strip(), self._token):
+                return
+            if not self._token and not client.is_same_user(connection):
+                log.warning("A connection of another user was refused.")
+                return
+            while (line := lines.readline(client.LONGEST_REQUEST_BYTES + 1)).endswith(b"\n"):
+                if not self._note(connection, True):
+                    return
+                if answer := self._answer(line):
+                    connection.sendall(answer)
+                self._note(connection, False)
+            if len(line) > client.LONGEST_REQUEST_BYTES:
+                connection.sendall(_error(None, client.INVALID_REQUEST, "The message is too long."))
+
+    def _note(self, connection: socket.socket, is_busy: bool | None) -> bool:
+        """Note whether a connection has a request in hand, None when it has ended; whether one may begin."""
+        with self._changed:
+            if is_busy is None:
+                self._connections.pop(connection, None)
+            elif not (is_busy and self._is_closing):
+                self._connections[connection] = is_busy
+            self._changed.notify_all()
+            return not self._is_closing
+
+    def _answer(self, line: bytes) -> bytes:
         """The answer to one line; nothing for a notification, which is a request without an id."""
         try:
             message = json.loads(line.decode("utf-8"))
@@ -172,14 +166,14 @@ class Server:
         number, method, params = message.get("id"), message.get("method"), message.get("params", {})
         if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
             return _error(number, client.INVALID_REQUEST, 'A request has "jsonrpc": "2.0" and a method that is text.')
-        answer = await self._call(number, method, params)
+        answer = self._call(number, method, params)
         return answer if "id" in message else b""
 
-    async def _call(self, number: object, method: str, params: object) -> bytes:
+    def _call(self, number: object, method: str, params: object) -> bytes:
         if not isinstance(params, dict):
             return _error(number, client.BAD_PARAMETERS, "Parameters are given by name, in an object.")
         try:
-            return _dumped({"jsonrpc": "2.0", "id": number, "result": await self._handler(method, params)})
+            return _line({"jsonrpc": "2.0", "id": number, "result": self._handler(method, params)})
         except VaultMemoryError as error:
             known = (code for code, kind in client.ERRORS.items() if isinstance(error, kind))
             return _error(number, next(known, error.exit_code), str(error), error.exit_code, error.next_step)
@@ -190,7 +184,7 @@ class Server:
             log.debug("%.80r failed: %s", method, error)
             return _error(number, client.INTERNAL_ERROR, "The daemon failed at this; its log says where.", exit_code=1)
 
-    def _loopback(self, path: Path) -> socket.socket:
+    def _listen_on_port(self, path: Path) -> socket.socket:
         listening = socket.create_server(("127.0.0.1", 0))
         token = os.urandom(16).hex()
         self._token = token.encode("ascii")
@@ -201,19 +195,31 @@ class Server:
         return listening
 
 
-async def _send(writer: StreamWriter, data: bytes) -> None:
-    if data:
-        writer.write(data + b"\n")
-        await writer.drain()
+def _listen(path: Path) -> socket.socket:
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listening.bind(str(path))
+        os.chmod(path, 0o600)
+        listening.listen(128)
+    except OSError:
+        listening.close()
+        raise
+    return listening
 
 
-def _dumped(answer: dict[str, Any]) -> bytes:
-    return json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii")
+def _cut_off(connection: socket.socket) -> None:
+    """Wake whoever waits for this socket, in whichever thread."""
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def _line(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def _error(number: object, code: int, sentence: str, exit_code: int = 2, next_step: str = "") -> bytes:
     data = {"exit_code": exit_code, "next_step": next_step}
-    return _dumped({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": sentence, "data": data}})
+    return _line({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": sentence, "data": data}})
 
 
 def _remove_stale(path: Path) -> None:
