@@ -7,15 +7,17 @@ may not see that sees nothing in it, and a note there may be closed to more.
 """
 
 import os
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_memory.config import Config, load
 from vault_memory.errors import RefusedError, VaultMemoryError
@@ -38,6 +40,11 @@ if TYPE_CHECKING:
     from vault_memory.search.get import Excerpt
     from vault_memory.sessions.session_root import SessionEntry
     from vault_memory.sessions.sync import SyncReport
+
+T = TypeVar("T")
+
+SHARE_OF_A_HOOK = 0.25
+"""The part of `hooks.seconds` (2.0) that further vaults may take together, for one may lie on a drive that hangs."""
 
 PREFIX = "roots/"
 PROJECT_MEMORY = (".claude", "memory")
@@ -90,6 +97,7 @@ class Federation(Memory):
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
         self._opened: dict[str, Memory] = {}
+        self._hasty: dict[str, threading.Thread] = {}
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -292,23 +300,63 @@ class Federation(Memory):
         self, request: Request, progress: "Progress | None" = None, may_wait: bool = True
     ) -> Iterator[SourceAnswer]:
         """What the sources besides the vault say that the question means and its scopes open, one after the other."""
-        for root in self.further_vaults if request.source != SESSIONS else ():
-            if root.is_open(request.filters.scopes):
-                try:
-                    yield root.name, self._ask_vault(root, request._replace(source=NOTES), progress, may_wait)
-                except VaultMemoryError as error:
-                    yield root.name, NoAnswer(str(error))
+        if request.source != SESSIONS:
+            of_notes = request._replace(source=NOTES)
+            yield from self._ask_vaults(of_notes, progress) if may_wait else self._ask_vaults_at_once(of_notes)
         if request.source != NOTES:
             not_now = NoAnswer("sessions are not asked where nothing may be waited for")
             yield SESSIONS, self._ask_sessions(request, progress) if may_wait else not_now
 
-    def _ask_vault(
-        self, root: FurtherVault, request: Request, progress: "Progress | None", may_wait: bool
-    ) -> Answer | NoAnswer:
-        """What a further vault says; where nothing may be waited for, its index as it is, without any model."""
-        if may_wait:
-            (answer,) = self.memory_of(root).answers([request], progress, keep=False)
-            return _cited_outside(root, answer)
+    def _open_vaults(self, request: Request) -> list[FurtherVault]:
+        return [root for root in self.further_vaults if root.is_open(request.filters.scopes)]
+
+    def _ask_vaults(self, request: Request, progress: "Progress | None") -> Iterator[SourceAnswer]:
+        for root in self._open_vaults(request):
+            try:
+                (answer,) = self.memory_of(root).answers([request], progress, keep=False)
+                yield root.name, _cited_outside(root, answer)
+            except VaultMemoryError as error:
+                yield root.name, NoAnswer(str(error))
+
+    def _ask_vaults_at_once(self, request: Request) -> Iterator[SourceAnswer]:
+        """What further vaults say within their share of a hook's time, from the index they have."""
+        if not (self.config.roots or self.config.roots_under):
+            return
+        until = time.monotonic() + self.config.hooks_seconds * SHARE_OF_A_HOOK
+        try:
+            roots = self._begin("", partial(self._open_vaults, request)).result(until - time.monotonic())
+        except TimeoutError:
+            yield "roots", NoAnswer("The further vaults could not be found in time: is a drive gone?")
+            return
+        answers = {root.name: self._begin(root.name, partial(self._ask_index_of, root, request)) for root in roots}
+        for name, answer in answers.items():
+            try:
+                yield name, answer.result(max(until - time.monotonic(), 0))
+            except TimeoutError:
+                yield name, NoAnswer(f"{name} did not answer in time: is its drive gone?")
+            except VaultMemoryError as error:
+                yield name, NoAnswer(str(error))
+
+    def _begin(self, name: str, work: Callable[[], T]) -> "Future[T]":
+        """The result to come of work in a thread that may hang for ever; a TimeoutError while the one before hangs."""
+        result: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                result.set_result(work())
+            except BaseException as error:  # raised where the result is asked for
+                result.set_exception(error)
+
+        thread = self._hasty.get(name)
+        if thread and thread.is_alive():
+            result.set_exception(TimeoutError())
+        else:
+            self._hasty[name] = threading.Thread(target=run, daemon=True)
+            self._hasty[name].start()
+        return result
+
+    def _ask_index_of(self, root: FurtherVault, request: Request) -> Answer | NoAnswer:
+        """What a further vault's index says as it is, without any model."""
         memory = Memory(replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off"))
         if why := memory.index_file.unusable():
             return NoAnswer(f"{root.name} has no index that can be used ({why}): {_UPDATE_HINT}", STALE_SOURCE)

@@ -92,3 +92,23 @@ def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Pa
     (work / "z.md").write_text("---\nscope: agent:x\n---\n# Quokka\n\nThe quokka server is a secret.\n")
     found = bundle(Federation(config), ContextRequest(QUOKKA, core=False, unasked=True), patience=0)
     assert found.text == "" and any("work has changed" in why for _, why in found.degraded)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a file that makes its reader wait")
+def test_a_vault_that_hangs_keeps_no_other_from_answering(work: Path, tmp_path: Path, data: Path) -> None:
+    """As on a network drive that is gone: here its index is a pipe that nobody writes to."""
+    main = fill(tmp_path / "Main", {"b.md": "# Quokka\n\nThe quokka server is painted green.\n"})
+    hung = fill(tmp_path / "Hung", {"h.md": "# Quokka\n\nThe quokka server hums.\n"})
+    settings(f'[roots]\nvaults = ["{hung}", "{work}"]\n', hooks="seconds = 8")
+    federation = Federation(load(str(main), os.environ))
+    list(federation.refresh_further_vaults())
+    memory(main).index()
+    index = federation.memory_of(federation.further_vaults[0]).index_file.path
+    index.unlink()
+    os.mkfifo(index)
+    said = asked(main, "s1", QUOKKA, as_process=True)
+    assert "painted green" in said and "rack 7" in said and "hums" not in said
+    assert asked(main, "s1", QUOKKA, as_process=True) == "" and "Hung did not answer in time" in logged(data)
+    daemon = start_daemon(main).settled()
+    assert all("rack 7" in asked(main, session, QUOKKA, as_process=True) for session in ("s2", "s3"))
+    daemon.kill()
