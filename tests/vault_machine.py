@@ -205,7 +205,7 @@ class VaultMachine(RuleBasedStateMachine):
 def answers(of: Memory) -> list[list[str]]:
     """All that is found for some questions, in order."""
     now = datetime(2025, 12, 1, tzinfo=UTC)
-    asked = [Request(query, now, None, None) for query in QUESTIONS]
+    asked = [Request(query, now, None, None, all=True) for query in QUESTIONS]
     return [[f"{r.source} {r.kind} {r.tier} {r.content}" for r in a.results] for a in of.answers(asked, keep=False)]
 
 
