@@ -11,7 +11,8 @@ from sample import call
 from vaults import age, fill, memory, put, snapshot
 
 from vault_memory.reflect import job
-from vault_memory.reflect.job import ReflectReport, ReflectRequest
+from vault_memory.reflect.job import ReflectReport
+from vault_memory.reflect.page_drafts import ReflectRequest
 
 NOW = "2025-12-10"
 

@@ -192,15 +192,16 @@ class Memory:
     ) -> "list[Opinion]":
         """The beliefs held, surest first; those that hold no longer last."""
         from vault_memory.reflect.opinion_query import query_opinions
-        from vault_memory.reflect.page_drafts import Options
+        from vault_memory.reflect.page_drafts import ReflectRequest
         from vault_memory.reflect.run_plan import RunPlanner
 
         if entity is not None:
             _text(entity=entity)
-        options = Options(date.today(), entity_days=self.config.reflect_entity_days)
-        return self._ask_index(
-            lambda view, _: query_opinions(RunPlanner(self.vault, view, options).jobs, entity), scopes, progress
-        )
+
+        def ask(view: "View", _: object) -> "list[Opinion]":
+            return query_opinions(RunPlanner(self.vault, view, self.config, ReflectRequest()).jobs, entity)
+
+        return self._ask_index(ask, scopes, progress)
 
     def facts(
         self, *, entity: str | None = None, kinds: Sequence[str] = (), since: str | date | None = None,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, fact_name
-from vault_memory.reflect.merge import MergeContext, MergeResult, merge_block
+from vault_memory.reflect.merge import KnownFacts, MergeResult, merge_block
 
 BLANK = Line("")
 
@@ -44,8 +44,8 @@ class Hand:
         self.run(draft)
 
     def run(self, draft: Sequence[Line] = DRAFT) -> MergeResult:
-        known = MergeContext(frozenset(self.hidden), self.facts, lambda name: name in self.linked)
-        found = merge_block(draft, self.block, self.last, known)
+        known = KnownFacts(self.facts, is_linked=lambda name: name in self.linked)
+        found = merge_block(draft, self.block, self.last, known, frozenset(self.hidden))
         assert found is not None
         self.block, self.last = found.block, found.lines
         self.hidden |= found.deleted
@@ -266,7 +266,7 @@ def test_a_changed_line_is_theirs_and_ours_stays_away() -> None:
 def test_what_a_changed_line_replaced_stays_away_where_only_the_page_and_the_journal_came() -> None:
     hand = Hand().edit(swap(F3, "- in my own words")).edit(swap("3 facts on 2 days.", "What I know."))
     replaced = hand.edit(swap("### Now", "These days:")).run().replaced
-    found = merge_block([*DRAFT, fact(6)], hand.block, None, MergeContext(replaced))
+    found = merge_block([*DRAFT, fact(6)], hand.block, None, KnownFacts(), replaced)
     assert found is not None
     assert texts(found.lines) == [*hand.text, fact(6).text]
 
@@ -411,7 +411,7 @@ def made(lines: list[str], edits: Sequence[tuple[str, int, str]], mark: str) -> 
 
 def test_an_edited_block_whose_last_text_is_not_known_cannot_be_merged() -> None:
     hand = Hand().edit(gone(F3))
-    assert merge_block(DRAFT, hand.block, None, MergeContext()) is None
+    assert merge_block(DRAFT, hand.block, None, KnownFacts(), ()) is None
 
 
 # --- properties ------------------------------------------------------------------------------------------------------

@@ -11,11 +11,12 @@ from reflecting import NORA, reflect, small_vault, texts
 from sample import call
 from vaults import fill, memory, obeying_permissions, put, run
 
-from vault_memory.errors import ConflictError
+from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, Plan, make_edit
-from vault_memory.reflect.job import Writer, WriteResult
+from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, make_edit
+from vault_memory.reflect.job import Writer
+from vault_memory.reflect.merge import KnownFacts
 from vault_memory.reflect.run_plan import Ledger
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
@@ -32,22 +33,15 @@ def draft(*lines: Line, path: str = "bank/p.md", name: str = "facts", start: str
     return Draft(path, name, lines, "because", start)
 
 
-def past(known: Sequence[Edit] = (), **given: object) -> PageHistory:
+def past(known: Sequence[Edit] = (), facts: frozenset[str] = ALL, *, force: bool = False) -> PageHistory:
     """What is known besides the page, `known` being what was written before."""
     last = {one.sha: one.lines for one in known}
-    found = {"facts": ALL, "last": last.get, "hidden": lambda path: frozenset()} | given
-    return PageHistory(**found)  # type: ignore[arg-type]
+    return PageHistory(KnownFacts(facts), last.get, lambda path: frozenset(), force)
 
 
 def first(given: Draft, present: bytes | None = None) -> Edit:
     found = make_edit(given, present, past())[0]
     assert found is not None
-    return found
-
-
-def plan(given: Draft, pages: dict[str, bytes], of: PageHistory) -> Plan:
-    found = Plan()
-    found.add(given, pages.get, of)
     return found
 
 
@@ -95,12 +89,13 @@ def test_a_page_does_not_lose_too_much_at_once(entries: int, lost: int, is_refus
     made = first(draft(*map(fact, range(entries))))
     facts = ALL - {blocks.fact_name(n << 32) for n in range(lost)}
     given = draft(*map(fact, range(lost, entries)))
-    found = plan(given, {"bank/p.md": made.after}, past(facts=facts))
-    assert [one.exit_code for one in found.skipped] == [6] * is_refused
     if is_refused:
-        assert f"{lost} of {entries}" in found.skipped[0].why
-        assert "--force" in found.skipped[0].next_step
-    assert len(plan(given, {"bank/p.md": made.after}, past(facts=facts, force=True)).edits) == 1
+        with pytest.raises(RefusedError, match=f"{lost} of {entries}") as error:
+            make_edit(given, made.after, past(facts=facts))
+        assert "--force" in error.value.next_step
+    else:
+        assert make_edit(given, made.after, past(facts=facts))[0]
+    assert make_edit(given, made.after, past(facts=facts, force=True))[0]
 
 
 # --- the diff --------------------------------------------------------------------------------------------------------
@@ -140,13 +135,10 @@ def page(root: Path, path: str) -> bytes | None:
     return (root / path).read_bytes() if (root / path).exists() else None
 
 
-def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> WriteResult:
+def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> Writer:
     """Plan and write; `meddle` happens in between, and each time a page is looked at again."""
-    ledger = Ledger(root)
-    of = PageHistory(ALL, ledger.last, lambda path: frozenset())
-    found = Plan()
-    for one in drafts:
-        found.add(one, lambda path: page(root, path), of)
+    of = PageHistory(KnownFacts(ALL), Ledger(root).last, lambda path: frozenset())
+    edits = [made for one in drafts if (made := make_edit(one, page(root, one.path), of)[0])]
     meddle()
     by_place = {(one.path, one.block): one for one in drafts}
 
@@ -155,7 +147,13 @@ def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = la
         meddle()
         return made
 
-    return Writer(vault(root)).write(found.edits, again)
+    return written(root, edits, again)
+
+
+def written(root: Path, edits: Sequence[Edit], again: Callable[[Edit], Edit | None]) -> Writer:
+    done = Writer(vault(root), again)
+    done.write(edits)
+    return done
 
 
 def test_a_page_that_changed_meanwhile_is_merged_anew(tmp_path: Path) -> None:
@@ -200,7 +198,7 @@ def test_a_tick_stays_on_its_page_where_the_core_could_not_be_changed(tmp_path: 
 
     ticked = Edit("memory.md", b"# Old\n", b"# Old\n- tea\n", "1 change ticked")
     page = Edit("bank/proposals.md", b"- [x] tea\n", b"", "0 proposals open", block="proposals")
-    done = Writer(vault(root)).write([ticked, page], again)
+    done = written(root, [ticked, page], again)
     assert ([one.path for one in done.skipped], done.edits, done.run) == (["memory.md"], [], "")
     assert (root / "bank/proposals.md").read_text() == "- [x] tea\n"
 

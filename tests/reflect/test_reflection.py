@@ -9,7 +9,7 @@ from reflecting import reflected, rewrite, small_vault
 from vaults import put
 
 from vault_memory.reflect.blocks import PageLine
-from vault_memory.reflect.edit_plan import Edit, FactChanges, SkippedPage
+from vault_memory.reflect.edit_plan import Edit, FactChanges, PageProblem
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.opinion_page import Move
@@ -98,7 +98,7 @@ def test_a_run_with_nothing_to_do_is_one_line() -> None:
 
 
 def test_what_was_not_written_and_what_is_left_of_a_person_is_said_each_time() -> None:
-    skipped = SkippedPage("bank/world.md", "bank/world.md is not UTF-8.", "Save it as UTF-8.", 5)
+    skipped = PageProblem("bank/world.md", "bank/world.md is not UTF-8.", "Save it as UTF-8.", 5)
     assert told(skipped=(skipped,)) == ["Nothing was written.", "  ! bank/world.md is not UTF-8. Save it as UTF-8."]
     found = told(unchanged=1, orphaned=tuple(PageLine("bank/world.md", f"- mine {n}") for n in range(5)))
     assert found[1] == '  ! bank/world.md: no note supports your line "- mine 0" any more. Keep or delete it.'

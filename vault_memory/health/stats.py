@@ -12,11 +12,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.fact_text import readable
+from vault_memory.reflect.job import parse_request
 from vault_memory.reflect.opinion_query import Opinion, query_opinions
-from vault_memory.reflect.page_drafts import Options, PageJobs
+from vault_memory.reflect.page_drafts import PageJobs
 from vault_memory.reflect.run_plan import RunPlanner
 from vault_memory.search.entity_profile import listing
 from vault_memory.store import note_queries, schema
+from vault_memory.store.view import View
 from vault_memory.text.calendar_days import PERIODS, period_of, plus
 from vault_memory.text.date_grammar import parse_t
 from vault_memory.text.scope_syntax import GLOBAL
@@ -43,15 +45,19 @@ _EMPHASIS = re.compile(r"(\*{1,3}|`+)(?=\S)(.+?)(?<=\S)\1")
 
 def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Figures:
     """The `stats@1` document of a vault as it stands on a day; sizes in bytes."""
-    options = Options(today, entity_days=memory.config.reflect_entity_days)
+    asked, config = parse_request(now=today), memory.config
+
+    def ask(view: View, _: object) -> Figures:
+        return _figures(RunPlanner(memory.vault, view, config, asked).jobs)
+
     return {
         "schema": "vault-memory/stats@1", "vault": str(memory.vault.root), "day": today.isoformat(),
-        **memory.index_file.read(lambda view, _: _figures(RunPlanner(memory.vault, view, options).jobs), (), progress),
+        **memory.index_file.read(ask, (), progress),
     }  # fmt: skip
 
 
 def _figures(jobs: PageJobs) -> Figures:
-    store, today, known = jobs.store, jobs.options.today, jobs.fact_set
+    store, today, known = jobs.store, jobs.asked.today, jobs.fact_set
     notes, dated, words, notes_bytes = note_queries.note_figures(store)
     logged = note_queries.notes_by_day(store)
     tiers = Counter(fact.tier for fact in known.facts)

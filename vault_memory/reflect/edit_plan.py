@@ -6,14 +6,14 @@ A draft says what a block would hold by itself; the page as it stands decides wh
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMemoryError
+from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.reflect import blocks, merge
-from vault_memory.reflect.blocks import Block, Line, PageLine, fact_name
+from vault_memory.reflect.blocks import Block, Line, fact_name
+from vault_memory.reflect.merge import KnownFacts
 from vault_memory.reflect.sections import counted
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
@@ -21,10 +21,11 @@ LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
 
 NOTHING_LEFT = Line("Nothing in the notes tells of this any more.", slot="nothing")
 
-_CITED = re.compile(r"(\[\[[^\[\]]+\]\]|\[[^\[\]]*\]\([^()\s]+\))(?: (L\d+(?:, L\d+)*))?")
-_FRONT = re.compile(r"\ufeff?---[ \t]*(\r\n|\n|\r)(?:.*?\1)?---[ \t]*(?:\1|\Z)", re.DOTALL)
 EXTRACTIVE = "extractive"
 """What the property `written` of a page that reflect made says where no model wrote for it."""
+
+_CITED = re.compile(r"(\[\[[^\[\]]+\]\]|\[[^\[\]]*\]\([^()\s]+\))(?: (L\d+(?:, L\d+)*))?")
+_FRONT = re.compile(r"\ufeff?---[ \t]*(\r\n|\n|\r)(?:.*?\1)?---[ \t]*(?:\1|\Z)", re.DOTALL)
 
 
 class Draft(NamedTuple):
@@ -95,71 +96,34 @@ class Edit(NamedTuple):
         return "".join(whole).removesuffix("\n")
 
 
-class SkippedPage(NamedTuple):
-    """A page that is not written, and why; `exit_code` as the command line knows it."""
+class PageProblem(NamedTuple):
+    """Why a page is not written, or what a person should know of it all the same; `exit_code` as the command line's."""
 
     path: str
     why: str
     next_step: str
-    exit_code: int
+    exit_code: int = 0
 
 
-class Notice(NamedTuple):
-    """What a person should know of a page that is written all the same, with what to do."""
+class PageHistory(NamedTuple):
+    """What is known besides the page: the facts there are, and by the hash of a block its lines as they were written.
 
-    path: str
-    why: str
-    next_step: str
+    `unread` is a note that cannot be read: a fact that is gone may stand there.
+    """
 
-
-@dataclass(frozen=True)
-class PageHistory:
-    """What is known besides the page: all facts by name, lines written last, lines people deleted, by page."""
-
-    facts: Container[str]
+    facts: KnownFacts
     last: Callable[[str], Sequence[Line] | None]
     hidden: Callable[[str], Container[str]]
+    """The names of the lines that people deleted, by page."""
     force: bool = False
-    withheld: Container[str] = frozenset()
-    """Facts that no page may tell, forgotten or private, by name: that they go is no loss."""
     unread: str = ""
-    """A note that cannot be read: a fact that is gone may stand there."""
-    is_linked: Callable[[str], bool] = lambda name: True
-    """Whether a link of this name leads to a note."""
 
 
-@dataclass
-class Plan:
-    """The edits of a run in order, the pages left alone, and how many are as they should be."""
-
-    edits: list[Edit] = field(default_factory=list)
-    skipped: list[SkippedPage] = field(default_factory=list)
-    unchanged: int = 0
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    orphaned: list[PageLine] = field(default_factory=list)
-    """Lines of a person's on facts that are gone, of all pages: each run tells of them for as long as they stand."""
-    removed: tuple[str, ...] = ()
-    """The pages that are not made again, for a person removed them."""
-    notices: list[Notice] = field(default_factory=list)
-
-    def add(self, draft: Draft, page: Callable[[str], bytes | None], past: PageHistory) -> None:
-        """Compare a draft with its page; what cannot be written is skipped with its reason, never silently."""
-        try:
-            made, orphaned = make_edit(draft, page(draft.path), past)
-        except (ConflictError, RefusedError, VaultError) as error:
-            self.skipped.append(skipped_page(draft.path, error))
-            return
-        self.orphaned += (PageLine(draft.path, line) for line in orphaned)
-        if made:
-            self.edits.append(made)
-        else:
-            self.unchanged += 1
-
-
-def skipped_page(path: str, error: VaultMemoryError) -> SkippedPage:
-    """A page that an error keeps from being written; the run is done all the same, so a bad disk is no bad vault."""
+def page_problem(path: str, error: VaultMemoryError) -> PageProblem:
+    """What an error that keeps a page from being written comes to: the run is done all the same, so a bad disk is no
+    bad vault."""
     exit_code = error.exit_code if isinstance(error, ConflictError | RefusedError) else 1
-    return SkippedPage(path, str(error), error.next_step, exit_code)
+    return PageProblem(path, str(error), error.next_step, exit_code)
 
 
 def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Edit | None, tuple[str, ...]]:
@@ -175,8 +139,8 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
         yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
         block = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours)
         last = [line for line in last if not draft.settled(line.text)]
-    context = merge.MergeContext(past.hidden(draft.path), past.facts, past.is_linked, past.withheld)
-    found = merge.merge_block(draft.lines, block, last, context)
+    hidden = past.hidden(draft.path)
+    found = merge.merge_block(draft.lines, block, last, past.facts, hidden)
     if found is None:
         raise ConflictError(
             f"{draft.path} was edited by hand, and its earlier version is not known here: it was left alone.",
@@ -187,18 +151,17 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
         is_new = any(line.text.strip() for line in found.lines)
     else:  # with the lines that are settled: they must go
         is_new = found.is_edited or not blocks.is_same(page.block, new)
-    if not is_new:
-        return None, found.orphaned
-    if block is not None and not past.force:
+    if is_new and block is not None and not past.force:
         _refuse_loss(draft, block, was, past)
-    after = _write_block(draft, page, new)
-    if after == present:
+    after = _write_block(draft, page, new) if is_new else present
+    if after is None or after == present:
         return None, found.orphaned
-    change = count_changes(was, page.block.cites if page.block else (), found, past.facts)
+    change = count_changes(was, page.block.cites if page.block else (), found, past.facts.names)
     why = _why(draft, page.block, was, found, change)
-    deleted = found.deleted.union(name for name in found.replaced if name not in context.hidden)
-    made = Edit(draft.path, present, after, why, new.sha, found.lines, deleted, draft.block, was, change)
-    return made, found.orphaned
+    deleted = found.deleted.union(name for name in found.replaced if name not in hidden)
+    return Edit(
+        draft.path, present, after, why, new.sha, found.lines, deleted, draft.block, was, change
+    ), found.orphaned
 
 
 def _why(draft: Draft, block: Block | None, was: Sequence[Line], found: merge.MergeResult, change: FactChanges) -> str:
@@ -256,7 +219,7 @@ def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHist
 
     What still cites the same lines of its note is not lost, whatever its fact is known by now.
     """
-    lost = [name for name in block.cites if not (name in past.facts or name in past.withheld)]
+    lost = [name for name in block.cites if not (name in past.facts.names or name in past.facts.withheld)]
     known = frozenset(block.cites).union(*(line.facts for line in was))
     new = frozenset[str]().union(*(line.facts for line in draft.lines)) - known
     reworded = (_places(was, lost) & _places(draft.lines, new)).total()  # in its note, where it was

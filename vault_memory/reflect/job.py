@@ -6,7 +6,7 @@ what the block was made of are durable before the page is replaced (DESIGN.md §
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -16,9 +16,9 @@ from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageErr
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, proposals
 from vault_memory.reflect.blocks import PageLine
-from vault_memory.reflect.edit_plan import Edit, Notice, Plan, SkippedPage, skipped_page
+from vault_memory.reflect.edit_plan import Edit, PageProblem, page_problem
 from vault_memory.reflect.opinion_page import Move
-from vault_memory.reflect.page_drafts import Options
+from vault_memory.reflect.page_drafts import ReflectRequest
 from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.reflect.run_plan import Ledger, RunPlanner
@@ -43,23 +43,11 @@ _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
 
 
 @dataclass(frozen=True)
-class ReflectRequest:
-    """What a person asks of a reflect; `now` is aware."""
-
-    now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    since: date | None = None
-    only: tuple[str, ...] = ()
-    dry_run: bool = False
-    force: bool = False
-    apply_core: bool = False
-
-
-@dataclass(frozen=True)
 class ReflectReport:
     """What came of a reflect: edits made (or, in a dry run, to be made), pages left alone and why."""
 
     edits: tuple[Edit, ...]
-    skipped: tuple[SkippedPage, ...] = ()
+    skipped: tuple[PageProblem, ...] = ()
     unchanged: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
     facts: int = 0
@@ -79,7 +67,7 @@ class ReflectReport:
     added: int = 0
     """How many proposals are new on their page."""
     is_core_only: bool = False
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[PageProblem, ...] = ()
     untold: Mapping[str, str] = field(default_factory=dict)
     """The pages of periods with too little to tell, each with the reason."""
     layout: Layout = STANDARD
@@ -100,20 +88,20 @@ class Steps:
     write: "Progress | None" = None
 
 
-@dataclass
-class WriteResult:
-    """What came of a plan: the run to undo it by ("" when nothing was written), what was written, and what was not."""
-
-    run: str = ""
-    edits: list[Edit] = field(default_factory=list)
-    skipped: list[SkippedPage] = field(default_factory=list)
-
-
 class Writer:
-    """Writes edits into one vault, once; `on_write` is called with each just before."""
+    """Writes edits into one vault, once; `on_write` is called with each just before.
 
-    def __init__(self, vault: Vault, on_write: Callable[[Edit], None] = lambda edit: None) -> None:
-        self._vault, self._on_write, self._ledger = vault, on_write, Ledger(vault.root)
+    A page that changes under our hands is merged anew by `replan`, three times at most. Afterwards `edits` are those
+    that were written, `skipped` those that were not, and `run` is what to undo them by ("" when nothing was written).
+    """
+
+    def __init__(
+        self, vault: Vault, replan: Callable[[Edit], Edit | None], on_write: Callable[[Edit], None] = lambda edit: None
+    ) -> None:
+        self._vault, self._replan, self._on_write, self._ledger = vault, replan, on_write, Ledger(vault.root)
+        self.run = ""
+        self.edits: list[Edit] = []
+        self.skipped: list[PageProblem] = []
         history = UndoHistory(vault.root)
         newest = next(iter(history.runs("reflect")), None)
         self._run = history.begin("reflect")
@@ -122,31 +110,32 @@ class Writer:
         with suppress(VaultError):
             self._ours |= {change.path: change.after for change in newest.changes()} if newest else {}
 
-    def write(self, edits: Iterable[Edit], replan: Callable[[Edit], Edit | None]) -> WriteResult:
-        """Write edits in turn; a page that changes under our hands is merged anew by `replan`, three times at most."""
-        done, is_core_left = WriteResult(), False
-        for edit in edits:
+    def write(self, edits: Iterable[Edit], progress: "Progress | None" = None) -> None:
+        """Write edits in turn."""
+        planned, is_core_left = list(edits), False
+        for done, edit in enumerate(planned):
+            if progress:
+                progress(done, len(planned), done)
             if edit.path == self._vault.layout.proposals and is_core_left:
                 continue  # or a tick would go that nothing came of
             try:
-                written = self._write_page(edit, replan)
+                written = self._write_page(edit)
             except (ConflictError, RefusedError, VaultError) as error:
-                done.skipped.append(skipped_page(edit.path, error))
+                self.skipped.append(page_problem(edit.path, error))
                 is_core_left = is_core_left or not edit.block
                 continue
             if written:
-                done.run = self._run.name
-                done.edits.append(written)
-        if not done.edits:
+                self.run = self._run.name
+                self.edits.append(written)
+        if not self.edits:
             self._run.drop()
-        return done
 
-    def _write_page(self, edit: Edit, replan: Callable[[Edit], Edit | None]) -> Edit | None:
+    def _write_page(self, edit: Edit) -> Edit | None:
         late = edit
 
         def compose(before: bytes | None) -> tuple[bytes, Edit | None]:
             nonlocal late
-            made = edit if before == edit.before else replan(edit)
+            made = edit if before == edit.before else self._replan(edit)
             late = made or edit
             return (made.after, made) if made else (before or b"", None)
 
@@ -198,44 +187,42 @@ def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None)
 
 def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport:
     started = time.monotonic()
+    ledger, layout = Ledger(index.vault.root), index.vault.layout
     model = model_writer.configured_writer(index.config)
     with closing(model) if model else nullcontext():
-        retelling = Retelling(model, Ledger(index.vault.root).last, asks=not asked.dry_run) if model else None
+        retelling = Retelling(model, ledger.last, asks=not asked.dry_run) if model else None
         failed = index.update(progress=steps.index).failed
-        today, days = asked.now.astimezone().date(), index.config.reflect_entity_days
-        options = Options(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
 
-        def question(store: Store, _: object) -> tuple[RunPlanner, Plan]:
+        def question(store: Store, _: object) -> RunPlanner:
             unread = sorted({problem.path for problem in failed} - store.notes().keys())
-            asked_for = replace(options, unread=next(iter(unread), ""))
-            planner = RunPlanner(index.vault, store.view(ALL), asked_for, retelling)
-            return planner, planner.make_plan(steps.plan)
+            first = next(iter(unread), "")
+            planner = RunPlanner(index.vault, store.view(ALL), index.config, asked, retelling, first)
+            planner.make_plan(steps.plan)
+            return planner
 
-        planner, plan = index.ask(question)
-        done = WriteResult(edits=list(plan.edits))
-        if not asked.dry_run:
-            done = _apply(index, planner, plan, steps.write)
+        planner = index.ask(question)
+        writer = None if asked.dry_run else _apply(index, planner, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
-            Ledger(index.vault.root).sweep(lambda: _named_blocks(index))
+            ledger.sweep(lambda: _named_blocks(index))
             UndoHistory(index.vault.root).prune()
-    layout = index.vault.layout
-    opinions = (edit for edit in done.edits if edit.path == layout.opinions)
-    proposed = (edit for edit in done.edits if edit.path == layout.proposals)
+    jobs, edits = planner.jobs, writer.edits if writer else planner.edits
+    opinions = (edit for edit in edits if edit.path == layout.opinions)
+    proposed = (edit for edit in edits if edit.path == layout.proposals)
     return ReflectReport(
-        edits=tuple(done.edits),
-        skipped=(*plan.skipped, *done.skipped),
-        unchanged=plan.unchanged,
-        left_out=plan.left_out,
-        facts=len(planner.jobs.fact_set.facts),
-        run=done.run,
+        edits=tuple(edits),
+        skipped=(*planner.skipped, *(writer.skipped if writer else ())),
+        unchanged=planner.unchanged,
+        left_out=jobs.fact_set.left_out,
+        facts=len(jobs.fact_set.facts),
+        run=writer.run if writer else "",
         dry_run=asked.dry_run,
         seconds=time.monotonic() - started,
-        removed=plan.removed,
-        notices=tuple(plan.notices),
-        orphaned=tuple(plan.orphaned),
+        removed=tuple(sorted(jobs.unmade)),
+        notices=tuple(planner.notices),
+        orphaned=tuple(planner.orphaned),
         odd=tuple(planner.feedback.odd),
         model=retelling.model if retelling else None,
-        moves=tuple(move for edit in opinions for move in planner.jobs.find_moves(edit.was, edit.lines)),
+        moves=tuple(move for edit in opinions for move in jobs.find_moves(edit.was, edit.lines)),
         proposed=planner.proposed,
         added=sum(len(proposals.names_of(edit.lines) - proposals.names_of(edit.was)) for edit in proposed),
         is_core_only=asked.apply_core,
@@ -244,26 +231,22 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
     )
 
 
-def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progress | None") -> WriteResult:
+def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -> Writer | None:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
     for new in planner.feedback.new:
         journal.note_verdicts(root, new.what, [new.name], now, new.about, new.value, new.day)
 
-    def edits() -> Iterator[Edit]:
-        for done, edit in enumerate(plan.edits):
-            if progress:
-                progress(done, len(plan.edits), done)
-            yield edit
-
     def on_write(edit: Edit) -> None:
         # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
         journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
 
-    done = Writer(index.vault, on_write).write(edits(), planner.replan) if plan.edits else WriteResult()
-    _tell_index(index, [one.path for one in done.edits])
-    told_again = {skipped.path for skipped in (*plan.skipped, *done.skipped)}
-    told_again |= {orphan.path for orphan in plan.orphaned}  # so each run looks at them
+    writer = Writer(index.vault, planner.replan, on_write) if planner.edits else None
+    if writer:
+        writer.write(planner.edits, progress)
+        _tell_index(index, [edit.path for edit in writer.edits])
+    told_again = {skipped.path for skipped in (*planner.skipped, *(writer.skipped if writer else ()))}
+    told_again |= {orphan.path for orphan in planner.orphaned}  # so each run looks at them
     signatures = {path: sign for path, sign in planner.signatures.items() if path not in told_again}
 
     def remember(store: Store) -> None:
@@ -271,7 +254,7 @@ def _apply(index: IndexFile, planner: RunPlanner, plan: Plan, progress: "Progres
         note_queries.remember_verdicts(store, *planner.verdicts)
 
     _write_index(index, remember)
-    return done
+    return writer
 
 
 def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
@@ -344,6 +327,6 @@ def parse_request(
     unknown = sorted(set(only) - set(REFLECTED))
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no kind of page.", f"Known are: {', '.join(REFLECTED)}.")
-    at = request.moment(now)
-    day = None if since is None else request.option_days(str(since), "since", at.astimezone().date()).start
-    return ReflectRequest(at, day, tuple(only), **flags)
+    asked = ReflectRequest(request.moment(now), None, tuple(only), **flags)
+    day = None if since is None else request.option_days(str(since), "since", asked.today).start
+    return replace(asked, since=day)

@@ -60,14 +60,13 @@ class MergeResult(NamedTuple):
     """Whether a person changed more than its style since it was written."""
 
 
-class MergeContext(NamedTuple):
-    """Names of lines that a person deleted earlier, the names of all facts, whether a link leads to a note, and the
-    names of facts that no page may tell."""
+class KnownFacts(NamedTuple):
+    """The names of all facts, and of those that no page may tell, for they are forgotten or private; and whether a link
+    of some name leads to a note."""
 
-    hidden: Container[str] = NOBODY
-    facts: Container[str] = NOBODY
-    is_linked: Callable[[str], bool] = lambda name: True
+    names: Container[str] = NOBODY
     withheld: Container[str] = NOBODY
+    is_linked: Callable[[str], bool] = lambda name: True
 
 
 class Edits(NamedTuple):
@@ -81,20 +80,23 @@ class Edits(NamedTuple):
 
 
 def merge_block(
-    draft: Sequence[Line], present: Block | None, last: Sequence[Line] | None, context: MergeContext
+    draft: Sequence[Line], present: Block | None, last: Sequence[Line] | None, facts: KnownFacts, hidden: Container[str]
 ) -> MergeResult | None:
-    """What a block is to hold that would hold `draft` by itself; None where it was edited and `last` is not known."""
+    """What a block is to hold that would hold `draft` by itself; None where it was edited and `last` is not known.
+
+    `hidden` are the names of lines that a person deleted earlier.
+    """
     if present and last is None and not present.is_as_written:
         return None
     edits = Edits()
     if present:
-        edits = _keep_parents(find_edits(present, last, context.is_linked), draft, context)
-    found = _Layout(draft, edits, context.hidden).lines()
+        edits = _keep_parents(find_edits(present, last, facts.is_linked), draft, facts, hidden)
+    found = _Layout(draft, edits, hidden).lines()
     lines = tuple(line for line, _ in found)
     yours = frozenset(at for at, (_, is_theirs) in enumerate(found) if is_theirs)
     standing = (lines[at] for at in yours if lines[at].stands_for)
     replaced = frozenset(alone(name) for line in standing for name in line.names)
-    orphaned = tuple(lines[at].text for at in sorted(yours) if not _is_grounded(lines[at], context.facts))
+    orphaned = tuple(lines[at].text for at in sorted(yours) if not _is_grounded(lines[at], facts.names))
     return MergeResult(close_block(lines, yours), lines, edits.deleted, replaced, orphaned, edits.is_edited)
 
 
@@ -207,17 +209,17 @@ def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:
     return all(is_linked(new) and not is_linked(old) for old, new in pairs if old != new)
 
 
-def _keep_parents(edits: Edits, draft: Sequence[Line], context: MergeContext) -> Edits:
+def _keep_parents(edits: Edits, draft: Sequence[Line], facts: KnownFacts, hidden: Container[str]) -> Edits:
     """The edits, with an entry of ours that the draft does not have any more as theirs, where lines of theirs stand
     below it; of one that was forgotten only its place."""
     lines, theirs, texts = list(edits.lines), set(edits.yours), [line.text for line in edits.lines]
-    told = {name for line in draft for name in (text_name(line.text), *line.names) if name not in context.hidden}
+    told = {name for line in draft for name in (text_name(line.text), *line.names) if name not in hidden}
     for place in sorted(edits.yours):
         while (place := parent(texts, place)) >= 0 and place not in theirs and bullet(texts[place]):
             line = lines[place]
             if told.isdisjoint((text_name(line.text), *line.names)):
                 theirs.add(place)
-                if line.facts and all(name in context.withheld for name in line.facts):
+                if line.facts and all(name in facts.withheld for name in line.facts):
                     lines[place] = Line(line.text[: indent(line.text)] + FORGOTTEN)
     return edits._replace(lines=tuple(lines), yours=frozenset(theirs))
 

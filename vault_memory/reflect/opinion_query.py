@@ -74,7 +74,7 @@ def _private(jobs: PageJobs, names: Names, about: str | None) -> Iterator[tuple[
     scopes = note_queries.scopes_of_opinions(jobs.store)
     if not scopes:
         return
-    everything = fact_set.read(jobs.store, names, jobs.options.today, jobs.options.entity_days).facts
+    everything = fact_set.read(jobs.store, names, jobs.asked.today, jobs.entity_days).facts
     for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
@@ -90,7 +90,7 @@ def _lines(jobs: PageJobs, facts: Iterable[Fact]) -> dict[tuple[str, int], FactL
     known = {(fact.path, fact.line): fact for fact in facts}
     bullets = [_line(fact) for fact in known.values() if not fact.is_inferred]
     inferred = [_line(fact) for fact in known.values() if fact.is_inferred]  # what nobody wrote down claims nothing
-    every = [*marked(jobs.store, bullets, jobs.options.today), *inferred]
+    every = [*marked(jobs.store, bullets, jobs.asked.today), *inferred]
     return {(line.path, line.start_line): line for line in every}
 
 

@@ -6,27 +6,18 @@ then it is drafted. This reads the index and writes nothing.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache, partial
-from itertools import chain
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, fact_text, provenance
 from vault_memory.markdown.entities import link_name
-from vault_memory.reflect import (
-    beliefs,
-    entity_page,
-    fact_set,
-    opinion_page,
-    proposals,
-    retell,
-    summaries,
-)
+from vault_memory.reflect import beliefs, entity_page, fact_set, opinion_page, proposals, summaries
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.edit_plan import NOTHING_LEFT, Draft, Notice
+from vault_memory.reflect.edit_plan import NOTHING_LEFT, Draft, PageProblem
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model_writer import Ask
@@ -47,48 +38,63 @@ OPINIONS_ON_A_PAGE = 5
 """An entity's page tells so many opinions, in short; that of opinions has the rest."""
 
 
+@dataclass(frozen=True)
+class ReflectRequest:
+    """What a person asks of a reflect; `now` is aware."""
+
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    since: date | None = None
+    """Only pages that facts recorded since this day touch."""
+    only: tuple[str, ...] = ()
+    """Which kinds of pages; none named: all."""
+    dry_run: bool = False
+    force: bool = False
+    apply_core: bool = False
+    """Only what was ticked in the proposals is done."""
+
+    @property
+    def today(self) -> date:
+        return self.now.astimezone().date()
+
+
+class Subject(NamedTuple):
+    """What a configured model may write of on a page: whom or what it is about, and the facts that belong there, told
+    or folded away. `tokens` is the limit of the page, `slug` the entity's, if it is one's."""
+
+    name: str
+    what: str
+    own: Sequence[Fact]
+    tokens: int
+    slug: str = ""
+
+
 class Job(NamedTuple):
-    """A page that facts make: what would have to change for it to change, and how to draft it."""
+    """A page that facts make: what would have to change for it to change, and how to draft it, maybe with some of its
+    tokens left free."""
 
     path: str
     signature: bytes
-    draft: Callable[[], Draft | None]
-    subject: Callable[[], retell.Subject] | None = None
-    """What a configured model may write of on it."""
+    draft: Callable[[int], Draft | None]
+    subject: Subject | None = None
     without: str = ""
     """Why there is no page, where these facts make none."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a run is asked for: the day it is, which pages (none: all), and only what facts since a day touch."""
-
-    today: date
-    since: date | None = None
-    only: tuple[str, ...] = ()
-    force: bool = False
-    only_core: bool = False
-    """Only what was ticked in the proposals is done."""
-    entity_days: int = fact_set.PAGE_DAYS
-    """A new page is made for what is mentioned on so many days."""
-    has_model: bool = True
-    """Whether what a model said of opinions counts: not where none is configured any more."""
-    unread: str = ""
-    """A note that cannot be read, and whose facts are not known from before."""
-    ask: Ask | None = None
-    """Asks the configured model."""
-    holds_block: Callable[[str], bool] = lambda path: False
-    """Whether a note holds the block of an entity's page, wherever it lies."""
-    removed: frozenset[str] = frozenset()
-    """The pages that are not made, for a person removed them."""
-
-
 class PageJobs:
-    """The pages that the facts of a vault make as of a day; `template` is how a new page of an entity begins."""
+    """The pages that the facts of a vault make as of a day; `template` is how a new page of an entity begins.
 
-    def __init__(self, store: View, options: Options, template: str, feedback: Feedback) -> None:
-        self.store, self.options, self._template, self._feedback = store, options, template, feedback
-        self._layout = store.layout
+    `removed` are the pages that are not made, for a person removed them; `holds_block` tells whether a note holds the
+    block of an entity's page, wherever it lies. What a model said of opinions counts if `has_model`: not where none is
+    configured any more.
+    """
+
+    def __init__(
+        self, store: View, asked: ReflectRequest, template: str, feedback: Feedback, *, entity_days: int,
+        has_model: bool, ask: Ask | None, removed: Collection[str], holds_block: Callable[[str], bool],
+    ) -> None:  # fmt: skip
+        self.store, self.asked, self._template, self._feedback = store, asked, template, feedback
+        self.entity_days, self._has_model, self._ask = entity_days, has_model, ask
+        self._removed, self._holds_block, self._layout = removed, holds_block, store.layout
         self._names, self._lexicon = Names(store, with_private=False), Lexicon(store)
         self._stems = lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
         self._paths = note_queries.note_paths(store)
@@ -96,8 +102,8 @@ class PageJobs:
         """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
         self.unmade: list[str] = []
         """The pages that would be made, had nobody removed them."""
-        self.fact_set = fact_set.read(store, self._names, options.today, options.entity_days)
-        self._by_key = {fact.key: fact for fact in self.fact_set.facts}
+        self.fact_set = fact_set.read(store, self._names, asked.today, entity_days)
+        self.by_key = {fact.key: fact for fact in self.fact_set.facts}
         self._by_day: dict[date, list[Fact]] = defaultdict(list)
         self._about: dict[str, list[Fact]] = defaultdict(list)
         for fact in self.fact_set.facts:
@@ -113,69 +119,68 @@ class PageJobs:
 
         A job must be done, or its page left as it is, before the next one is asked for.
         """
-        wanted = self.options.only or REFLECTED
-        found = chain(
-            self._summaries() if "summaries" in wanted else (),
-            self._entities() if "entities" in wanted else (),
-            self._bank() if "entities" in wanted else (),
-            self._opinions() if "opinions" in wanted else (),
-        )
-        for job in found:
-            if job.path in self.options.removed:
-                self.unmade.append(job.path)
-            else:
-                yield job
+        kinds = {
+            "summaries": (self._summaries,),
+            "entities": (self._entities, self._bank),
+            "opinions": (self._opinions,),
+        }
+        for kind, makers in kinds.items():
+            for job in (job for make in makers if kind in self._wanted for job in make()):
+                if job.path in self._removed:
+                    self.unmade.append(job.path)
+                else:
+                    yield job
+
+    @property
+    def _wanted(self) -> Sequence[str]:
+        return self.asked.only or REFLECTED
 
     def stale_pages(self) -> Iterator[Draft]:
         """The pages that an earlier run may have made, as they are to be where no fact belongs on them."""
-        wanted, layout = self.options.only or REFLECTED, self._layout
+        layout = self._layout
         # What was summed up once stays so where the clock is set back to before its end.
         running = {layout.summary(period.name) for period in self._periods.keys() - self._closed.keys()}
-        for path in self._paths if self.options.since is None else ():
+        for path in self._paths if self.asked.since is None else ():
             if path in running:
                 continue
-            if path.startswith(layout.summaries) and "summaries" in wanted:
+            if path.startswith(layout.summaries) and "summaries" in self._wanted:
                 yield Draft(path, summaries.BLOCK, (NOTHING_LEFT,), "")
-            elif path.startswith((layout.entities, layout.world, layout.experience)) and "entities" in wanted:
+            elif path.startswith((layout.entities, layout.world, layout.experience)) and "entities" in self._wanted:
                 yield Draft(path, entity_page.BLOCK, (NOTHING_LEFT,), "")
 
-    def notices(self) -> Iterator[Notice]:
+    def notices(self) -> Iterator[PageProblem]:
         """What keeps facts off the page on which somebody looks for them."""
         for slug, paths in self._names.claimed.items():
             why = f"{' and '.join(paths)} have the same alias `{slug}`: facts about @{slug} are on none of their pages."
-            yield Notice(paths[0], why, "Leave it to one of them, or write full names.")
+            yield PageProblem(paths[0], why, "Leave it to one of them, or write full names.")
         folder = self._layout.entities
         for path in (path for path in self._pages.values() if not path.startswith(folder)):
             why = f"{path} is a page of {folder.rstrip('/')} that lies elsewhere: its aliases name nobody there."
-            yield Notice(path, why, "Move it back, or delete its block.")
+            yield PageProblem(path, why, "Move it back, or delete its block.")
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
-    def _job(self, path: str, about: Sequence[Fact], more: Iterable[str], draft: Callable[[], Draft | None]) -> Job:
-        sign = hashlib.blake2b(f"{VERSION}\0{path}".encode("utf-8", "replace"), digest_size=16)
-        sign.update(b"".join(map(self._signs.__getitem__, map(id, about))))
-        for text in more:
-            sign.update(text.encode("utf-8", "replace"))
-        return Job(path, sign.digest(), draft)
+    def _sign(self, path: str, about: Iterable[Fact], more: Iterable[str]) -> bytes:
+        parts = (f"{VERSION}\0{path}", *(self._signs[id(fact)] for fact in about), *more)
+        return hashlib.blake2b("".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
 
     @cached_property
-    def _signs(self) -> dict[int, bytes]:
+    def _signs(self) -> dict[int, str]:
         """All of each fact that a page may tell, but for its line, which moves, and its tier, which the clock does."""
         exists = lru_cache(1 << 14)(self.is_linked)
         names = lru_cache(1 << 14)(lambda about: repr([self._link_entity(slug) for slug in about]))
         place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
-        found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
+        found: dict[int, str] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.fact_set.facts:
             how = f"{fact.block_id}{provenance.mark(fact.by)}"
             stands = f"{fact.importance} {fact.tokens} {fact.succeeded_by} {how}"
             days = " ".join(str(day.toordinal()) if day else "0" for day in (fact.day, fact.when))
             links = [exists(target) for target in LINKED.findall(fact.text)] if "[[" in fact.text else ""
-            sign = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
-            found[id(fact)] = sign.encode("utf-8", "replace")
+            found[id(fact)] = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
         return found
 
     def _is_touched(self, about: Iterable[Fact]) -> bool:
-        since = self.options.since
+        since = self.asked.since
         return since is None or any(fact.day and fact.day >= since for fact in about)
 
     def _entities(self) -> Iterator[Job]:
@@ -184,24 +189,21 @@ class PageJobs:
             if not about or not self._is_touched(about):
                 continue
             opinions = self._opinions_about.get(slug, [])[:OPINIONS_ON_A_PAGE]
-            entries = [line for one in opinions for line in opinion_page.entry(one, self._context, is_short=True)]
+            entries = [line for one in opinions for line in opinion_page.entry(one, self.context, is_short=True)]
             told = {fact.key for opinion in opinions for fact in opinion.statements}
             told |= {key for line in entries for key in line.keys}
             rest = [fact for fact in about if fact.key not in told]
             newer = self._newer(rest)
             months = {period_of(day, "month").name for fact in rest if (day := fact.when)} & self._made
             newest = max((fact.day for fact in about if fact.day), default=None)
-            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest)
-            draft = partial(self._entity_page, known, path, about)
+            known = entity_page.Profile(slug, self.name(slug), rest, entries, newer, newest)
             more = (*(line.text for line in entries), *sorted(months), "".join(fact.tier[0] for fact in rest))
-            job = self._job(path, [*about, *newer], more, draft)
-            subject = partial(
-                self._subject, known.name, "is known of", about, entity_page.PAGE_TOKENS, draft, known.slug
-            )
-            yield job._replace(subject=subject)
+            sign = self._sign(path, [*about, *newer], more)
+            subject = Subject(known.name, "is known of", about, entity_page.PAGE_TOKENS, slug)
+            yield Job(path, sign, partial(self._entity_page, known, path, about), subject)
 
-    def _entity_page(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int = 0) -> Draft:
-        lines = entity_page.lines(known, self._context, entity_page.PAGE_TOKENS - free)
+    def _entity_page(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int) -> Draft:
+        lines = entity_page.lines(known, self.context, entity_page.PAGE_TOKENS - free)
         start = self._template.replace("{{title}}", link_name(path))
         size = entity_page.size(known.facts) if known.facts else f"{counted(len(about), 'fact')} in opinions"
         return Draft(path, entity_page.BLOCK, lines, size, start)
@@ -213,53 +215,34 @@ class PageJobs:
         ):
             about = [fact for fact in self.fact_set.facts if fact.kind in kinds and fact.path != path]
             if about and self._is_touched(about):
-                yield self._job(path, about, (), partial(self._bank_page, path, title, about))
+                yield Job(path, self._sign(path, about, ()), partial(self._bank_page, path, title, about))
 
-    def _bank_page(self, path: str, title: str, about: Sequence[Fact]) -> Draft:
-        lines = entity_page.bank_lines(about, self._context, is_world=path == self._layout.world)
+    def _bank_page(self, path: str, title: str, about: Sequence[Fact], _: int) -> Draft:
+        lines = entity_page.bank_lines(about, self.context, is_world=path == self._layout.world)
         told = {key for line in lines for key in line.keys}
         return Draft(path, entity_page.BLOCK, lines, f"{counted(len(told), 'fact')} told", f"# {title}\n")
 
     def _opinions(self) -> Iterator[Job]:
-        lines = opinion_page.page(self.opinions, self._context)
-        why = counted(len(self.opinions), "opinion")
-        draft = Draft(self._layout.opinions, opinion_page.BLOCK, lines, why, "# Opinions\n")
-        draft = draft._replace(account=lambda was, now: opinion_page.summarize_moves(self.find_moves(was, now)))
-        yield self._job(draft.path, (), (line.text for line in lines), lambda: draft)
+        lines, path = opinion_page.page(self.opinions, self.context), self._layout.opinions
+        draft = Draft(
+            path, opinion_page.BLOCK, lines, counted(len(self.opinions), "opinion"), "# Opinions\n",
+            account=lambda was, now: opinion_page.summarize_moves(self.find_moves(was, now)),
+        )  # fmt: skip
+        yield Job(path, self._sign(path, (), (line.text for line in lines)), lambda _: draft)
 
     def find_moves(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
-        return opinion_page.find_moves(was, lines, self.opinions, self._by_key, self._cite.fact)
+        return opinion_page.find_moves(was, lines, self.opinions, self.by_key, self._cite.fact)
 
     def _summaries(self) -> Iterator[Job]:
         for period, about in self._closed.items():
             if not self._is_touched(about):
                 continue
-            given = [*about, *self._newer(about)]
-            links = [name for name in finer(period) if name in self._made]
-            draft = partial(summaries.summary, period, given, self._context)
-            job = self._job(self._layout.summary(period.name), given, links, draft)
+            given, path = [*about, *self._newer(about)], self._layout.summary(period.name)
+            sign = self._sign(path, given, [name for name in finer(period) if name in self._made])
             inside = [fact for fact in given if period.holds(fact.when)]
-            limit = summaries.limit(period, inside, self._context)
-            subject = partial(self._subject, period.title, "happened in", inside, limit, draft)
-            yield job._replace(subject=subject, without=summaries.too_little(period, about))
-
-    # --- what a model may write of --------------------------------------------------------------------------------
-
-    def _subject(
-        self, name: str, what: str, own: Sequence[Fact], tokens: int, shorter: Callable[[int], Draft | None],
-        slug: str = "",
-    ) -> retell.Subject:  # fmt: skip
-        return retell.Subject(
-            name=name,
-            what=f"what {what} {name}",
-            aliases=tuple(self._names.forms(slug)) if slug else (),
-            own=own,
-            facts=self._by_key,
-            names=lambda fact: () if fact.subjects == (slug,) else tuple(map(self._name, fact.subjects)),
-            tokens=tokens,
-            shorter=shorter,
-            context=self._context,
-        )
+            subject = Subject(period.title, "happened in", inside, summaries.limit(period, inside, self.context))
+            draft = partial(summaries.summary, period, given, self.context)
+            yield Job(path, sign, draft, subject, summaries.too_little(period, about))
 
     @property
     def max_pages(self) -> int:
@@ -271,19 +254,18 @@ class PageJobs:
         pages = self._open_pages.items() if items else ()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
         names = fact_text.NameIndex(forms, lambda: (fact.text for fact in self.fact_set.facts))
-        # As if what came from outside were not there: nothing of it may move a line of the core, nor make one surer.
-        own = [fact for fact in self.fact_set.facts if fact.is_trusted]
         inputs = proposals.ProposalInputs(
-            facts=own,
+            # Nothing that came from outside may move a line of the core, nor make one surer.
+            facts=[fact for fact in self.fact_set.facts if fact.is_trusted],
             opinions=self.opinions,
             items=items,
             slugs=lambda text: names.slugs(text, self._names.canonical),
             names=self.opinion_inputs.names,
-            context=self._context,
+            context=self.context,
             feedback=self._feedback,
             answers=answers,
         )
-        return proposals.page_lines(proposals.propose(inputs), self._context)
+        return proposals.page_lines(proposals.propose(inputs), self.context)
 
     def note_page(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""
@@ -312,9 +294,9 @@ class PageJobs:
         found = dict(self._standing)
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
-            if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self.options.entity_days:
-                path = f"{self._layout.entities}{entities.file_name(self._name(slug))}.md"
-                if path in self.options.removed:
+            if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self.entity_days:
+                path = f"{self._layout.entities}{entities.file_name(self.name(slug))}.md"
+                if path in self._removed:
                     self.unmade.append(path)
                 else:
                     found[slug] = path
@@ -325,12 +307,12 @@ class PageJobs:
         elsewhere = {entities.slug(link_name(path)): path for path in sorted(paths, reverse=True)}
         named = ((slug, elsewhere[slug]) for slug in sorted(self._about.keys() & elsewhere.keys() - self._names.pages))
         bank = f"{self._layout.bank}/"
-        return {slug: path for slug, path in named if not path.startswith(bank) and self.options.holds_block(path)}
+        return {slug: path for slug, path in named if not path.startswith(bank) and self._holds_block(path)}
 
     @cached_property
     def _closed(self) -> dict[Period, list[Fact]]:
         """The periods that are over, each with the facts of its days."""
-        over = ((period, days) for period, days in self._periods.items() if period.end < self.options.today)
+        over = ((period, days) for period, days in self._periods.items() if period.end < self.asked.today)
         return {period: [fact for day in days for fact in self._by_day[day]] for period, days in over}
 
     @cached_property
@@ -353,8 +335,8 @@ class PageJobs:
             stems=self._stems,
             idle=self._lexicon.idle,
             by_hand=self._feedback.given,
-            known=self._known_verdicts if self.options.has_model else {},
-            ask=self.options.ask,
+            known=self._known_verdicts if self._has_model else {},
+            ask=self._ask,
             own_list=self._layout.opinions,
         )
 
@@ -383,7 +365,7 @@ class PageJobs:
         return found
 
     def _newer(self, about: Iterable[Fact]) -> list[Fact]:
-        return [self._by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self._by_key]
+        return [self.by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self.by_key]
 
     # --- how it is told ------------------------------------------------------------------------------------------
 
@@ -414,7 +396,7 @@ class PageJobs:
         return target.strip().removesuffix(".md").casefold() in self._targets
 
     @cached_property
-    def _context(self) -> PageContext:
+    def context(self) -> PageContext:
         return PageContext(
             cite=self._cite,
             link_entity=lru_cache(1 << 14)(self._link_entity),
@@ -425,9 +407,14 @@ class PageJobs:
             layout=self._layout,
         )
 
-    def _name(self, slug: str) -> str:
+    def name(self, slug: str) -> str:
+        """What an entity is called."""
         return self._names.shown(slug) or self.fact_set.speakers.get(slug) or slug
 
     def _link_entity(self, slug: str) -> str:
         path = self._open_pages.get(slug)
-        return self._cite.named(path, link_name(path)) if path else self._name(slug)
+        return self._cite.named(path, link_name(path)) if path else self.name(slug)
+
+    def forms(self, slug: str) -> Sequence[str]:
+        """All that an entity is called by."""
+        return self._names.forms(slug) if slug else ()

@@ -5,7 +5,7 @@ is found again in the ledger of what was written, so a new index or a hand edit 
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from vault_memory.reflect.blocks import SENTENCE, Block, Line, fact_name
 from vault_memory.reflect.edit_plan import Draft
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.model_writer import Ask, ModelWriter, fact_line
-from vault_memory.reflect.sections import PageContext
+from vault_memory.reflect.page_drafts import Job, PageJobs, Subject
 
 MIN_FACTS = 4
 """Fewer facts are read as fast as what would be said of them."""
@@ -29,31 +29,6 @@ OPENING = "opening"
 
 _MARK = "retold of"
 """The slot of the blank line before the paragraph, with a hash of the method and the facts that it was written of."""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A page that may be retold: whom or what it is about, the facts there are, and how it makes room.
-
-    `own` are the facts that belong there, told or folded away, `facts` all there are by key; `names` tells whom one is
-    about where the page's title does not. `tokens` is the limit of the page, and `shorter` drafts it with so many of
-    them left free.
-    """
-
-    name: str
-    what: str
-    aliases: tuple[str, ...]
-    own: Sequence[Fact]
-    facts: Mapping[int, Fact]
-    names: Callable[[Fact], Sequence[str]]
-    tokens: int
-    shorter: Callable[[int], Draft | None]
-    context: PageContext
-
-    @property
-    def room(self) -> int:
-        """The tokens that a paragraph may take."""
-        return int(self.tokens * PARAGRAPH_SHARE)
 
 
 class ModelUse(NamedTuple):
@@ -95,77 +70,98 @@ class Retelling:
             self.model = self.model._replace(failed=self.model.failed + 1)
         return True
 
-    def retell(self, draft: Draft, signature: bytes, subject: Subject, present: Block | None) -> tuple[Draft, bytes]:
+    def retell(
+        self, draft: Draft, job: Job, subject: Subject, present: Block | None, jobs: PageJobs
+    ) -> tuple[Draft, bytes]:
         """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
-        done = self.signature(signature)
+        done = self.signature(job.signature)
         # Tiers and opinions move from day to day, and need no new text.
         basis = repr((self._writer.method, sorted((fact.key, fact.path) for fact in subject.own)))
         digest = hashlib.blake2b(basis.encode("utf-8", "replace"), digest_size=16).hexdigest()
-        mark = Line("", slot=f"{_MARK} {digest}")
-        kept = self._find_paragraph(mark, subject, present)
-        if kept is not None:
-            return self._place(draft, [mark, *kept], subject) or draft, done
+        page = _RetoldPage(draft, job, subject, jobs, Line("", slot=f"{_MARK} {digest}"))
+        last = self._last(present.sha) if present else None
+        if present and last and page.mark in last:
+            return page.place(page.find_sentences(last, present.yours), self._writer.method) or draft, done
         # The model gets only what the draft tells, and nothing from outside: that may hold words for the model, and
         # would lose its mark.
         keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
-        facts = [subject.facts[key] for key in keys if key in subject.facts and subject.facts[key].is_trusted]
-        if len(facts) < MIN_FACTS or subject.room < SENTENCE_TOKENS:
+        facts = [jobs.by_key[key] for key in keys if key in jobs.by_key and jobs.by_key[key].is_trusted]
+        if len(facts) < MIN_FACTS or page.room < SENTENCE_TOKENS:
             return draft, done
         if not self._asks:
-            return draft, signature
+            return draft, job.signature
         try:
-            found = self._ask_model(draft, mark, facts, subject)
+            found = self._ask_model(page, facts)
         except RemoteError as error:
             self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
             # What is of no use today is so tomorrow: asked again with each run it would leave no turn to the others.
-            return draft, self.signature(signature, has_failed=True) if error.kind == "unusable" else signature
+            return draft, self.signature(job.signature, True) if error.kind == "unusable" else job.signature
         self.model = self.model._replace(pages=self.model.pages + 1)
         return found, done
 
-    def _find_paragraph(self, mark: Line, subject: Subject, present: Block | None) -> list[Line] | None:
-        """The paragraph that stands on the page, if of the same facts, citing their lines as they are now."""
-        last = self._last(present.sha) if present else None
-        if present is None or last is None or mark not in last:
-            return None
-        known = {fact_name(key): fact for key, fact in subject.facts.items()}
-        found: list[Line] = []
-        for place, line in enumerate(last):
-            name, *cited = line.slot.split(" ")
-            if name == SENTENCE and place not in present.yours and set(cited) <= known.keys():
-                text, dash, _ = line.text.partition(" — [[")
-                found += [_line(text, [known[one] for one in cited], subject.context.cite)] if dash else []
-        return found
-
-    def _ask_model(self, draft: Draft, mark: Line, facts: Sequence[Fact], subject: Subject) -> Draft:
+    def _ask_model(self, page: "_RetoldPage", facts: Sequence[Fact]) -> Draft:
         """The draft with what the model writes of it now; raises RemoteError where that comes to nothing."""
-        given = [fact_line(fact, subject.names(fact)) for fact in facts]
-        sentences = self._writer.write((subject.name, *subject.aliases), given, subject.what)
-        lines = [
-            _line(one.text.rstrip(".").rstrip(), [facts[number - 1] for number in one.facts], subject.context.cite)
-            for one in sentences
+        subject, jobs = page.subject, page.jobs
+        given = [
+            fact_line(fact, () if fact.subjects == (subject.slug,) else [*map(jobs.name, fact.subjects)])
+            for fact in facts
         ]
-        placed = self._place(draft, [mark, *lines], subject)
+        names = (subject.name, *jobs.forms(subject.slug))
+        sentences = self._writer.write(names, given, f"what {subject.what} {subject.name}")
+        cite = jobs.context.cite
+        lines = [_line(one.text.rstrip(".").rstrip(), [facts[n - 1] for n in one.facts], cite) for one in sentences]
+        placed = page.place(lines, self._writer.method)
         if placed is None:
             what = f"what {self._writer.method} wrote has no room on its page"
             raise RemoteError(what, "If this goes on, use another model.", "unusable")
         return placed
 
-    def _place(self, draft: Draft, lines: Sequence[Line], subject: Subject) -> Draft | None:
+
+@dataclass(frozen=True)
+class _RetoldPage:
+    """A page that gets a paragraph, behind `mark`."""
+
+    draft: Draft
+    job: Job
+    subject: Subject
+    jobs: PageJobs
+    mark: Line
+
+    @property
+    def room(self) -> int:
+        """The tokens that a paragraph may take."""
+        return int(self.subject.tokens * PARAGRAPH_SHARE)
+
+    def find_sentences(self, last: Sequence[Line], yours: frozenset[int]) -> list[Line]:
+        """The sentences that stand on the page and are not a person's by now, citing their lines as they are now."""
+        known = {fact_name(key): fact for key, fact in self.jobs.by_key.items()}
+        found: list[Line] = []
+        for place, line in enumerate(last):
+            name, *cited = line.slot.split(" ")
+            text, dash, _ = line.text.partition(" — [[")
+            if name == SENTENCE and place not in yours and set(cited) <= known.keys() and dash:
+                found.append(_line(text, [known[one] for one in cited], self.jobs.context.cite))
+        return found
+
+    def place(self, sentences: Sequence[Line], method: str) -> Draft | None:
         """The draft with a paragraph behind its opening line, within its limit; None where it has no room.
 
         Its last sentences go where it is too long, and facts at the end of the page fold away for the rest.
         """
-        kept = list(lines)
-        while (taken := _tokens(kept, subject) + 1) > subject.room and len(kept) > 1:
+        kept = [self.mark, *sentences]
+        while (taken := self._tokens(kept) + 1) > self.room and len(kept) > 1:
             kept.pop()
         # A page is mostly shorter than it may be, and has the room without folding anything away.
-        has_room = _tokens(draft.lines, subject) + taken <= subject.tokens
-        shorter = draft if has_room else subject.shorter(taken)
+        has_room = self._tokens(self.draft.lines) + taken <= self.subject.tokens
+        shorter = self.draft if has_room else self.job.draft(taken)
         if len(kept) < 2 or shorter is None:
             return None
         # The opening line of a summary is its first.
         at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
-        return shorter._replace(lines=(*shorter.lines[:at], *kept, *shorter.lines[at:]), by=self._writer.method)
+        return shorter._replace(lines=(*shorter.lines[:at], *kept, *shorter.lines[at:]), by=method)
+
+    def _tokens(self, lines: Sequence[Line]) -> int:
+        return self.jobs.context.count("\n".join(line.text for line in lines))
 
 
 def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
@@ -175,7 +171,3 @@ def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
         notes.setdefault(f"{fact.path}#{fact.block_id or ''}", {})[fact.line] = fact
     cited = ", ".join(cite.several([group[line] for line in sorted(group)]) for group in notes.values())
     return Line(f"{text} — {cited}", slot=" ".join((SENTENCE, *dict.fromkeys(fact_name(fact.key) for fact in facts))))
-
-
-def _tokens(lines: Sequence[Line], subject: Subject) -> int:
-    return subject.context.count("\n".join(line.text for line in lines))

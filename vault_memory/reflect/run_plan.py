@@ -10,17 +10,18 @@ import re
 import time
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.config import template
+from vault_memory.config import Config, template
+from vault_memory.embedding.endpoints import reflect_endpoint
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, entity_page, opinion_page, proposals, summaries, user_feedback
-from vault_memory.reflect.blocks import Block, Line
-from vault_memory.reflect.edit_plan import Draft, Edit, Notice, PageHistory, Plan, make_edit, skipped_page
-from vault_memory.reflect.page_drafts import Job, Options, PageJobs
+from vault_memory.reflect.blocks import Block, Line, PageLine
+from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, PageProblem, make_edit, page_problem
+from vault_memory.reflect.merge import KnownFacts
+from vault_memory.reflect.page_drafts import Job, PageJobs, ReflectRequest
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
 from vault_memory.store import note_queries
@@ -104,15 +105,25 @@ class WrittenPage(NamedTuple):
 class RunPlanner:
     """Plans one run; `vault` holds the pages, and `retelling` is what a configured model has to say on them.
 
-    It also makes an edit anew where its page changed meanwhile, and has what the next run is to know.
+    It also makes an edit anew where its page changed meanwhile, and has what the next run is to know. `unread` is a
+    note that cannot be read, and whose facts are not known from before.
     """
 
-    def __init__(self, vault: Vault, store: View, options: Options, retelling: Retelling | None = None) -> None:
-        self._vault, self._store, self._options, self._retelling = vault, store, options, retelling
-        self.feedback = user_feedback.read(store, options.today)
+    def __init__(
+        self, vault: Vault, store: View, config: Config, asked: ReflectRequest, retelling: Retelling | None = None,
+        unread: str = "",
+    ) -> None:  # fmt: skip
+        self._vault, self._store, self._asked, self._retelling = vault, store, asked, retelling
+        self.feedback = user_feedback.read(store, asked.today)
         self._ledger, self._layout = Ledger(vault.root), vault.layout
         self._drafts: dict[str, Draft] = {}
-        self._plan = Plan()
+        self.edits: list[Edit] = []
+        self.skipped: list[PageProblem] = []
+        """The pages that are left alone."""
+        self.notices: list[PageProblem] = []
+        self.unchanged = 0
+        self.orphaned: list[PageLine] = []
+        """Lines of a person's on facts that are gone: each run tells of them for as long as they stand."""
         self.signatures: dict[str, bytes] = {}
         self.untold: dict[str, str] = {}
         """The pages of periods with too little to tell, each with the reason."""
@@ -125,50 +136,59 @@ class RunPlanner:
         pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != self._layout.opinions]
         for path, name in [(self._layout.opinions, opinion_page.BLOCK), *pages]:
             user_feedback.read_given_confidences(self.feedback, path, *self._read_written(path, name))
-        ask = retelling.ask if retelling else None
-        options = replace(options, holds_block=self._holds_block, removed=self._find_removed(), ask=ask)
-        self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self.feedback)
-        self._past = PageHistory(
-            facts=frozenset(blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
-            last=self._ledger.last,
-            hidden=self.feedback.hidden,
-            force=options.force,
+        self.jobs = PageJobs(
+            store, asked, template("entity.md").read_text("utf-8"), self.feedback,
+            entity_days=config.reflect_entity_days, has_model=reflect_endpoint(config, os.environ) is not None,
+            ask=retelling.ask if retelling else None, removed=self._find_removed(), holds_block=self._holds_block,
+        )  # fmt: skip
+        facts = KnownFacts(
+            names=frozenset(blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
             withheld=frozenset(map(blocks.fact_name, self.jobs.fact_set.withheld)),
-            unread=options.unread,
             is_linked=self.jobs.is_linked,
         )
+        self._past = PageHistory(facts, self._ledger.last, self.feedback.hidden, asked.force, unread)
 
-    def make_plan(self, progress: "Progress | None" = None) -> Plan:
+    def make_plan(self, progress: "Progress | None" = None) -> None:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all.
 
         Raises RefusedError where so many pages are gone at once that they were lost.
         """
-        only_core, force = self._options.only_core, self._options.force
+        only_core, force = self._asked.apply_core, self._asked.force
         if not (only_core or force):
             user_feedback.refuse_lost(self._stood, self.gone)
         # What was ticked goes from the page of proposals with the same run that does it.
-        is_core_wanted = only_core or "proposals" in (self._options.only or ("proposals",))
+        is_core_wanted = only_core or "proposals" in (self._asked.only or ("proposals",))
         after = self._plan_core() if is_core_wanted else None
         if not only_core:
             self._plan_pages(progress)
-            self._plan.notices += self.jobs.notices()
+            self.notices += self.jobs.notices()
         if after is not None:
             self._plan_proposals(after)
-        self.verdicts, unmade = self.jobs.changed_verdicts(), sorted(self.jobs.unmade)
+        self.verdicts = self.jobs.changed_verdicts()
         if only_core:  # which does not ask whether they were lost
             self.gone = frozenset()
         else:
             tidied = frozenset[str]() if force else self.gone
-            removed = sorted(tidied.union(unmade) - self.feedback.removed)
+            removed = sorted(tidied.union(self.jobs.unmade) - self.feedback.removed)
             self.feedback.new += (user_feedback.FeedbackNote("removed", "page", path, 1.0) for path in removed)
-        self._plan.left_out, self._plan.removed = self.jobs.fact_set.left_out, tuple(unmade)
-        return self._plan
 
     def replan(self, late: Edit) -> Edit | None:
         """The edit of a page as it stands now, None when it says all already; raises like `make_edit`."""
         if not late.block:
             return self._core_edit(late.path)
         return make_edit(self._drafts[late.path], self._page(late.path), self._past)[0]
+
+    def _add(self, draft: Draft) -> None:
+        """Compare a draft with its page; what cannot be written is skipped with its reason, never silently."""
+        self._drafts[draft.path] = draft
+        try:
+            made, orphaned = make_edit(draft, self._page(draft.path), self._past)
+        except (ConflictError, RefusedError, VaultError) as error:
+            self.skipped.append(page_problem(draft.path, error))
+            return
+        self.orphaned += (PageLine(draft.path, line) for line in orphaned)
+        self.edits += [made] if made else []
+        self.unchanged += made is None
 
     def _plan_pages(self, progress: "Progress | None") -> None:
         asked: set[str] = set()
@@ -180,24 +200,43 @@ class RunPlanner:
             known, retelling = self._known.get(job.path), self._retelling if job.subject else None
             is_current = retelling.is_current if retelling else bytes.__eq__
             is_as_made = known is not None and known.is_as_written and is_current(known.signature, job.signature)
-            draft = None if is_as_made else self._draft(job, retelling)
+            draft = None if is_as_made else self._draft(job)
             if draft:
                 self.jobs.note_page(job.path)
                 self._add(draft)
             elif known and known.is_there and is_as_made:
                 self.jobs.note_page(job.path)
-                self._plan.unchanged += 1
+                self.unchanged += 1
             elif job.without:
                 self.untold[job.path] = job.without
-        self._plan_stale_pages(asked)
-
-    def _plan_stale_pages(self, asked: Container[str]) -> None:
-        """Plan the pages on which nothing belongs any more."""
-        for draft in self.jobs.stale_pages():
+        for draft in self.jobs.stale_pages():  # on which nothing belongs any more
             block = None if draft.path in asked else self._block(draft.path, draft.block)
-            if block is None or block.lines == tuple(line.text for line in draft.lines):
-                continue
-            self._add(draft)
+            if block and block.lines != tuple(line.text for line in draft.lines):
+                self._add(draft)
+
+    def _draft(self, job: Job) -> Draft | None:
+        """The draft of a page, with what a model writes on it; notes the signature that it is to be known by."""
+        draft, signature = job.draft(0), job.signature
+        if self._retelling and job.subject:
+            if draft is None:
+                signature = self._retelling.signature(signature)
+            elif self._find_problem(draft) is None:  # nobody is asked for what cannot be written
+                present = self._block(draft.path, draft.block)
+                draft, signature = self._retelling.retell(draft, job, job.subject, present, self.jobs)
+        self.signatures[job.path] = signature
+        if draft is None and self._block(job.path, summaries.BLOCK):
+            return Draft(job.path, summaries.BLOCK, (summaries.TOO_LITTLE,), "")
+        return draft
+
+    def _find_problem(self, draft: Draft) -> PageProblem | None:
+        """What keeps a page from being written, if anything does."""
+        try:
+            make_edit(draft, self._page(draft.path), self._past)
+        except (ConflictError, RefusedError, VaultError) as error:
+            return page_problem(draft.path, error)
+        return None
+
+    # --- pages that were removed ---------------------------------------------------------------------------------
 
     def _find_removed(self) -> frozenset[str]:
         """The pages that are not made again, for a person removed them; none where that is asked for."""
@@ -213,7 +252,7 @@ class RunPlanner:
         self._stood = [path for path in stood if path not in removed]
         gone = frozenset(self._stood) - there
         self.gone = gone - moved
-        return frozenset() if self._options.force and not self._options.only_core else gone | removed
+        return frozenset() if self._asked.force and not self._asked.apply_core else gone | removed
 
     def _is_there(self, path: str) -> bool:
         """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
@@ -223,27 +262,6 @@ class RunPlanner:
             return self._page(path) is not None
         except (RefusedError, VaultError, ValueError):
             return True  # also what is no path at all: anybody can write a journal
-
-    def _draft(self, job: Job, retelling: Retelling | None) -> Draft | None:
-        """The draft of a page, with what a model writes on it; notes the signature that it is to be known by."""
-        draft, signature = job.draft(), job.signature
-        if retelling and job.subject:
-            if draft is None:
-                signature = retelling.signature(signature)
-            else:
-                trial = Plan()
-                trial.add(draft, self._page, self._past)
-                if not trial.skipped:  # nobody is asked for what cannot be written
-                    present = self._block(draft.path, draft.block)
-                    draft, signature = retelling.retell(draft, signature, job.subject(), present)
-        self.signatures[job.path] = signature
-        if draft is None and self._block(job.path, summaries.BLOCK):
-            return Draft(job.path, summaries.BLOCK, (summaries.TOO_LITTLE,), "")
-        return draft
-
-    def _add(self, draft: Draft) -> None:
-        self._drafts[draft.path] = draft
-        self._plan.add(draft, self._page, self._past)
 
     # --- the core ------------------------------------------------------------------------------------------------
 
@@ -257,27 +275,27 @@ class RunPlanner:
             path, before = next(found, (self._layout.core, None))
             decode_utf8(path, before or b"")
         except (ConflictError, RefusedError, VaultError) as error:
-            self._plan.skipped.append(skipped_page(self._layout.core, error))
+            self.skipped.append(page_problem(self._layout.core, error))
             return None
         block, last = self._read_written(self._layout.proposals, proposals.BLOCK)
         self._answers = answers = proposals.read_answers(
-            block, last, self.jobs.fact_set.facts, self.feedback, only_ticks=self._options.only_core
+            block, last, self.jobs.fact_set.facts, self.feedback, only_ticks=self._asked.apply_core
         )
         if answers.dropped:  # never their words, for these may be forgotten
             rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
             why = f"{counted(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
-            self._plan.notices.append(Notice(path, why, "Add it there by hand if you still want it."))
+            self.notices.append(PageProblem(path, why, "Add it there by hand if you still want it."))
         after = before or proposals.NEW_CORE
         for name, change in list(answers.ticked.items()):
             try:
                 after = proposals.apply_change(path, after, change)
             except ConflictError as error:
-                self._plan.skipped.append(skipped_page(path, error))
+                self.skipped.append(page_problem(path, error))
                 del answers.ticked[name]  # the tick stays where it is
                 answers.settled.discard(name)
         self.feedback.new += answers.notes()
         made = self._core_edit(path) if answers.ticked else None
-        self._plan.edits += [made] if made else []
+        self.edits += [made] if made else []
         return after if before or made else b""
 
     def _core_edit(self, path: str) -> Edit | None:
@@ -293,7 +311,7 @@ class RunPlanner:
         """Plan the page of what is proposed for the core as it is to be; only what is left there if asked for."""
         block, last = self._read_written(self._layout.proposals, proposals.BLOCK)
         settled, unsure = self._answers.settled, 0
-        if self._options.only_core:
+        if self._asked.apply_core:
             there = last or [Line(text, slot=proposals.name_of(text)) for text in (block.lines if block else ())]
             kept = tuple(line for line in there if proposals.name_of(line.text) not in settled)
             lines, is_wanted = kept if proposals.names_of(kept) else proposals.NOTHING, bool(settled)
@@ -311,10 +329,8 @@ class RunPlanner:
         )  # fmt: skip
         if is_wanted:
             self._add(page)
-        elif self._options.only_core:  # that it cannot be read is told all the same
-            trial = Plan()
-            trial.add(page, self._page, self._past)
-            self._plan.skipped += trial.skipped
+        elif self._asked.apply_core and (problem := self._find_problem(page)):  # which is told all the same
+            self.skipped.append(problem)
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
