@@ -1,6 +1,7 @@
 """The commands that keep a vault looked after: `watch`, and `service`, which has it started at login."""
 
 import os
+import shlex
 import shutil
 import sys
 from typing import Any
@@ -71,7 +72,7 @@ def _perform(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dic
     if action == "install":
         unit = services.unit(kind, target, os.environ)
         if only_print:
-            commands = supervisor.commands(unit)
+            commands = list(map(shlex.join, supervisor.commands(unit)))
             text = "\n".join((f"==> {unit.path}\n{unit.text}", "==> then", *commands))
             return {"files": [{"path": str(unit.path), "text": unit.text}], "commands": commands}, text
         written, removed = supervisor.install(unit)

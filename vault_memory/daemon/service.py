@@ -186,12 +186,11 @@ class Supervisor:
         found = []
         for ending in (_ENDINGS[self.kind], *_FORMER_ENDINGS[self.kind]):
             name = self.target.name + ending
-            text = _text(self.folder / name)
-            ours = text is not None and is_ours(text)
+            text = _text(self.folder / name) or ""
+            ours = is_ours(text)
             enabled, active = self._status(name) if ours else (False, False)
             if ours or ending == _ENDINGS[self.kind]:
-                edited = ours and not is_sealed(text or "")
-                found.append(State(name, self.folder / name, ours, edited, enabled, active))
+                found.append(State(name, self.folder / name, ours, ours and not is_sealed(text), enabled, active))
         return found
 
     def _status(self, name: str) -> tuple[bool | None, bool | None]:
@@ -220,72 +219,70 @@ class Supervisor:
         written = [unit.path] if before != unit.text else []
         if written:
             _write(unit)
-        removed, problem = self._take_away([s.name for s in self.states() if s.installed and s.name != unit.name])
+        removed, problem = self._take_away([each for each in self.states() if each.name != unit.name])
         if problem := self._start(unit, bool(written), before is not None) or problem:
             what = f"Written: {unit.path if written else 'nothing, for all was there'}. It could not be started: "
-            step = "Run this when you are logged in: " + " && ".join(self.commands(unit))
+            step = "Run this when you are logged in: " + " && ".join(map(shlex.join, self.commands(unit)))
             raise VaultMemoryError(what + problem, step)
         return written, removed
 
-    def commands(self, unit: Unit) -> list[str]:
-        """What has the file started, for a person to type."""
+    def commands(self, unit: Unit) -> list[list[str]]:
+        """What has the file started."""
         if self.kind == "launchd":
-            return [shlex.join(["launchctl", "bootstrap", _domain(), str(unit.path)])]
-        return ["systemctl --user daemon-reload", f"systemctl --user enable --now {unit.name}"]
+            return [["launchctl", "bootstrap", _domain(), str(unit.path)]]
+        return [["systemctl", "--user", "daemon-reload"], ["systemctl", "--user", "enable", "--now", unit.name]]
 
     def _start(self, unit: Unit, is_changed: bool, was_there: bool) -> str:
         """Have the daemon run as its file is now; returns what went wrong, or ""."""
-        if self.kind == "launchd":
-            is_loaded = not self._run("launchctl", "print", _label(unit.name)).problem
-            if is_loaded and is_changed:
-                self._run("launchctl", "bootout", _label(unit.name))
-            if is_loaded and not is_changed:
-                return ""
-            return self._run("launchctl", "bootstrap", _domain(), str(unit.path)).problem
-        if not is_changed and self._status(unit.name) == (True, True):
+        is_enabled, is_active = self._status(unit.name)
+        if is_enabled and (is_active or self.kind == "launchd") and not is_changed:
             return ""
-        steps = [["daemon-reload"], ["enable", "--now", unit.name]]
-        steps += [["restart", unit.name]] if is_changed and was_there else []
-        return next((problem for step in steps if (problem := self._run("systemctl", "--user", *step).problem)), "")
+        steps = self.commands(unit)
+        if self.kind == "launchd":
+            steps = [["launchctl", "bootout", _label(unit.name)], *steps] if is_enabled else steps
+        elif is_changed and was_there:
+            steps.append(["systemctl", "--user", "restart", unit.name])
+        return next((problem for step in steps if (problem := self._run(*step).problem)), "")
 
     def uninstall(self) -> list[Path]:
         """Stop what was installed and take it away, edited or not; returns the files.
 
         Raises VaultMemoryError where the files are gone and what runs could not be stopped.
         """
-        removed, problem = self._take_away([state.name for state in self.states() if state.installed])
+        removed, problem = self._take_away(self.states())
         if problem:
             files = " ".join(str(path) for path in removed)
             what = f"Deleted: {files}. What runs was not stopped: {problem}"
             raise VaultMemoryError(what, "It ends when you log out.")
         return removed
 
-    def _take_away(self, names: Sequence[str]) -> tuple[list[Path], str]:
-        """Stop these and delete their files; returns those, and what could not be stopped."""
-        if not names:
-            return [], ""
-        if self.kind == "launchd":
-            loaded = [_label(name) for name in names if not self._run("launchctl", "print", _label(name)).problem]
-            results = [self._run("launchctl", "bootout", label) for label in loaded]
-        else:
-            results = [self._run("systemctl", "--user", "disable", "--now", name) for name in names]
-            # What systemd does not know, for want of itself or of the unit, has nothing running.
-            results = [one for one in results if not one.is_missing and "does not exist" not in one.problem]
-        removed = [self.folder / name for name in names]
-        for file in removed:
+    def _take_away(self, states: Sequence[State]) -> tuple[list[Path], str]:
+        """Stop those of these that are installed, delete their files; returns those, and what could not be stopped."""
+        installed = [state for state in states if state.installed]
+        problems = [self._stop(state) for state in installed]
+        for state in installed:
             try:
-                file.unlink(missing_ok=True)
+                state.path.unlink(missing_ok=True)
             except OSError as error:
-                what = f"{file} cannot be deleted: {error.strerror or error}."
+                what = f"{state.path} cannot be deleted: {error.strerror or error}."
                 raise VaultMemoryError(what, "Delete it yourself, then run it again.") from error
-        if self.kind == "systemd":
+        if installed and self.kind == "systemd":
+            names = [state.name for state in installed]
             self._sweep(names)
             self._run("systemctl", "--user", "daemon-reload")
             self._run("systemctl", "--user", "reset-failed", *names)
-        return removed, " ".join(dict.fromkeys(one.problem for one in results if one.problem))
+        return [state.path for state in installed], " ".join(dict.fromkeys(filter(None, problems)))
+
+    def _stop(self, state: State) -> str:
+        """Stop one and have it started no more; returns what went wrong, or ""."""
+        if self.kind == "launchd":
+            return self._run("launchctl", "bootout", _label(state.name)).problem if state.enabled else ""
+        said = self._run("systemctl", "--user", "disable", "--now", state.name)
+        # What systemd does not know, for want of itself or of the unit, has nothing running.
+        return "" if said.is_missing or "does not exist" in said.problem else said.problem
 
     def _sweep(self, names: Sequence[str]) -> None:
-        """What systemd keeps of units: links to start them, and folders that are empty now."""
+        """Remove what systemd keeps of units: links to start them, and folders that are empty now."""
         wants = [self.folder / f"{name}.wants" for name in ("default.target", "timers.target")]
         for link in (folder / name for folder in wants for name in names):
             with contextlib.suppress(OSError):
