@@ -381,7 +381,7 @@ def _check_files(changes: list[FileChange]) -> list[FileChange]:
 
 
 def _parse(text: str) -> Document:
-    return settings_edit.parse(text if text.strip() else _EMPTY)
+    return Document(text if text.strip() else _EMPTY)
 
 
 def _check_plain(settings: SettingsFile, document: Document) -> None:

@@ -43,172 +43,142 @@ class Node(NamedTuple):
     """The members of an object, or the items of an array."""
 
 
-class Document(NamedTuple):
-    """A text and its values."""
+class Document:
+    """A JSON text and its values; comments and a comma behind the last child may stand in it.
 
-    text: str
-    root: Node
-    extension: str
-    """The first thing in it that is no plain JSON (`line 2: a comment, which its program does not read`), or ""."""
+    Raises NotEditableError for what is no JSON even so.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._extensions: list[tuple[int, str]] = []
+        try:
+            self.root = self._node(self._skip(len(BOM) if text.startswith(BOM) else 0))
+            if (end := self._skip(self.root.end)) < len(text):
+                raise json.JSONDecodeError("Extra data", text, end)
+        except json.JSONDecodeError as error:
+            raise NotEditableError(self._at_line(error.pos, error.msg)) from error
+        except RecursionError as error:
+            raise NotEditableError("it is nested too deep") from error
+        line_end = _LINE_END.search(text)
+        self._line_end = line_end[0] if line_end else "\n"
+        lines = (self._line_until(member.at) for member in self.root.children)
+        self._unit = next((line for line in lines if not line.strip()), "  ")
+
+    @property
+    def extension(self) -> str:
+        """The first thing in it that is no plain JSON (`line 2: a comment, which its program does not read`), or ""."""
+        return self._at_line(*min(self._extensions)) + ", which its program does not read" if self._extensions else ""
 
     def find(self, path: Sequence[str]) -> Node | None:
         """The value at a path of keys; of a doubled key the last counts, as it does for those who read the file."""
-        node = self.root
+        node: Node | None = self.root
         for key in path:
-            named = [child for child in node.children if child.key == key]
-            if not named:
-                return None
-            node = named[-1]
+            node = next((child for child in reversed(node.children) if child.key == key), None) if node else None
         return node
 
     def inside(self, node: Node) -> str:
         """What stands between the brackets of a container."""
         return self.text[node.start + 1 : node.end - 1]
 
+    # --- read ----------------------------------------------------------------------------------------------------
 
-def parse(text: str) -> Document:
-    """Read a text, in which comments and a comma behind the last child may stand. Raises NotEditableError."""
+    def _at_line(self, at: int, what: str) -> str:
+        return f"line {len(_LINE_END.findall(self.text, 0, at)) + 1}: {what}"
 
-    def at_line(at: int, what: str) -> str:
-        return f"line {len(_LINE_END.findall(text, 0, at)) + 1}: {what}"
-
-    parser = _Parser(text)
-    try:
-        root = parser.node(parser.skip(len(BOM) if text.startswith(BOM) else 0))
-        if (end := parser.skip(root.end)) < len(text):
-            raise json.JSONDecodeError("Extra data", text, end)
-    except json.JSONDecodeError as error:
-        raise NotEditableError(at_line(error.pos, error.msg)) from error
-    except RecursionError as error:
-        raise NotEditableError("it is nested too deep") from error
-    extension = at_line(*min(parser.extensions)) + ", which its program does not read" if parser.extensions else ""
-    return Document(text, root, extension)
-
-
-class _Parser:
-    """Reads values with their places, and notes what is no plain JSON."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.extensions: list[tuple[int, str]] = []
-
-    def skip(self, at: int) -> int:
+    def _skip(self, at: int) -> int:
         """Where the next value or mark begins, behind white space and comments."""
         while True:
             spaces = _SPACES.match(self.text, at)
             at = spaces.end() if spaces else at
             if not (comment := _COMMENT.match(self.text, at)):
                 return at
-            self.extensions.append((at, "a comment"))
+            self._extensions.append((at, "a comment"))
             at = comment.end()
 
-    def node(self, start: int) -> Node:
+    def _node(self, start: int) -> Node:
         closing = {"{": "}", "[": "]"}.get(self.text[start : start + 1])
         if closing is None:
             value, end = _DECODER.raw_decode(self.text, start)
             return Node(start, end, value, start)
         children: list[Node] = []
-        at = self.skip(start + 1)
+        at = self._skip(start + 1)
         while not self.text.startswith(closing, at):
-            child = self._member(at) if closing == "}" else self.node(at)
-            at = self.skip(child.end)
+            child = self._member(at) if closing == "}" else self._node(at)
+            at = self._skip(child.end)
             if not self.text.startswith(",", at):
                 children.append(child)
                 self._check(closing, at, "Expecting ',' delimiter")
                 break
             children.append(child._replace(comma=at))
-            at = self.skip(at + 1)
+            at = self._skip(at + 1)
             if self.text.startswith(closing, at):
-                self.extensions.append((at, "a comma after the last entry"))
+                self._extensions.append((at, "a comma after the last entry"))
         values: Any = {child.key: child.value for child in children} if closing == "}" else [c.value for c in children]
         return Node(start, at + 1, values, start, children=tuple(children))
 
     def _member(self, at: int) -> Node:
         self._check('"', at, "Expecting property name enclosed in double quotes")
         key, end = _DECODER.raw_decode(self.text, at)
-        colon = self.skip(end)
+        colon = self._skip(end)
         self._check(":", colon, "Expecting ':' delimiter")
-        return self.node(self.skip(colon + 1))._replace(at=at, key=key)
+        return self._node(self._skip(colon + 1))._replace(at=at, key=key)
 
     def _check(self, mark: str, at: int, what: str) -> None:
         if not self.text.startswith(mark, at):
             raise json.JSONDecodeError(what, self.text, at)
 
+    # --- a child put in, renewed, taken out: the text that is left -----------------------------------------------
 
-# --- a child put in, renewed, taken out ------------------------------------------------------------------------------
+    def insert(self, into: Node, value: Any, key: str | None = None) -> str:  # noqa: ANN401
+        """With a last child more in a container: a member with `key` in an object, an item in an array."""
+        text, name = self.text, "" if key is None else f"{_dump(key)}: "
+        if into.children:
+            last = into.children[-1]
+            line = self._line_until(last.at)
+            indent = None if line.strip() else line
+            gap = " " if indent is None else self._line_end + indent
+            return f"{text[: last.end]},{gap}{name}{self._spread(value, indent)}{text[last.end :]}"
+        outer = self._indentation(into.start)
+        indent = outer + self._unit
+        after = "" if _LINE_END.search(self.inside(into)) else self._line_end + outer
+        new = f"{self._line_end}{indent}{name}{self._spread(value, indent)}{after}"
+        return text[: into.start + 1] + new + text[into.start + 1 :]
 
+    def replace(self, node: Node, value: Any) -> str:  # noqa: ANN401
+        """With another value in place of one."""
+        is_spread = _LINE_END.search(self.text, node.start, node.end) is not None
+        new = self._spread(value, self._indentation(node.start) if is_spread else None)
+        return self.text[: node.start] + new + self.text[node.end :]
 
-def insert_child(document: Document, into: Node, value: Any, key: str | None = None) -> str:  # noqa: ANN401
-    """The text with a last child more in a container: a member with `key` in an object, an item in an array."""
-    text, layout = document.text, _JsonLayout(document)
-    name = "" if key is None else f"{_dump(key)}:{layout.space}"
-    if into.children:
-        last = into.children[-1]
-        line = _line_until(text, last.at)
-        indent = None if line.strip() else line
-        before = layout.space if indent is None else layout.line_end + indent
-        return f"{text[: last.end]},{before}{name}{layout.dump(value, indent)}{text[last.end :]}"
-    head, tail = text[: into.start + 1], text[into.start + 1 :]
-    if not layout.is_spread:
-        return head + name + layout.dump(value, None) + tail
-    outer = _indentation(text, into.start)
-    indent = outer + layout.unit
-    after = "" if _LINE_END.search(document.inside(into)) else layout.line_end + outer
-    return f"{head}{layout.line_end}{indent}{name}{layout.dump(value, indent)}{after}{tail}"
+    def remove(self, container: Node, index: int) -> str:
+        """Without a child, and with one comma less; comments around it stay."""
+        text, child = self.text, container.children[index]
+        comma = container.children[index - 1].comma if index else container.start
+        # A comment before it may need the end of its line.
+        start = child.at if text[comma + 1 : child.at].strip() else comma + 1
+        if child.comma >= 0:
+            between = text[child.end : child.comma]
+            return text[:start] + (between if between.strip() else "") + text[child.comma + 1 :]
+        head = text[:comma] + text[comma + 1 : start] if index else text[:start]
+        return head + text[child.end :]
 
-
-def replace_value(document: Document, node: Node, value: Any) -> str:  # noqa: ANN401
-    text = document.text
-    is_spread = _LINE_END.search(text, node.start, node.end) is not None
-    new = _JsonLayout(document).dump(value, _indentation(text, node.start) if is_spread else None)
-    return text[: node.start] + new + text[node.end :]
-
-
-def remove_child(document: Document, container: Node, index: int) -> str:
-    """The text without a child, and with one comma less; comments around it stay."""
-    text, child = document.text, container.children[index]
-    comma = container.children[index - 1].comma if index else container.start
-    # A comment before it may need the end of its line.
-    start = child.at if text[comma + 1 : child.at].strip() else comma + 1
-    if child.comma >= 0:
-        between = text[child.end : child.comma]
-        return text[:start] + (between if between.strip() else "") + text[child.comma + 1 :]
-    head = text[:comma] + text[comma + 1 : start] if index else text[:start]
-    return head + text[child.end :]
-
-
-class _JsonLayout:
-    """The line ends, indentation and spacing that a text's own parts have."""
-
-    def __init__(self, document: Document) -> None:
-        text, root = document.text, document.root
-        line_end = _LINE_END.search(text)
-        self.line_end = line_end[0] if line_end else "\n"
-        members = root.children
-        self.is_spread = not members or _LINE_END.search(text, root.start, root.end) is not None
-        lines = (_line_until(text, member.at) for member in members)
-        self.unit = next((line for line in lines if not line.strip()), "  ")
-        self.space = " " if not members or text[members[0].start - 1] != ":" else ""
-
-    def dump(self, value: Any, indent: str | None) -> str:  # noqa: ANN401
+    def _spread(self, value: Any, indent: str | None) -> str:  # noqa: ANN401
         """A value on lines of its own, further ones indented; on one line where `indent` is None."""
         if indent is None:
-            return _dump(value, separators=(f",{self.space}", f":{self.space}"))
-        spread = _dump(value, indent=self.unit, separators=(",", f":{self.space}"))
-        return spread.replace("\n", self.line_end + indent)
+            return _dump(value)
+        return _dump(value, indent=self._unit).replace("\n", self._line_end + indent)
+
+    def _line_until(self, at: int) -> str:
+        return self.text[max(self.text.rfind("\n", 0, at), self.text.rfind("\r", 0, at)) + 1 : at]
+
+    def _indentation(self, at: int) -> str:
+        line = self._line_until(at)
+        return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _dump(value: Any, **layout: Any) -> str:  # noqa: ANN401
     return json.dumps(value, ensure_ascii=False, **layout)
-
-
-def _line_until(text: str, at: int) -> str:
-    return text[max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1 : at]
-
-
-def _indentation(text: str, at: int) -> str:
-    line = _line_until(text, at)
-    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 # --- our entries in it -----------------------------------------------------------------------------------------------
@@ -299,11 +269,11 @@ def find_foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
 def put(text: str, entries: Iterable[Entry]) -> str:
     """The text with the entries in it; one that is there is renewed where it stands. Raises NotEditableError."""
     for entry in entries:
-        document = parse(text)
+        document = Document(text)
         spots = find(document, [entry])
         node = document.find((*entry.path, entry.key or ""))
         if isinstance(entry.value, str):
-            text = replace_value(document, node, entry.value) if node else _insert_entry(document, entry)
+            text = document.replace(node, entry.value) if node else _insert_entry(document, entry)
         else:
             text = _renew(document, spots[-1], entry.value) if spots else _insert_entry(document, entry)
     return text
@@ -322,11 +292,11 @@ def _insert_entry(document: Document, entry: Entry) -> str:
             value = {entry.key: value} if entry.key else [value]
             for inner in reversed(entry.path[depth:]):
                 value = {inner: value}
-            return insert_child(document, into, value, name)
+            return document.insert(into, value, name)
         if not isinstance(node.value, list if is_array else dict):
             raise NotEditableError(f"`{'.'.join(entry.path[:depth])}` is not an {'array' if is_array else 'object'}")
         into = node
-    return insert_child(document, into, value, entry.key)
+    return document.insert(into, value, entry.key)
 
 
 def _renew(document: Document, spot: Spot, value: Mapping[str, Any]) -> str:
@@ -334,7 +304,7 @@ def _renew(document: Document, spot: Spot, value: Mapping[str, Any]) -> str:
     standing = spot.node.value
     kept = {name for name, value in standing.items() if spot.entry.keeps(name, value)}
     renewed = standing | {name: value for name, value in value.items() if name not in kept}
-    return document.text if renewed == standing else replace_value(document, spot.node, renewed)
+    return document.text if renewed == standing else document.replace(spot.node, renewed)
 
 
 def take(text: str, entries: Sequence[Entry], before: str) -> str:
@@ -342,11 +312,11 @@ def take(text: str, entries: Sequence[Entry], before: str) -> str:
 
     A container that is empty then is as it was in the text before ours came, or goes with ours if it was not there.
     """
-    earlier = parse(before)
+    earlier = Document(before)
     for entry in reversed(entries):
-        document = parse(text)
+        document = Document(text)
         while spots := find(document, [entry]):
-            document = parse(_take_out(document, spots[-1], earlier))
+            document = Document(_take_out(document, spots[-1], earlier))
         for depth in range(len(entry.path), -1, -1):
             document = _restore_empty(document, entry.path[:depth], earlier)
         text = document.text
@@ -359,7 +329,7 @@ def _take_out(document: Document, spot: Spot, earlier: Document) -> str:
         was = earlier.find((*spot.entry.path, spot.entry.key or ""))
         if was is not None and not spot.entry.words(was.value):
             return document.text[: spot.node.start] + earlier.text[was.start : was.end] + document.text[spot.node.end :]
-    return remove_child(document, spot.container, spot.place)
+    return document.remove(spot.container, spot.place)
 
 
 def _restore_empty(document: Document, path: tuple[str, ...], earlier: Document) -> Document:
@@ -370,8 +340,8 @@ def _restore_empty(document: Document, path: tuple[str, ...], earlier: Document)
         inside = earlier.inside(was)
         if inside.strip():  # what was in it, its owner has taken out since
             return document
-        return parse(document.text[: node.start + 1] + inside + document.text[node.end - 1 :])
+        return Document(document.text[: node.start + 1] + inside + document.text[node.end - 1 :])
     holder = document.find(path[:-1])
     assert holder
     place = max(place for place, child in enumerate(holder.children) if child.key == path[-1])
-    return parse(remove_child(document, holder, place))
+    return Document(document.remove(holder, place))
