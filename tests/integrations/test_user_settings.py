@@ -31,16 +31,16 @@ TEXTS = {
 
 @pytest.mark.parametrize(("before", "after"), TEXTS.items())
 def test_an_item_goes_into_a_list_and_all_else_stays(before: str, after: str) -> None:
-    assert add_setting(before, "sessions", "tools", ["opencode"]) == after
+    assert add_setting(before, "sessions.tools", ["opencode"]) == after
     assert "opencode" in tomllib.loads(after)["sessions"]["tools"]
-    assert add_setting(after, "sessions", "tools", ["opencode"]) == after
+    assert add_setting(after, "sessions.tools", ["opencode"]) == after
 
 
 def test_a_value_that_is_there_is_not_changed() -> None:
-    assert add_setting("[sessions]\nlog = false\n", "sessions", "log", True) == "[sessions]\nlog = false\n"
+    assert add_setting("[sessions]\nlog = false\n", "sessions.log", True) == "[sessions]\nlog = false\n"
 
 
 def test_where_there_is_no_place_the_user_is_told_what_to_write() -> None:
     with pytest.raises(RefusedError) as refused:
-        add_setting("sessions = { log = true }\n", "sessions", "tools", ["opencode"])
+        add_setting("sessions = { log = true }\n", "sessions.tools", ["opencode"])
     assert refused.value.next_step == 'Write `tools = ["opencode"]` into [sessions] yourself.'

@@ -16,11 +16,8 @@ from vault_memory.integrations import settings_paths
 from vault_memory.integrations.install import (
     FileChange,
     Installer,
-    add_user_settings,
+    SettingValues,
     copies,
-    drop_user_settings,
-    forget_user_settings,
-    note_user_settings,
     notes_folder,
     switched_off,
     usual_folder,
@@ -85,11 +82,9 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
         changes += _copies(place, notes, can_ask)
     keeping = _sessions_settings(agent, config, sessions, can_ask)
     if keeping:
-        changes.append(add_user_settings(os.environ, keeping))
+        changes.append(installer.add_settings(keeping, f"{agent} {scope}"))
     if not dry_run:
         installer.apply(changes)
-        if keeping:
-            note_user_settings(os.environ, f"{agent} {scope}", keeping, changes[-1].before)
     name = settings_paths.NAMES[agent]
     about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
     _report(shared, "install", changes, about)
@@ -124,13 +119,9 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
     """
     installer = _installer(agent, _place(scope), notes=Path(AGENT_NOTES))
-    changes, whose = installer.uninstall(), f"{agent} {scope}"
-    if settings := drop_user_settings(os.environ, whose, agent):
-        changes.append(settings)
+    changes = [*installer.uninstall(), *installer.drop_settings(agent, f"{agent} {scope}")]
     if not dry_run:
         installer.apply(changes)
-        if settings:
-            forget_user_settings(os.environ, whose)
     _report(shared, "uninstall", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
     for change in changes:
         for name in change.others:
@@ -156,9 +147,7 @@ def _copies(place: InstallPlace, notes: Path, can_ask: bool) -> list[FileChange]
     return found if found and (not can_ask or click.confirm(question, default=True, err=True)) else []
 
 
-def _sessions_settings(
-    agent: str, config: "Config", wanted: bool | None, can_ask: bool
-) -> dict[str, bool | str | Sequence[str]]:
+def _sessions_settings(agent: str, config: "Config", wanted: bool | None, can_ask: bool) -> SettingValues:
     """What is to be added to the user's settings so that an agent's sessions are kept; asks where nothing is said."""
     if agent not in TRANSCRIPTS_STAY:
         if wanted:

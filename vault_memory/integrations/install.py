@@ -41,13 +41,22 @@ SEAL = re.compile(r"^(?://|#|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MU
 _SCRIPT_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.M)
 
 
+SettingValues = Mapping[str, bool | str | Sequence[str]]
+"""What is to be set, by `table.key`."""
+
+
 class InstallRecord(NamedTuple):
     """A file before an install: its text (None for no file), the hash of what the last install wrote ("" where the file
-    was changed before that), and the folders that were made for it."""
+    was changed before that), and the folders that were made for it.
+
+    Of the user's own settings also whose installs (`claude-code user`) have added to them, and what.
+    """
 
     before: str | None
     written: str = ""
     folders: tuple[str, ...] = ()
+    whose: tuple[str, ...] = ()
+    added: Mapping[str, Any] = {}
 
 
 class FileChange(NamedTuple):
@@ -168,6 +177,31 @@ class Installer:
         is_theirs = before is not None and not is_unchanged(before)
         return FileChange(file, before, before if is_theirs else None, is_theirs=is_theirs)
 
+    # --- the user's own settings ---------------------------------------------------------------------------------
+
+    def add_settings(self, added: SettingValues, whose: str) -> FileChange:
+        """What adds keys (`sessions.tools`) to the user's own settings, for an install known as `whose`."""
+        change = add_user_settings(self.environ, added)
+        record = self._record(change.file)
+        if not record.whose:
+            record = InstallRecord(None if change.before is None else _text(change.file, change.before))
+        return change._replace(record=record._replace(whose=(*record.whose, whose), added={**added, **record.added}))
+
+    def drop_settings(self, agent: str, whose: str) -> list[FileChange]:
+        """What takes out again what such an install added; what does not depend on one agent goes with the last."""
+        file, before = _read(_user_settings(self.environ))
+        record = self._record(file)
+        if whose not in record.whose:
+            return []
+        others = tuple(one for one in record.whose if one != whose)
+        text = _drop_setting(_text(file, before), "sessions.tools", [agent])
+        for name, value in record.added.items() if not others else ():
+            text = _drop_setting(text, name, value)
+        is_as_before = not others and _lines(text) == _lines(record.before or "")  # else somebody has written there
+        rest = record.before if is_as_before else text
+        after = None if rest is None else rest.encode("utf-8")
+        return _check_files([FileChange(file, before, after, record._replace(whose=others) if others else None)])
+
     # --- backups and records -------------------------------------------------------------------------------------
 
     @property
@@ -182,34 +216,43 @@ class Installer:
                 old.unlink(missing_ok=True)
 
     def _record_file(self, file: Path) -> Path:
-        name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
+        is_users = file == Path(os.path.realpath(_user_settings(self.environ)))
+        name = "user-settings" if is_users else hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
         return Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
 
     def _record(self, file: Path) -> InstallRecord:
         """What is known of a file that an install changed: nothing but our entries where its record is damaged."""
         try:
             kept = json.loads(self._record_file(file).read_bytes())
-            return InstallRecord(kept["before"], str(kept["written"]), tuple(kept["folders"]))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            folders, whose = (tuple(kept.get(name, ())) for name in ("folders", "whose"))
+            return InstallRecord(kept["before"], str(kept.get("written", "")), folders, whose, kept.get("added", {}))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return InstallRecord(_EMPTY)
 
 
-def add_user_settings(environ: Mapping[str, str], added: Mapping[str, bool | str | Sequence[str]]) -> FileChange:
+# --- the user's own settings: of the texts that may be meant the first that reads as it should ------------------------
+
+
+def _user_settings(environ: Mapping[str, str]) -> Path:
+    return Path(startup.user_folder("config", environ), "config.toml")
+
+
+def add_user_settings(environ: Mapping[str, str], added: SettingValues) -> FileChange:
     """What adds keys (`sessions.tools`) to the user's own settings; raises RefusedError where it cannot be done."""
-    file, before = _read(Path(startup.user_folder("config", environ), "config.toml"))
+    file, before = _read(_user_settings(environ))
     text = _text(file, before)
     for name, value in added.items():
-        table, _, key = name.partition(".")
-        text = add_setting(text, table, key, value)
+        text = add_setting(text, name, value)
     (change,) = _check_files([FileChange(file, before, text.encode("utf-8") if added else before)])
     return change
 
 
-def add_setting(text: str, table: str, key: str, value: bool | str | Sequence[str]) -> str:
+def add_setting(text: str, name: str, value: bool | str | Sequence[str]) -> str:
     """A TOML text with `table.key` set, or with the items that its list lacks; another value there stays.
 
     Raises RefusedError where the file's form leaves no place for it.
     """
+    table, _, key = name.partition(".")
     tree = tomllib.loads(text)
     keys = tree.get(table, {})
     there = keys.get(key) if isinstance(keys, dict) else None
@@ -217,72 +260,19 @@ def add_setting(text: str, table: str, key: str, value: bool | str | Sequence[st
     wanted = value if isinstance(value, str | bool) else [*missing, *(there or ())]
     if there is not None and not missing:
         return text
-    for candidate in _candidates(text, table, key, wanted if there is None else missing, is_new=there is None):
-        try:
-            read = tomllib.loads(candidate)
-        except tomllib.TOMLDecodeError:
-            continue
-        if isinstance(keys, dict) and read == tree | {table: keys | {key: wanted}}:
-            return candidate
-    line = f"{key} = {_written(wanted)}"
-    raise RefusedError(f"`{table}.{key}` cannot be added to your settings.", f"Write `{line}` into [{table}] yourself.")
+    found = None
+    if isinstance(keys, dict):
+        candidates = _texts_with(text, table, key, wanted) if there is None else _longer(text, table, key, missing)
+        found = _first_that_reads(candidates, tree | {table: keys | {key: wanted}})
+    if found is None:
+        line = f"{key} = {_written(wanted)}"
+        raise RefusedError(f"`{name}` cannot be added to your settings.", f"Write `{line}` into [{table}] yourself.")
+    return found
 
 
-def note_user_settings(environ: Mapping[str, str], whose: str, added: Mapping[str, Any], before: bytes | None) -> None:
-    """Remember what an install, known as `whose`, has added to the user's own settings, as they were `before`."""
-    kept = _noted_settings(environ)
-    text = kept["before"] if kept["whose"] else _text(Path(), before) if before is not None else None
-    noted = {"before": text, "whose": [*kept["whose"], whose], "added": added | kept["added"]}
-    _write_private(_noted_file(environ), json.dumps(noted).encode("ascii"))
-
-
-def drop_user_settings(environ: Mapping[str, str], whose: str, agent: str) -> FileChange | None:
-    """What takes out again what an install added to the user's own settings; None where it added nothing.
-
-    What does not depend on one agent goes with the last of them.
-    """
-    kept = _noted_settings(environ)
-    if whose not in kept["whose"]:
-        return None
-    file, before = _read(Path(startup.user_folder("config", environ), "config.toml"))
-    text = _drop_setting(_text(file, before), "sessions", "tools", [agent])
-    others = [one for one in kept["whose"] if one != whose]
-    for name, value in kept["added"].items() if not others else ():
-        table, _, key = name.partition(".")
-        text = _drop_setting(text, table, key, value)
-    if not others and _lines(text) == _lines(kept["before"] or ""):  # else somebody has written there since
-        text = kept["before"]
-    after = None if text is None else text.encode("utf-8")
-    (change,) = _check_files([FileChange(file, before, after)])
-    return change
-
-
-def forget_user_settings(environ: Mapping[str, str], whose: str) -> None:
-    """Forget what was remembered of an install whose settings are taken out."""
-    kept = _noted_settings(environ)
-    kept["whose"] = [one for one in kept["whose"] if one != whose]
-    _write_private(_noted_file(environ), json.dumps(kept).encode("ascii"))
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.strip()]
-
-
-def _noted_file(environ: Mapping[str, str]) -> Path:
-    return Path(startup.user_folder("data", environ)) / "installed" / "user-settings.json"
-
-
-def _noted_settings(environ: Mapping[str, str]) -> dict[str, Any]:
-    """What installs have added to the user's settings: nothing where that is not known."""
-    with contextlib.suppress(OSError, ValueError, RecursionError, TypeError):
-        found = json.loads(_noted_file(environ).read_bytes())
-        if found.keys() == {"before", "whose", "added"} and found["whose"]:
-            return dict(found)
-    return {"before": None, "whose": [], "added": {}}
-
-
-def _drop_setting(text: str, table: str, key: str, value: Any) -> str:  # noqa: ANN401
+def _drop_setting(text: str, name: str, value: Any) -> str:  # noqa: ANN401
     """A TOML text without `table.key`, or without these items of its list; unchanged where another value stands."""
+    table, _, key = name.partition(".")
     tree: dict[str, Any] = {}
     with contextlib.suppress(tomllib.TOMLDecodeError):
         tree = tomllib.loads(text)
@@ -291,13 +281,38 @@ def _drop_setting(text: str, table: str, key: str, value: Any) -> str:  # noqa: 
     rest = [item for item in there if item not in value] if isinstance(there, list) and isinstance(value, list) else []
     if not isinstance(keys, dict) or there is None or not (rest or there == value):
         return text
-    left = {name: each for name, each in keys.items() if name != key} | ({key: rest} if rest else {})
-    wanted = {name: each for name, each in tree.items() if name != table}
-    for candidate in _texts_without(text, table, key, value, is_item=bool(rest)):
+    left = {other: each for other, each in keys.items() if other != key} | ({key: rest} if rest else {})
+    others = {other: each for other, each in tree.items() if other != table}
+    candidates = _texts_without(text, table, key, value, is_item=bool(rest))
+    found = _first_that_reads(candidates, others | {table: left}, *([] if left else [others]))
+    return text if found is None else found
+
+
+def _first_that_reads(candidates: Iterable[str], *wanted: dict[str, Any]) -> str | None:
+    for candidate in candidates:
         with contextlib.suppress(tomllib.TOMLDecodeError):
-            if tomllib.loads(candidate) in [wanted | {table: left}, *([] if left else [wanted])]:
+            if tomllib.loads(candidate) in wanted:
                 return candidate
-    return text
+    return None
+
+
+def _longer(text: str, table: str, key: str, items: Sequence[str]) -> Iterator[str]:
+    """The text with items before those of a list, wherever that may be."""
+    for start in re.finditer(rf"^[ \t]*(?:{table}\.)?{key}[ \t]*=[ \t]*\[", text, re.MULTILINE):
+        for gap in ("", ", "):
+            yield f"{text[: start.end()]}{_written(items)[1:-1]}{gap}{text[start.end() :]}"
+
+
+def _texts_with(text: str, table: str, key: str, value: Any) -> Iterator[str]:  # noqa: ANN401
+    """The text with a line more, below a head, at the end or at the beginning."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    line = f"{key} = {_written(value)}{end}"
+    for header in re.finditer(rf"^[ \t]*\[[ \t]*{table}[ \t]*\][^\r\n]*(?:\r?\n|\Z)", text, re.MULTILINE):
+        head = header[0] if header[0].endswith("\n") else f"{header[0]}{end}"
+        yield f"{text[: header.start()]}{head}{line}{text[header.end() :]}"
+    gap = end if text.strip() else ""
+    yield f"{text}{'' if text.endswith(end) or not text else end}{gap}[{table}]{end}{line}"
+    yield f"{table}.{line}{text}"
 
 
 def _texts_without(text: str, table: str, key: str, value: Any, is_item: bool) -> Iterator[str]:  # noqa: ANN401
@@ -313,28 +328,16 @@ def _texts_without(text: str, table: str, key: str, value: Any, is_item: bool) -
         yield rest
 
 
-def _candidates(text: str, table: str, key: str, value: Any, is_new: bool) -> Iterator[str]:  # noqa: ANN401
-    """The text with the value in each place where it may belong: what it then means decides."""
-    end = "\r\n" if "\r\n" in text else "\n"
-    if not is_new:
-        for list_start in re.finditer(rf"^[ \t]*(?:{table}\.)?{key}[ \t]*=[ \t]*\[", text, re.MULTILINE):
-            at = list_start.end()
-            items = _written(value)[1:-1]
-            yield f"{text[:at]}{items}{text[at:]}"
-            yield f"{text[:at]}{items}, {text[at:]}"
-        return
-    line = f"{key} = {_written(value)}{end}"
-    for header in re.finditer(rf"^[ \t]*\[[ \t]*{table}[ \t]*\][^\r\n]*(?:\r?\n|\Z)", text, re.MULTILINE):
-        head = header[0] if header[0].endswith("\n") else f"{header[0]}{end}"
-        yield f"{text[: header.start()]}{head}{line}{text[header.end() :]}"
-    gap = end if text.strip() else ""
-    yield f"{text}{'' if text.endswith(end) or not text else end}{gap}[{table}]{end}{line}"
-    yield f"{table}.{line}{text}"
-
-
 def _written(value: Any) -> str:  # noqa: ANN401
     """A text, a flag or a list of texts as TOML, which writes them as JSON does."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
+
+
+# --- what is installed -----------------------------------------------------------------------------------------------
 
 
 def find_commands(target: InstallTarget) -> list[Sequence[str]]:
