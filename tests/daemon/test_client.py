@@ -105,28 +105,6 @@ def test_no_socket(path: Path, short_folder: Path) -> None:
             connect(missing)
 
 
-FOREIGN_DAEMON = """
-import os, socket, sys
-it = socket.socket(socket.AF_UNIX)
-it.bind(sys.argv[1])
-os.setgroups([]); os.setgid(65534); os.setuid(65534)
-it.listen()
-print("ready", flush=True)
-peer, _ = it.accept()
-print("was told", peer.recv(1000), flush=True)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root can become another user")
-def test_another_users_process_behind_our_own_socket_is_told_nothing(path: Path) -> None:
-    command = [sys.executable, "-c", FOREIGN_DAEMON, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as foreign:
-        assert foreign.stdout and foreign.stdout.readline() == b"ready\n"
-        with pytest.raises(NotRunningError):
-            connect(path)
-        assert foreign.stdout.readline() == b"was told b''\n"
-
-
 def test_a_stopped_daemon_is_given_up_and_does_nothing_on_waking(path: Path) -> None:
     with process(path) as daemon:
         with connect(path) as client:

@@ -2,9 +2,7 @@
 
 import json
 import logging
-import os
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -237,35 +235,6 @@ def test_closing_waits_for_the_request_in_hand(path: Path) -> None:
         assert raw.answer() is None  # what was not begun is not done
         until(lambda: server.connections == 0)
     assert server.asked == ["hold"]
-
-
-STRANGER = """
-import os, socket, sys
-os.setgroups([]); os.setgid(65534); os.setuid(65534)
-it = socket.socket(socket.AF_UNIX)
-it.settimeout(30)
-it.connect(sys.argv[1])
-try:
-    it.sendall(sys.argv[2].encode() + b"\\n")
-    print("answered", it.recv(1000))
-except ConnectionError:
-    print("answered", b"")
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root can become another user")
-def test_another_user_is_cut_off_without_an_answer(short_folder: Path) -> None:
-    # Everybody may enter these folders and open the socket: what refuses is the look at who is there.
-    short_folder.chmod(0o755)
-    with served(short_folder / "r" / "x.sock") as server:
-        server.path.parent.chmod(0o755)
-        server.path.chmod(0o666)
-        command = [sys.executable, "-c", STRANGER, str(server.path), request("echo").decode()]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
-        assert (done.stdout, done.stderr) == ("answered b''\n", "")
-        assert server.asked == []
-        with Raw(server.path) as raw:
-            assert raw.ask(request("echo"))["id"] == 1
 
 
 def loopback(path: Path, first_line: bytes) -> Any:

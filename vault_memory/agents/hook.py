@@ -14,12 +14,14 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vault_memory import startup
 from vault_memory.agents import hook_events
 from vault_memory.agents.hook_events import AGENTS, HookEvent
+from vault_memory.errors import VaultMemoryError
 from vault_memory.integrations import hook_log
 from vault_memory.integrations.hook_log import Call
 from vault_memory.vault import safe_files
@@ -206,8 +208,8 @@ class HookRun:
             self._done.set()
 
     def _answer(self) -> None:
-        agent = AGENTS.get(self.call.agent)
-        if agent is None or self.call.event not in agent.events:
+        call, agent = self.call, AGENTS.get(self.call.agent)
+        if agent is None or call.event not in agent.events:
             known = agent.events if agent else AGENTS
             self.log.write(f"That {'event' if agent else 'agent'} is not known. Known are: {', '.join(known)}.")
             return
@@ -215,11 +217,11 @@ class HookRun:
         given = hook_events.parse_input(data[:MAX_INPUT_BYTES])
         if given is None:
             self.log.write("Its input is no JSON object." if data.strip() else "It had no input.")
-        event = agent.read(self.call.event, given or {})
-        session = ShownSession(self.call.agent, event.session, self.environ, self.call.vault)
+        event = self.event = agent.read(call.event, given or {})
+        session = self.session = ShownSession(call.agent, event.session, self.environ, call.vault)
         self.doing = "its session's file was read or written"
-        self._update_session(event, session)
-        if (reminder := agent.remind(self.call.event, given or {})) and self._is_worth_storing(event, session):
+        self._update_session()
+        if (reminder := agent.remind(call.event, given or {})) and self._is_worth_storing():
             session.note(REMINDED)
             self.output = reminder.encode("ascii")
         requests = _requests(event, session)
@@ -227,25 +229,42 @@ class HookRun:
             if event.what == hook_events.ASKED and given is not None:
                 self.log.write("The prompt names nothing to look for.")
             return
-        document = self._context(event, requests, agent.longest_context)
+        document = self._context(requests, agent.longest_context)
         keys = [each["key"] for each in document["shown"]]
-        self.output = agent.answer(self.call.event, document["text"]).encode("ascii")
+        self.output = agent.answer(call.event, document["text"]).encode("ascii")
         if event.what == hook_events.ASKED:
             # What the notes have nothing to do with would after a compaction stand in the way of what they do.
             session.note(TURN, keys, document["about"])
         elif event.what != hook_events.SUMMED_UP:
             session.note(BESIDE, keys)
 
-    def _update_session(self, event: HookEvent, session: ShownSession) -> None:
+    @property
+    def folder(self) -> Path:
+        """Where the agent works."""
+        named = self.event.folder
+        return Path(named) if os.path.isabs(named) and "\0" not in named else Path.cwd()
+
+    @cached_property
+    def config(self) -> "Config":
+        """The settings, which say how long all may take; raises VaultMemoryError where there is no vault."""
+        from vault_memory.config import load
+
+        self.doing = "the settings were read"
+        config = load(self.call.vault or None, self.environ, self.folder)
+        self.seconds = config.hooks_seconds
+        return config
+
+    def _update_session(self) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not occur in it any more."""
         from vault_memory.sessions.ledger import mark, mark_ended
 
+        event, session = self.event, self.session
         if event.what in _MARKED and event.session:
             mark(self.environ)
         if event.what == hook_events.ENDED and event.session:
             mark_ended(self.environ, self.call.agent, event.session)
         if event.what in _NOTED and event.session:
-            self._note_session(_NOTED[event.what], event)
+            self._note_session(_NOTED[event.what])
         if event.what in (hook_events.STARTED, hook_events.COMPACTING, hook_events.COMPACTED):
             session.note(CLEARED)
         if event.what == hook_events.SUMMED_UP:
@@ -259,52 +278,41 @@ class HookRun:
         if event.what == hook_events.GONE:
             session.delete()
 
-    def _note_session(self, what: str, event: HookEvent) -> None:
+    def _note_session(self, what: str) -> None:
         """Have the vault's journal tell what became of a session."""
-        from vault_memory.config import load
-        from vault_memory.errors import VaultMemoryError
         from vault_memory.store import journal
 
         with contextlib.suppress(VaultMemoryError):  # no vault that could be written to
-            config = load(self.call.vault or None, self.environ, _folder(event))
-            if config.journal:
-                session = f"sessions/{self.call.agent}/{event.session}"
-                journal.note_session(config.vault, what, session, datetime.now(UTC))
+            if self.config.journal:
+                session = f"sessions/{self.call.agent}/{self.event.session}"
+                journal.note_session(self.config.vault, what, session, datetime.now(UTC))
 
-    def _is_worth_storing(self, event: HookEvent, session: ShownSession) -> bool:
+    def _is_worth_storing(self) -> bool:
         """Whether a session's user said something that memory should know, and nothing was stored; asked but once."""
-        from vault_memory.config import load
-        from vault_memory.errors import VaultMemoryError
-
-        if not session.file or session.is_reminded():
-            return False
-        self.doing = "the settings were read"
         try:
-            config = load(self.call.vault or None, self.environ, _folder(event))
+            if not (self.session.file and self.config.capture_remind) or self.session.is_reminded():
+                return False
         except VaultMemoryError:  # whoever asks something is told
             return False
-        self.seconds = config.hooks_seconds
-        if not config.capture_remind:
-            return False
-        lines = _transcript_end(event.transcript)
-        if not event.said and hook_events.has_stored(lines):
-            session.note(REMINDED)
+        lines = _transcript_end(self.event.transcript)
+        if not self.event.said and hook_events.has_stored(lines):
+            self.session.note(REMINDED)
             return False
         from vault_memory.capture.scores import GATE
+        from vault_memory.capture.statements import is_statable, split_sentences
+        from vault_memory.sessions.transcript import clean_message
 
         self.doing = "it was weighed what was said"
-        weighed = (
-            self._ask(config, "gating_scalar", {"text": sentence})["G"]
-            for sentence in _stated(event.said or _typed(lines))
-        )
-        return any(gate >= GATE for gate in weighed)
+        said = self.event.said or _typed(lines)
+        sentences = [each for text in said for each in split_sentences(clean_message(text)) if is_statable(each)]
+        return any(self._ask("gating_scalar", {"text": each})["G"] >= GATE for each in sentences[-GATED_SENTENCES:])
 
-    def _ask(self, config: "Config", method: str, params: Params) -> Document:
+    def _ask(self, method: str, params: Params) -> Document:
         """What the vault's daemon answers in half of the time left, else this process, without any model."""
         from vault_memory.daemon import client
 
         left = self.begun + self.seconds - time.monotonic()
-        document = client.ask(config.vault, method, params, max(left / 2, 0.05))
+        document = client.ask(self.config.vault, method, params, max(left / 2, 0.05))
         if document is not None:
             return document
         from dataclasses import replace
@@ -313,41 +321,36 @@ class HookRun:
         from vault_memory.federation import Federation
 
         # The client of a model takes longer to import than all the rest.
-        memory = Federation(replace(config, embedding_provider="builtin", rerank_provider="off"))
+        memory = Federation(replace(self.config, embedding_provider="builtin", rerank_provider="off"))
         return methods.call(method, memory, params)
 
     # --- what is put before the model ----------------------------------------------------------------------------
 
-    def _context(self, event: HookEvent, requests: Sequence[Params], longest: int) -> Document:
+    def _context(self, requests: Sequence[Params], longest: int) -> Document:
         """The `context@1` document of the first of these that the notes have to do with, and what it is `about`."""
-        from vault_memory.config import load
         from vault_memory.sessions.projects import Asker, open_scopes
 
-        self.doing = "the settings were read"
-        folder = _folder(event)
-        config = load(self.call.vault or None, self.environ, folder)
-        self.seconds = config.hooks_seconds
-        scopes = open_scopes(Asker(self.call.agent, folder), config, self.environ)
+        scopes = open_scopes(Asker(self.call.agent, self.folder), self.config, self.environ)
         project = [scope for scope in scopes if scope.startswith("project:")][:1]
         self.doing = "the vault and its index were read (is another process at work on them?)"
         for params in requests:
-            document = self._bundle_within(longest, config, params | {"scope": list(scopes), "project": project})
+            document = self._bundle_within(longest, params | {"scope": list(scopes), "project": project})
             if document["text"] or document["has_footing"]:
                 break
         if not document["text"]:
             self.log.write(_explain_silence(document))
         return document | {"about": params["prompt"] if document["has_footing"] else ""}
 
-    def _bundle_within(self, longest: int, config: "Config", params: Params) -> Document:
+    def _bundle_within(self, longest: int, params: Params) -> Document:
         """The bundle, asked for with less as long as it is longer than the agent takes (in UTF-16 units)."""
-        budget, size = config.hooks_budget, longest + 1
+        budget, size = self.config.hooks_budget, longest + 1
         while size > longest:
-            document = self._ask(config, "context", params | {"budget": budget})
+            document = self._ask("context", params | {"budget": budget})
             size = len(document["text"].encode("utf-16-le")) // 2
             budget = max(1, int(budget * longest / max(size, 1) * 0.95))
         is_fresh = document["index"] is not None and document["index"]["fresh"]
         if not is_fresh or any(each["what"] == startup.STALE_SOURCE for each in document["degraded"]):
-            _build(config.vault, self.environ)
+            _build(self.config.vault, self.environ)
         return document
 
 
@@ -385,19 +388,6 @@ def _typed(lines: Iterable[bytes]) -> Iterator[str]:
 
     said = (message for message in map(read_claude_code, lines) if message and message.speaker == SPEAKERS["user"])
     return (message.text for message in said)
-
-
-def _stated(said: Iterable[str]) -> list[str]:
-    """The last sentences of a session's user that may state something lasting."""
-    from vault_memory.capture.statements import is_statable, split_sentences
-    from vault_memory.sessions.transcript import clean_message
-
-    sentences = [each for text in said for each in split_sentences(clean_message(text))]
-    return [each for each in sentences if is_statable(each)][-GATED_SENTENCES:]
-
-
-def _folder(event: HookEvent) -> Path:
-    return Path(event.folder) if os.path.isabs(event.folder) and "\0" not in event.folder else Path.cwd()
 
 
 def _keys(answers: Iterable[str]) -> set[str]:

@@ -77,9 +77,6 @@ def connect(path: StrPath, wait_seconds: float = 0.2) -> "Client":
             connection.settimeout(wait_seconds)
             # A Unix socket's backlog that is full, and a file left by a daemon that was killed, are told at once.
             connection.connect(os.fspath(path))
-            # Another could have put a socket in the file's place since `is_own` looked.
-            if not is_same_user(connection):
-                raise PermissionError(os.fspath(path))
         except OSError:
             connection.close()
             raise
@@ -287,22 +284,3 @@ def _is_private(folder: os.stat_result, bits: int) -> bool:
 def is_loopback(path: StrPath) -> bool:
     """Whether an address is a file with a port and a token."""
     return os.fspath(path).endswith(LOOPBACK)
-
-
-def is_same_user(peer: "socket.socket") -> bool:
-    """Whether the process at the other end of a Unix socket is this user's, as far as the system tells.
-
-    Linux says it by SO_PEERCRED (struct ucred), macOS and BSD by LOCAL_PEERCRED (xucred).
-    """
-    import socket
-    import struct
-
-    ways = ((socket.SOL_SOCKET, "SO_PEERCRED", 12, "=iII"), (0, "LOCAL_PEERCRED", 76, "=II"))
-    for level, option, size, form in ways:
-        if hasattr(socket, option):
-            try:
-                data = peer.getsockopt(level, getattr(socket, option), size)
-                return bool(struct.unpack_from(form, data)[1] == _UID)
-            except (OSError, struct.error):
-                return False  # a system that could tell and does not: nobody we know
-    return True

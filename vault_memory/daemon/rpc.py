@@ -1,8 +1,8 @@
 """JSON-RPC 2.0 over a socket: listening, framing, limits. What the methods do is its handler's business.
 
 One message a line, UTF-8, answers in ASCII. Each connection has a thread, and its messages are answered in order.
-Whatever a client sends, the server lives: a bad message gets an error answer, a client that sends too long a line, or
-is another user's, is cut off. Nothing wakes up while nobody asks.
+Whatever a client sends, the server lives: a bad message gets an error answer, who sends too long a line is cut off. No
+other user enters the folder of the socket. Nothing wakes up while nobody asks.
 """
 
 import contextlib
@@ -130,9 +130,6 @@ class Server:
         """Answer line after line; an unfinished one at the end is never a message."""
         with connection.makefile("rb") as lines:
             if self._token and not hmac.compare_digest(lines.readline(100).strip(), self._token):
-                return
-            if not self._token and not client.is_same_user(connection):
-                log.warning("A connection of another user was refused.")
                 return
             while (line := lines.readline(client.LONGEST_REQUEST_BYTES + 1)).endswith(b"\n"):
                 if not self._note(connection, True):

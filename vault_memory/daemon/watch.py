@@ -292,19 +292,15 @@ class Watcher(events.FileSystemEventHandler):
     def _find_trouble(self) -> Trouble | None:
         """Why not every change is told of, by the kinds of file systems and the watches that the kernel counts."""
         silent = locations.silent_mounts(self._root)
-        readable, unreadable = _folders(self._root)
-        self._circumstances = (silent, readable, unreadable, *map(_read_number, (WATCHES, INSTANCES)))
+        readable, watches = _count_folders(self._root), _watches()
+        self._circumstances = (silent, readable, *map(_read_number, (WATCHES, INSTANCES)))
         if silent:
             return Trouble(
                 f"{silent[0].folder} is on a file system ({silent[0].kind}) that does not tell of every change"
             )
-        watches = _watches()
         if watches is not None and watches < readable:
             what = f"only {watches:,} of {readable:,} folders are watched: the system's limit is reached"
             return Trouble(what, _raise(WATCHES))
-        if watches is not None and unreadable:
-            more = f" (and {len(unreadable) - 1} more)" if unreadable[1:] else ""
-            return Trouble(f"{unreadable[0]}{more} cannot be watched", "Make it readable, or move it out of the vault.")
         return None
 
     def _notice_overflow(self, record: logging.LogRecord) -> bool:
@@ -364,20 +360,14 @@ def _watches() -> int | None:
     return count
 
 
-def _folders(root: Path) -> tuple[int, list[str]]:
-    """How many folders can be read, hidden ones too, for all of them are watched; and those that cannot."""
-    readable, unreadable, waiting = 0, [], [str(root)]
+def _count_folders(root: Path) -> int:
+    """How many folders can be read, hidden ones too, for all of them are watched."""
+    count, waiting = 0, [str(root)]
     while waiting:
-        folder = waiting.pop()
-        try:
-            with os.scandir(folder) as entries:
-                waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-            readable += 1
-        except FileNotFoundError:
-            continue
-        except OSError:
-            unreadable.append(folder)
-    return readable, unreadable
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+            count += 1
+    return count
 
 
 def _read_number(file: str) -> int | None:
