@@ -18,10 +18,10 @@ from vault_memory.errors import IndexUnusableError
 from vault_memory.markdown.entities import slug
 from vault_memory.markdown.links import find_headings
 from vault_memory.markdown.note import ASIDE, Heading
-from vault_memory.search.decay import importance_of
+from vault_memory.search.decay import Life, Trace, importance_of, life
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
-from vault_memory.store import note_queries
+from vault_memory.store import journal, note_queries
 from vault_memory.store.embedding_rows import Space, all_spaces, load_vector_functions
 from vault_memory.store.search_queries import (
     SCATTER,
@@ -32,7 +32,7 @@ from vault_memory.store.search_queries import (
     Search,
     TermCounts,
 )
-from vault_memory.store.view import Candidate, NoteInfo, State, Totals, View
+from vault_memory.store.view import FACTS, Candidate, NoteInfo, State, Totals, View
 from vault_memory.text.calendar_days import Span, plus
 from vault_memory.text.terms import match_terms, quoted
 
@@ -436,6 +436,23 @@ class Finder:
             for at, end in find_headings(headings, heading):
                 return self.search.in_sections(note.id, at + 1, end)
         return []
+
+    def lives(self, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
+        """How the facts and the lines of dated notes among these passages stand on a day; nothing else ages."""
+        notes, now = self.search.notes({p.note_id for p in passages.values()}), today.toordinal()
+        days = {note.id: date.fromisoformat(note.day).toordinal() if note.day else None for note in notes.values()}
+        facts = [i for i, p in passages.items() if p.kind in FACTS]
+        dated = [i for i, p in passages.items() if p.kind in ("note", "session") and days[p.note_id]]
+        keys = ((i, journal.passage_key(passages[i].text)) for i in (*facts, *dated))
+        used = journal.days_of_use(self.store, keys, now)
+        traces = {i: Trace(days[passages[i].note_id], used.get(i, ())) for i in (*dated, *facts)}
+        known = note_queries.told_facts(self.store, facts, today)
+        for i in facts:
+            confidence, importance, decided, told_days = known.get(i, (None, None, False, 1))
+            if importance is None:
+                importance = importance_of(passages[i].kind, decided, told_days)
+            traces[i] = traces[i]._replace(importance=importance, confidence=1.0 if confidence is None else confidence)
+        return {i: life(trace, now, passages[i].kind in FACTS) for i, trace in traces.items()}
 
     # --- time --------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ obsolete: nothing here deletes, and SWAY moves near ties only.
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 HALF_LIFE_DAYS, STRETCH = 30.0, 1.5
@@ -71,7 +70,6 @@ def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
     return min(IMPORTANCE.get(kind, 0.5) + DECIDED * decided + REPEATED * (told_days >= REPEATED_DAYS), 1.0)
 
 
-@lru_cache(maxsize=8192)  # lines of one day that nobody used stand alike, and are most of what is found
 def life(trace: Trace, today: int, is_fact: bool = True) -> Life:
     """How a memory stands on day `today`; uses after that day do not count."""
     trace = trace._replace(uses=tuple(day for day in trace.uses if day <= today))

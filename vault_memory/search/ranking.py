@@ -8,9 +8,7 @@ learning from the best of a first round RM3 (Lavrenko & Croft 2001), for notes B
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import nsmallest
 from itertools import chain
 from operator import add, itemgetter, mul
@@ -20,9 +18,8 @@ from vault_memory.markdown import replaced_claims
 from vault_memory.markdown.note import ASIDE, speaker
 from vault_memory.search import decay
 from vault_memory.search.candidates import Candidates, Finder, inverse_frequency, neighbours
-from vault_memory.search.decay import Life, Trace
+from vault_memory.search.decay import Life
 from vault_memory.search.successors import BEST_LINES, Successor, leading_facts, superseded
-from vault_memory.store import journal, note_queries
 from vault_memory.store.vectors import combine
 from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
 from vault_memory.text.calendar_days import CALENDAR_WORDS
@@ -55,9 +52,6 @@ COMPARED_NOTES, LIKE_NOTES, LIKE_TERMS = 50, 3, 20
 
 AGED = 100
 """So many of the best have their age looked up, or as many as are asked for: it only parts what is nearly alike."""
-
-REMEMBERED_TEXTS = 1 << 13
-"""Of so many texts, those of thirty questions, it is remembered how they are written (some 600 bytes each)."""
 
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
@@ -130,20 +124,18 @@ class Scorer:
 
     def __init__(self, found: Candidates) -> None:
         self._found = found
-        self._ids, passages = list(found.passages), list(found.passages.values())
-        self._notes = [passage.note_id for passage in passages]
+        self._ids, self._passages = list(found.passages), list(found.passages.values())
+        self._notes = [passage.note_id for passage in self._passages]
+        self._shapes = [shape(passage.text) for passage in self._passages]
         self._lexical = over_best(found.lexical)
-        self._sections = {i: (p.section, p.note_id) for i, p in found.passages.items()}
-        self._reached: dict[int, list[tuple[int, float]]] = {}
+        self._short = 1 / max(len(found.rarity), 1) ** 3
         self._telling: dict[tuple[str, int], float] = {}
         """How much a term tells in a text that stands in many notes, against where it tells most; elsewhere 1."""
         for term, hits in found.hits.items():
             told = {i: 1 - UNTOLD * found.repeats[i] for i in hits if i in found.repeats}
             most = max(told.values(), default=1.0) if len(told) == len(hits) else 1.0
             self._telling |= {(term, i): share / most for i, share in told.items()}
-        self._coverage = self._covered(found.rarity)
-        self._short = 1 / max(len(found.rarity), 1) ** 3
-        self._shapes = [shape(passage.text) for passage in passages]
+        self._coverage = self._covered()
         average = max(found.totals.words / max(found.totals.notes, 1), 1.0)
         self._norms = {n: K1 * (1 - B + B * note.words / average) for n, note in found.notes.items()}
         self._asked = dict.fromkeys(found.notes, 0.0)
@@ -154,23 +146,25 @@ class Scorer:
                 counts[found.passages[passage_id].note_id] += count * self._telling.get((term, passage_id), 1.0)
             for note, times in counts.items():
                 self._asked[note] += weight * times * (K1 + 1) / (times + self._norms[note])
-        stems: dict[int, list[str]] = {note: [] for note in found.notes}
-        for passage_id, each in found.stems.items():
-            stems[found.passages[passage_id].note_id] += each
-        self._counts = {note: Counter(each) for note, each in stems.items()}
+        self._counts: dict[int, Counter[str]] = {note: Counter() for note in found.notes}
         """How often each stem stands in each note's candidate passages."""
+        for passage_id, stems in found.stems.items():
+            self._counts[found.passages[passage_id].note_id].update(stems)
         self._features: Mapping[str, Sequence[float]] = {}
         self._shares: list[float] = []
         """How much of each passage's score its note decides."""
+        for note, written in zip(self._notes, self._shapes, strict=True):
+            most_tokens = NOTE_TOKENS_LIST if written.is_item else NOTE_TOKENS_PROSE
+            self._shares.append(NOTE_SHARE * min(1.0, most_tokens / max(found.notes[note].tokens, 1)))
         self._lent_to: dict[int, float] = {}
 
     def best_passages(self) -> list[int]:
         """The passages to learn a direction from: the best by words and meaning alone."""
         cosine, notes = self._found.cosine, over_best(self._asked)
         scores = {
-            i: (self._lexical.get(i, 0.0) + 2 * self._coverage.get(i, 0.0)) + 2 * cosine.get(i, 0.0)
-            + notes[passage.note_id] - 2 * (passage.section < 0)
-            for i, passage in self._found.passages.items()
+            p.id: (self._lexical.get(p.id, 0.0) + 2 * self._coverage.get(p.id, 0.0)) + 2 * cosine.get(p.id, 0.0)
+            + notes[p.note_id] - 2 * (p.section < 0)
+            for p in self._passages
         }  # fmt: skip
         return nsmallest(FEEDBACK_PASSAGES, self._ids, key=lambda i: -scores[i])
 
@@ -186,49 +180,68 @@ class Scorer:
         `rarity` is the inverse document frequency of those stems of `near_stems` that tell something, `feedback` each
         candidate's cosine to where the best passages of the first round point.
         """
-        self._features = self._columns(rarity, feedback)
-        # A question of nothing but a time has no meaning.
-        if self._found.query.request.mode == "semantic" and self._found.cosine:
-            self._features = {"semantic": _column(self._found.cosine, self._ids)}
-        if self._found.only_time and not self._found.query.window:
-            self._features = {"date": _column(self._found.days, self._ids)}
+        found = self._found
+        if found.only_time and not found.query.window:
+            self._features = {"date": _column(found.days, self._ids)}
+        elif found.query.request.mode == "semantic" and found.cosine:
+            self._features = {"semantic": _column(found.cosine, self._ids)}
+        else:
+            self._features = self._columns(rarity, feedback)
         totals = [0.0] * len(self._ids)
         for name, column in self._features.items():
             totals = list(map(add, totals, map(WEIGHTS[name].__mul__, column)))  # half the time of a loop
         scores = dict(zip(self._ids, totals, strict=True))
         # A heading above the best passage of its section changes places with it: the heading holds the word, what
         # stands below it answers.
-        passages = self._found.passages
-        headings = {(p.note_id, -p.section): i for i, p in sorted(passages.items()) if p.section < 0}
-        best: dict[tuple[int, int], int] = {}
-        for here, passage in passages.items():
-            place = (passage.note_id, passage.section)
-            if place in headings and not shape(passage.text).only_points:
-                best[place] = max(best.get(place, here), here, key=lambda i: (scores[i], -i))
-        for place, below in best.items():
-            heading = headings[place]
-            if scores[heading] > scores[below]:
-                self._lent_to |= {below: scores[heading] - scores[below], heading: scores[below] - scores[heading]}
-        lent = {i: score + self._lent_to.get(i, 0.0) for i, score in scores.items()}
-        return dict(sorted(lent.items(), key=lambda pair: -pair[1]))
+        headings = {(p.note_id, -p.section): p.id for p in sorted(self._passages) if p.section < 0}
+        best: dict[int, int] = {}
+        for passage, written in zip(self._passages, self._shapes, strict=True):
+            heading = headings.get((passage.note_id, passage.section))
+            if heading is not None and not written.only_points:
+                best[heading] = max(best.get(heading, passage.id), passage.id, key=lambda i: (scores[i], -i))
+        for heading, below in best.items():
+            if (lent := scores[heading] - scores[below]) > 0:
+                self._lent_to |= {below: lent, heading: -lent}
+        lifted = {i: score + self._lent_to.get(i, 0.0) for i, score in scores.items()}
+        return dict(sorted(lifted.items(), key=lambda pair: -pair[1]))
 
     def features(self, passage_id: int) -> dict[str, float]:
         """The features of one candidate that are not 0 for all, after `score`."""
         row = self._ids.index(passage_id)
         return {name: float(column[row]) for name, column in self._features.items()}
 
+    def explain(self, passage_id: int) -> dict[str, Any]:
+        """Why a passage has its score, after `score`: raw score and rank in each lane, and what each feature added."""
+        found = self._found
+        if passage_id not in found.passages:  # it took the place of one that a lane found
+            return {"lanes": {}, "note_share": 0.0, "boosts": {}}
+        added = {name: WEIGHTS[name] * value for name, value in self.features(passage_id).items()}
+        added["section"] = self._lent_to.get(passage_id, 0.0)  # a heading changed places with what stands below it
+        lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.about, "temporal": found.days}
+        return {
+            "lanes": {
+                lane: {"score": round(own, 4), "rank": 1 + sum(score > own for score in scores.values())}
+                for lane, scores in lanes.items()
+                if (own := scores.get(passage_id))
+            },
+            "note_share": round(self._shares[self._ids.index(passage_id)], 3),
+            "boosts": {name: round(value, 4) for name, value in added.items() if value},
+        }
+
+    # --- the features of passages, a column each ---------------------------------------------------------------------
+
     def _columns(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[str, Sequence[float]]:
         """By feature, its value for every passage in order; without those that are 0 for all.
 
         A column at a time: at some 350 candidates that is a quarter of the work of one candidate after another.
         """
-        found, ids, query = self._found, self._ids, self._found.query
-        passages = list(found.passages.values())
+        found, ids, query, passages = self._found, self._ids, self._found.query, self._passages
+        title = _column(found.title, self._notes)
         # A word of the question may stand nowhere but in what is repeated.
         repeated = {i: UNTOLD * notes for i, notes in found.repeats.items()}
         for (_, i), telling in self._telling.items():
             repeated[i] = min(repeated[i], 1 - telling)
-        title = _column(found.title, self._notes)
+        best_covered = max(self._coverage.values(), default=0.0) or 1.0
         columns: dict[str, Sequence[float]] = {
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._speaks(),
@@ -238,18 +251,16 @@ class Scorer:
             "title": title,
             "titled": [self._short * score for score in title],
             "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
-            "fix": self._fixes(passages) if query.holds_error else (),
+            "fix": [
+                self._coverage.get(p.id, 0.0) / best_covered if FIX in p.text else 0.0 for p in passages
+            ] if query.holds_error else (),
             "order": _column(found.order, ids),
             "page": [p.kind == PAGE for p in passages],
             "repeated": _column(repeated, ids),
             **self._blended(rarity, feedback),
-            **self._wording(passages),
-        }
+            **self._wording(),
+        }  # fmt: skip
         return {name: columns[name] for name in WEIGHTS if any(columns[name])}
-
-    def _fixes(self, passages: Sequence[Candidate]) -> Sequence[float]:
-        best = max(self._coverage.values(), default=0.0) or 1.0
-        return [self._coverage.get(p.id, 0.0) / best if FIX in p.text else 0.0 for p in passages]
 
     def _blended(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[str, Sequence[float]]:
         """The features of a passage itself and those of its note: the more the note is one thought, the more it counts.
@@ -257,11 +268,8 @@ class Scorer:
         `map` and `zip` go as far as the shorter: where nothing is known of a feature, there is no column.
         """
         found, ids, notes = self._found, self._ids, self._notes
-        for note, shape in zip(notes, self._shapes, strict=True):
-            most_tokens = NOTE_TOKENS_LIST if shape.is_item else NOTE_TOKENS_PROSE
-            self._shares.append(NOTE_SHARE * min(1.0, most_tokens / max(found.notes[note].tokens, 1)))
         covered = _column(self._coverage, ids)
-        best_covered = dict(sorted(zip(notes, covered, strict=False), key=itemgetter(1)))  # the last of a note counts
+        best_covered = _best_of_each(zip(notes, covered, strict=False))
         scores, similar = self._score_notes(rarity)
         of_note = {
             "note": _column(scores, notes),
@@ -276,11 +284,21 @@ class Scorer:
             **{name: list(map(mul, self._shares, column)) for name, column in of_note.items()},
         }
 
-    def _wording(self, passages: Sequence[Candidate]) -> dict[str, Sequence[float]]:
+    def _own(self, values: Sequence[float]) -> Sequence[float]:
+        """Each value less what its note decides, and in a short note less how far it stays behind the best there.
+
+        The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
+        """
+        placed = zip(self._passages, values, strict=False)
+        best = _best_of_each((p.note_id, value) for p, value in placed if 0 <= p.section < ASIDE)
+        rows = zip(self._notes, values, self._shares, strict=False)
+        return [(1 - s) * value - CONTRAST * s * s * max(best.get(n, value) - value, 0.0) for n, value, s in rows]
+
+    def _wording(self) -> dict[str, Sequence[float]]:
         """What the question's words, as they were written, say of passages that the lexical lane found; who asks."""
-        query, sections, shapes = self._found.query, self._sections, self._shapes
-        form, phrase, quotes = ([0.0] * len(passages) for _ in range(3))
-        for row, passage in enumerate(passages):
+        query = self._found.query
+        form, phrase, quotes = ([0.0] * len(self._ids) for _ in range(3))
+        for row, passage in enumerate(self._passages):
             if passage.id not in self._lexical:
                 continue
             folded = passage.text.casefold()
@@ -289,58 +307,44 @@ class Scorer:
             phrase[row] = longest_run(query.spoken, folded)
             # What quotes the question asks it; what answers stands elsewhere. Code that does shows how to ask it.
             quotes[row] = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
-        rows = zip(passages, quotes, shapes, strict=True)
-        asks = {i: self._lexical.get(i, 0.0) for i, s in zip(self._ids, shapes, strict=True) if s.asks}
+        rows = list(zip(self._passages, quotes, self._shapes, strict=True))
+        asks = {(p.id + 1, p.note_id, p.section): self._lexical.get(p.id, 0.0) for p, _, s in rows if s.asks}
         return {
             "form": form,
             "phrase": phrase,
-            "reply": [asks.get(i - 1, 0.0) if sections.get(i - 1) == place else 0.0 for i, place in sections.items()],
-            "question": [quoted or s.ends_asking for s, quoted in zip(shapes, quotes, strict=True)],
+            "reply": [asks.get((p.id, p.note_id, p.section), 0.0) for p in self._passages],
+            "question": [quoted or s.ends_asking for _, quoted, s in rows],
             "aside": [p.section == ASIDE or s.only_points or (q and s.is_code) for p, q, s in rows],
         }
-
-    def _own(self, values: Sequence[float]) -> Sequence[float]:
-        """Each value less what its note decides, and in a short note less how far it stays behind the best there.
-
-        The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
-        """
-        placed = zip(self._notes, values, self._sections.values(), strict=False)
-        standing = ((note, value) for note, value, (section, _) in placed if 0 <= section < ASIDE)
-        best = dict(sorted(standing, key=itemgetter(1)))  # the last of a note counts
-        # No values, no column.
-        rows = zip(self._notes, values, self._shares, strict=False)
-        return [(1 - s) * value - CONTRAST * s * s * max(best.get(n, value) - value, 0.0) for n, value, s in rows]
 
     def _speaks(self) -> Sequence[float]:
         """1 for what the one speaker says whom the question names; with two of them named, nothing."""
         asked = {*self._found.query.words, *(name.casefold() for name in self._found.query.names)}
-        both = zip(self._shapes, self._found.passages.values(), strict=True) if asked else ()
-        said = ["" if p.kind == PAGE else s.speaker for s, p in both]  # nobody speaks on a page that begins with a name
+        # Nobody speaks on a page that begins with a name.
+        said = ["" if p.kind == PAGE else s.speaker for s, p in zip(self._shapes, self._passages, strict=True)]
         named = {name: asked.intersection(name.split()) for name in said}
         words = {word for name in named.values() for word in name}
         is_one = len(words) == 1 or sum(map(bool, named.values())) == 1
         return [bool(named[name]) for name in said] if is_one else ()
 
-    def _covered(self, terms: Mapping[str, float]) -> dict[int, float]:
-        """The share of these terms, by rarity, in each passage and, less, around it in its section."""
-        total = sum(terms.values()) or 1.0
-        covered: dict[int, float] = {}
-        for term, rarity in terms.items():
-            best: dict[int, float] = {}
-            for hit in self._found.hits.get(term, ()):
+    def _covered(self) -> Mapping[int, float]:
+        """The share of the question's terms, by rarity, in each passage and, less, around it in its section."""
+        found, total = self._found, sum(self._found.rarity.values()) or 1.0
+        covered: dict[int, float] = defaultdict(float)
+        around: dict[int, list[tuple[int, float]]] = {}
+        for term, rarity in found.rarity.items():
+            best = dict.fromkeys(found.above.get(term, ()), BELOW)
+            for hit in found.hits.get(term, ()):
                 telling = self._telling.get((term, hit), 1.0)
-                if hit not in self._reached:
-                    self._reached[hit] = neighbours(hit, self._found.passages)
-                for passage_id, weight in self._reached[hit]:
-                    weight *= telling
-                    if weight > best.get(passage_id, 0.0):
-                        best[passage_id] = weight
-            for passage_id in self._found.above.get(term, ()):
-                if best.get(passage_id, 0.0) < BELOW:
-                    best[passage_id] = BELOW
+                if hit not in around:
+                    around[hit] = neighbours(hit, found.passages)
+                for passage_id, reach in around[hit]:
+                    best[passage_id] = max(best.get(passage_id, 0.0), reach * telling)
             for passage_id, weight in best.items():
-                covered[passage_id] = covered.get(passage_id, 0.0) + weight * rarity / total
+                covered[passage_id] += weight * rarity / total
         return covered
+
+    # --- whole notes -------------------------------------------------------------------------------------------------
 
     def _best_notes(self, scores: Mapping[int, float], count: int) -> list[int]:
         """The best notes by words and meaning; ties keep the order of the notes."""
@@ -378,22 +382,6 @@ class Scorer:
         norm, most = self._norms[note], K1 + 1
         return {s: rarity[s] * c * most / (c + norm) for s, c in self._counts[note].items() if s in rarity}
 
-    def explain(self, passage_id: int) -> dict[str, Any]:
-        """Why a passage has its score, after `score`: raw score and rank in each lane, and what each feature added."""
-        found, row = self._found, self._ids.index(passage_id)
-        added = {name: WEIGHTS[name] * value for name, value in self.features(passage_id).items()}
-        added["section"] = self._lent_to.get(passage_id, 0.0)  # a heading changed places with what stands below it
-        lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.about, "temporal": found.days}
-        return {
-            "lanes": {
-                lane: {"score": round(own, 4), "rank": 1 + sum(score > own for score in scores.values())}
-                for lane, scores in lanes.items()
-                if (own := scores.get(passage_id))
-            },
-            "note_share": round(self._shares[row], 3),
-            "boosts": {name: round(value, 4) for name, value in added.items() if value},
-        }
-
 
 def longest_run(spoken: Sequence[str], text: str) -> float:
     """The longest run of at least three of the question's words that stands in a text, as a share of all its words."""
@@ -411,12 +399,14 @@ def _column(values: Mapping[int, float], keys: Sequence[int]) -> Sequence[float]
     return [values.get(key, 0.0) for key in keys] if values else ()
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _best_of_each(pairs: Iterable[tuple[int, float]]) -> dict[int, float]:
+    return dict(sorted(pairs, key=itemgetter(1)))  # the last of each counts
+
+
 def _written(text: str) -> str:
     return f" {' '.join(_PLAIN.findall(text))} "
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)  # the same passages are candidates again and again, in a process that stays
 def shape(text: str) -> Shape:
     """How a text is written."""
     is_code = _FENCE.match(text) is not None
@@ -425,7 +415,6 @@ def shape(text: str) -> Shape:
     return Shape(_LIST_ITEM.match(text) is not None, speaker(text), asks, text.endswith("?"), is_code, only_points)
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
 def tells_time(text: str) -> bool:
     """Whether a text holds a word of time or a year."""
     return not _TIME_WORDS.isdisjoint(_PLAIN.findall(text.casefold()))
@@ -468,14 +457,14 @@ class Ranking(NamedTuple):
     """What made the score of each."""
     lives: Mapping[int, Life] = {}
     """How old facts and dated lines are; of the best only."""
+    ages: Mapping[int, float] = {}
+    """What that takes off their scores."""
     successors: Mapping[int, Successor] = {}
     behind: Mapping[int, int] = {}
     """Which of them come right behind which, since they were superseded."""
     settling: frozenset[int] = frozenset()
     """What stands where it does for what others say, newer and leading facts: its own words need not be telling."""
     below_threshold: int = 0
-    repeats: int = 0
-    """How many lines of pages were left out for the lines that they cite (pack.py)."""
     notes: Mapping[int, NoteInfo] = {}
     origins: Mapping[int, str] = {}
     """Who those are from that no person wrote; this and `notes` are looked up once the order is settled."""
@@ -483,6 +472,8 @@ class Ranking(NamedTuple):
     def explain(self, passage_id: int) -> dict[str, Any]:
         """What made its score, what is known of its age, and how many it took the place of."""
         why = dict(self.steps(passage_id))
+        if passage_id in self.ages:
+            why["boosts"] = {**why["boosts"], "age": round(self.ages[passage_id], 4)}
         if life := self.lives.get(passage_id):
             why["life"] = {
                 "tier": life.tier, "age_days": life.age_days, "importance": round(life.importance, 3),
@@ -502,35 +493,28 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     behind = {} if found.days else {o: n.id for o, n in followed.items() if not _is_wanted(found, finder, o, n)}
     ranking = Ranking(found, passages, successors=followed, behind=behind)
     if request.preset != "tuned":
-        return by_preset(ranking._replace(lives=_lives(finder, passages, today)))
+        return by_preset(ranking._replace(lives=finder.lives(passages, today)))
     scorer = Scorer(found)
     scores = scorer.score(*feedback(scorer, found, finder))
-    alive = _lives(finder, {i: passages[i] for i in list(scores)[: max(AGED, request.wanted)]}, today)
+    lives = finder.lives({i: passages[i] for i in list(scores)[: max(AGED, request.wanted)]}, today)
     # Who asks for a time asks for what is old, or says himself that the newest is wanted.
-    ages = {} if found.days or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in alive.items()}
+    ages = {} if found.days or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in lives.items()}
     aged = {i: score + ages.get(i, 0.0) for i, score in scores.items()}
-    brought = finder.search.passages({new for old, new in behind.items() if new not in aged and old in alive})
+    brought = finder.search.passages({new for old, new in behind.items() if new not in aged and old in lives})
     least = min(aged.values(), default=0.0)
-    ranking = ranking._replace(passages={**passages, **brought}, lives=alive)
-
-    def steps(passage_id: int) -> Mapping[str, Any]:
-        if passage_id not in passages:  # it took the place of one that a lane found
-            return {"lanes": {}, "note_share": 0.0, "boosts": {}}
-        why = scorer.explain(passage_id)
-        age = {"age": round(ages[passage_id], 4)} if passage_id in ages else {}
-        return {**why, "boosts": {**why["boosts"], **age}}
-
+    passages = {**passages, **brought}
     scores = replaced_claims.reordered(aged | dict.fromkeys(brought, least), behind)
     settling = frozenset(behind.values())
     if ages and request.mode != "semantic":
-        best = [ranking.passages[i] for i in list(scores)[:BEST_LINES]]
-        leading = leading_facts(best, finder, lambda some: _lives(finder, some, today))
+        leading = leading_facts([passages[i] for i in list(scores)[:BEST_LINES]], finder, today)
         places = {fact.id: math.nextafter(scores[line], -math.inf) for fact, line in leading.items()}
         raised = {i: max(score, scores.get(i, least)) for i, score in places.items()}
         scores = dict(sorted((scores | raised).items(), key=lambda pair: -pair[1]))
         settling = settling.union(places)
-        ranking = ranking._replace(passages={**ranking.passages, **{fact.id: fact for fact in leading}})
-    return ranking._replace(scores=scores, settling=settling, steps=steps)
+        passages |= {fact.id: fact for fact in leading}
+    return ranking._replace(
+        passages=passages, scores=scores, steps=scorer.explain, lives=lives, ages=ages, settling=settling
+    )
 
 
 def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> bool:
@@ -573,24 +557,6 @@ def feedback(scorer: Scorer, found: Candidates, finder: Finder) -> tuple[dict[st
 
 def _unit(vector: bytes) -> tuple[bytes, float]:
     return vector, 1 / (sum(x * x for x in memoryview(vector).cast("b")) ** 0.5 or 1.0)
-
-
-def _lives(finder: Finder, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
-    """How the facts and the lines of dated notes among these passages stand on a day; nothing else ages."""
-    notes = finder.search.notes({p.note_id for p in passages.values()})
-    days = {note.id: date.fromisoformat(note.day).toordinal() if note.day else None for note in notes.values()}
-    facts = [i for i, p in passages.items() if p.kind in FACTS]
-    dated = [i for i, p in passages.items() if p.kind in ("note", "session") and days[p.note_id]]
-    keys = ((i, journal.passage_key(passages[i].text)) for i in (*facts, *dated))
-    used = journal.days_of_use(finder.store, keys, today.toordinal())
-    traces = {i: Trace(days[passages[i].note_id], used.get(i, ())) for i in (*dated, *facts)}
-    known = note_queries.told_facts(finder.store, facts, today)
-    for i in facts:
-        confidence, importance, decided, told_days = known.get(i, (None, None, False, 1))
-        if importance is None:
-            importance = decay.importance_of(passages[i].kind, decided, told_days)
-        traces[i] = traces[i]._replace(importance=importance, confidence=1.0 if confidence is None else confidence)
-    return {i: decay.life(trace, today.toordinal(), passages[i].kind in FACTS) for i, trace in traces.items()}
 
 
 def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ranking:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from datetime import date
 from typing import TYPE_CHECKING
@@ -117,20 +117,16 @@ class Recall:
 
     def _compose(self, finder: Finder, ranking: Ranking, bounds: Bounds) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
-        # What is printed behind a passage: superseded, or from outside.
-        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ranking.successors.items()}
-        for i, by in ranking.origins.items():
-            if not provenance.is_trusted(by):
-                marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
         relevance = relevance_gate.find_relevance(found, finder, self._embedder)
         request, missing = query.request, relevance.missing(bounds)
         if missing and request.rendered and request.k and not request.all:
             request = request._replace(k=min(request.k, CLOSEST))
-        ranking, packed, omitted, unsure = self._pack(ranking, marks, request, relevance.weak - ranking.settling)
-        results, lost, tokens = self._cite(finder, ranking, packed)
+        ranking, packed, omitted, unsure = self._pack(ranking, request, relevance.weak - ranking.settling)
+        results, packed, lost = self._cite(finder, ranking, packed)
         is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
         degraded = [(what, why + decides if what == "lexical" else why) for what, why in found.degraded]
+        names = relevance.names if relevance.apart else ()
         return Answer(
             request=query.request, results=results, mode=found.mode,
             lanes={"lexical": len(found.lexical), "semantic": len(found.semantic), "entity": len(found.about),
@@ -141,24 +137,16 @@ class Recall:
                 query.window and (query.window.span.start, query.window.span.end), query.kinds,
                 query.unknown(found.words) if found.mode != "semantic" else (),
             ),
-            tokens=tokens.tokens, rendered_tokens=tokens.rendered_tokens,
-            omitted={
-                "over_budget": packed.over_budget, "over_k": packed.over_k,
-                "near_duplicates": packed.near_duplicates + ranking.repeats, **lost,
-                "below_threshold": ranking.below_threshold, **omitted,
-                **({"beyond_pool": found.beyond_pool} if found.beyond_pool else {}),
-            },
+            tokens=packed.tokens, rendered_tokens=packed.rendered_tokens, omitted={**omitted, **lost},
             degraded=[*degraded, *unsure], is_guess=is_guess, generation=finder.store.generation,
             notes=found.totals.notes, words=found.words, passages=found.totals.passages, vault=self._vault.root.name,
             is_relevant=not request.unasked or (relevance.asks and relevance.figure >= bounds.unasked),
-            missing=missing, missing_with=_as_written(relevance.names if relevance.apart else (), query.names),
+            missing=missing, missing_with=tuple(name for name in query.names if name.casefold() in names),
             matched=matched_words(query, results, finder.lexicon.stems) if query.request.rendered else (),
         )  # fmt: skip
 
-    # --- packing -----------------------------------------------------------------------------------------------------
-
     def _pack(
-        self, ranking: Ranking, marks: Mapping[int, int], request: Request, weak: Collection[int]
+        self, ranking: Ranking, request: Request, weak: Collection[int]
     ) -> tuple[Ranking, Packing, dict[str, int], list[tuple[str, str]]]:
         """What fits of the ranking, which loses what is not to be shown; how much was left out and why; and of an
         earlier day what is not known to be of it."""
@@ -173,24 +161,34 @@ class Recall:
         telling = [each for each in found if asks_for_all or each.id not in weak]
         least = request.floor * max(ranking.scores.values(), default=0.0)
         strong = [each for each in telling if not least or ranking.scores[each.id] >= least]
-        shown = {each.id: ranking.scores[each.id] for each in strong}
-        scores = pack.with_sources(shown, ranking.passages, notes)
-        ranking = ranking._replace(scores=scores, repeats=len(strong) - len(scores))
+        scores = pack.with_sources({p.id: ranking.scores[p.id] for p in strong}, ranking.passages, notes)
         wanted = [ranking.passages[i] for i in scores]
         if request.without:
             wanted = [each for each in wanted if journal.passage_key(each.text) not in request.without]
         unknown = past.unknown((each, notes[each.note_id]) for each in wanted) if past else {}
         wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
+        # What is printed behind a passage: superseded, or from outside.
+        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ranking.successors.items()}
+        for i, by in ranking.origins.items():
+            if not provenance.is_trusted(by):
+                marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
         headers = {note.id: note.header_tokens for note in notes.values()}
         each_note = query.asks_when or query.window is not None or ranking.candidates.only_time
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
         unsure = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
-        omitted = {"shown_before": len(scores) - len(wanted)} if request.without else {}
-        omitted |= {"below_floor": len(telling) - len(strong)} if request.floor else {}
-        omitted |= {"weak": len(found) - len(telling)} if len(telling) < len(found) else {}
         if past:
             unsure += past.say_unknown([unknown[p[0].id] for p in packed.places if p[0].id in unknown])
-        return ranking, packed, omitted, unsure
+        omitted = {
+            "over_budget": packed.over_budget, "over_k": packed.over_k,
+            "near_duplicates": packed.near_duplicates + len(strong) - len(scores),
+            "below_threshold": ranking.below_threshold,
+        }  # fmt: skip
+        omitted |= {"shown_before": len(scores) - len(wanted)} if request.without else {}
+        omitted |= {"below_floor": len(telling) - len(strong)} if request.floor else {}
+        omitted |= {"weak": len(found) - len(telling)} if len(telling) < len(found) else {}
+        beyond = ranking.candidates.beyond_pool
+        omitted |= {"beyond_pool": beyond} if beyond else {}
+        return ranking._replace(scores=scores), packed, omitted, unsure
 
     def _is_said(self, passage: Candidate, path: str, request: Request) -> bool:
         """Whether somebody said it: not what is only proposed, nor what the templates say of the pages they made."""
@@ -200,16 +198,14 @@ class Recall:
         is_ours = layout.is_page(path) or path in layout.cores
         return request.all or not is_ours or passage.section != ASIDE or relevance_gate.tells(passage)
 
-    # --- citing ------------------------------------------------------------------------------------------------------
-
-    def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], dict[str, int], Packing]:
-        """The packed passages as cited results; how many their file does not show now, and what the others cost."""
+    def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], Packing, dict[str, int]]:
+        """The packed passages as cited results, what these cost, and how many others their file does not show now."""
         facts = note_queries.facts(finder.store, [place[0].id for place in packed.places])
         names, explains = finder.names, ranking.candidates.query.request.explain
         ranked = {i: place for place, i in enumerate(ranking.scores, 1)} if explains else {}
         files: dict[int, list[str] | None] = {}
         headings: dict[int, HeadingPaths] = {}
-        left_out = {"changed": 0, "unreadable": 0}
+        lost = {"changed": 0, "unreadable": 0}
         results, shown = list[Result](), list[Candidate]()
         for place in packed.places:
             first, note = place[0], ranking.notes[place[0].note_id]
@@ -219,7 +215,7 @@ class Recall:
             lines = files[first.note_id]
             start = found_at(place, lines or [])
             if lines is None or start is None:
-                left_out["changed" if lines is not None else "unreadable"] += 1
+                lost["changed" if lines is not None else "unreadable"] += 1
                 continue
             shown += place
             content, truncated = pack.content(place, lines[start - 1] if first.from_char is not None else None)
@@ -243,10 +239,10 @@ class Recall:
                 by=by, trusted=provenance.is_trusted(by), header_tokens=packed.headers.get(note.id, 0),
                 citation_tokens=pack.citation_tokens(first) + packed.marks.get(first.id, 0),
             ))  # fmt: skip
-        if any(left_out.values()):
+        if any(lost.values()):
             unlimited = ranking.candidates.query.request._replace(k=None, budget_tokens=None, handed_over=())
             packed = Packing(unlimited, packed.headers, packed.marks, each_note=True).fill(shown)
-        return results, left_out, packed
+        return results, packed, lost
 
     def _lines(self, path: str) -> list[str] | None:
         """The lines of a note as the file holds them now: no lines when it is gone, None when it cannot be read."""
@@ -256,11 +252,6 @@ class Recall:
             return []
         except OSError:
             return None
-
-
-def _as_written(words: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Case folded words as the question has them."""
-    return tuple(name for name in names if name.casefold() in words)
 
 
 def _is_known(finder: Finder, name: str) -> bool:

@@ -5,14 +5,13 @@ The claims of facts lie in the index; who is meant by a name, and what was known
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.replaced_claims import ANY, STATES, Claim, DatedClaim, successors
 from vault_memory.search.candidates import Finder
-from vault_memory.search.decay import Life
 from vault_memory.search.names import Names
 from vault_memory.store import note_queries
 from vault_memory.store.view import FACTS, Candidate, Filters, View
@@ -116,9 +115,7 @@ _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w.-]*\d)[^\W\d_]\w*(?:[-.]\w+)*")
 """A word that begins with a letter and holds a digit: `HO-212`, `tern-2`, `BN-2025-4471`."""
 
 
-def leading_facts(
-    best: Sequence[Candidate], finder: Finder, lives_of: Callable[[Mapping[int, Candidate]], Mapping[int, Life]]
-) -> dict[Candidate, int]:
+def leading_facts(best: Sequence[Candidate], finder: Finder, today: date) -> dict[Candidate, int]:
     """For what the best lines name, the fact that weighs more than they do, with the first of them that names it.
 
     Who asks why something happened uses the words of the trouble, and finds the guesses, which use them too; what
@@ -135,7 +132,7 @@ def leading_facts(
         ids = [i for i, _ in finder.search.lexical([quoted(name)], MOST_FACTS + 1)]
         passages = finder.search.passages(ids) if len(ids) <= MOST_FACTS else {}
         facts = {i: passage for i, passage in passages.items() if passage.kind in FACTS}
-        lives = lives_of(facts | {line.id: line for line in lines})
+        lives = finder.lives(facts | {line.id: line for line in lines}, today)
         weights = {i: life.importance for i, life in lives.items()}
         most = max(facts, key=lambda i: (weights[i], -(lives[i].age_days or 0), i), default=None)
         others = [weights.get(line.id, 0.0) for line in lines if line.id != most]

@@ -18,7 +18,6 @@ import time
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,9 +31,6 @@ TAIL_BYTES = 64
 
 MAX_LINE = 1 << 20
 """A longer line is damaged, and is never in memory as a whole."""
-
-REMEMBERED_KEYS = 1 << 12
-"""Of so many passages the hashes are remembered (some 200 bytes each): each question looks up those of its best."""
 
 LAST_YEAR = 9000
 """No clock is right that says a later one, and nothing could ever come after it."""
@@ -280,7 +276,6 @@ def _append(root: Path, line: dict[str, Any], ending: str = ".jsonl") -> None:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=REMEMBERED_KEYS)
 def passage_key(text: str) -> int:
     """The hash by which a passage is known wherever it moves: of its words, without a block id (signed 64 bits)."""
     return text_hash(" ".join((_BLOCK_ID.sub("", text) if "^" in text else text).split()))
