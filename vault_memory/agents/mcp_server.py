@@ -258,7 +258,7 @@ class McpServer:
         """
         with suppress(Exception):  # a question will say what is wrong
             from vault_memory.agents import mcp_answers  # noqa: F401
-            from vault_memory.store.search_queries import QUESTIONS_TO_EARN
+            from vault_memory.store.embedding_rows import QUESTIONS_TO_EARN
 
             if self._vault_session().warm_up() and rounds + 1 < QUESTIONS_TO_EARN:
                 self._answers.submit(self._load, rounds + 1)

@@ -240,7 +240,7 @@ class Daemon:
 
     def _load(self) -> None:
         from vault_memory.indexing import prepare  # noqa: F401 - what reads a changed note
-        from vault_memory.store.search_queries import QUESTIONS_TO_EARN
+        from vault_memory.store.embedding_rows import QUESTIONS_TO_EARN
         from vault_memory.text import tokens
 
         tokens.count("warm")

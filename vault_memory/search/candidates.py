@@ -534,20 +534,19 @@ def spread(lying: Sequence[DatedPassage], around: date | None = None) -> list[in
     Who asks for nothing but a time ("what happened in 2024?") wants an answer from all of it, so its parts take turns;
     but what matters much comes before another part's trifle.
     """
-    worth = {passage.id: informativeness(passage) for passage in lying}
     turns: Counter[tuple[int, float, date]] = Counter()
-    parts: dict[int, list[tuple[float, int, int, int]]] = defaultdict(list)
+    of_part: Counter[int] = Counter()
+    placed: list[tuple[int, float, int, int, int]] = []
     for p in lying:
-        part = p.part if around is None else abs((p.day - around).days)
+        part, worth = p.part if around is None else abs((p.day - around).days), informativeness(p)
         # What tells alike takes turns by day, so that no day speaks for its whole part.
-        turns[part, worth[p.id], p.day] += 1
-        turn = turns[part, worth[p.id], p.day]
-        parts[part].append((-worth[p.id], turn, _scattered(p.day.toordinal()), p.id))
+        turns[part, worth, p.day] += 1
+        placed.append((part, -worth, turns[part, worth, p.day], _scattered(p.day.toordinal()), p.id))
     keys: dict[int, tuple[float, int, int]] = {}
-    for part, found in parts.items():
+    for part, worth, _, _, i in sorted(placed, key=itemgetter(0, 1, 2, 3)):
         away = AWAY * part if around else 0.0
-        for turn, (_, _, _, i) in enumerate(sorted(found, key=itemgetter(0, 1, 2))):
-            keys[i] = (round(away + TURN * turn - worth[i], 6), turn, _scattered(part))
+        keys[i] = (round(away + TURN * of_part[part] + worth, 6), of_part[part], _scattered(part))
+        of_part[part] += 1
     return sorted((passage.id for passage in lying), key=keys.__getitem__)
 
 

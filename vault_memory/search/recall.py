@@ -44,8 +44,6 @@ class Recall:
         self._store, self._vault, self._embedder = store, vault, embedder
         self._remote, self._reranker, self._past = remote, reranker, past
         self._finders: dict[object, Finder] = {}
-        self._own_bounds: Bounds | None = None
-        """Found here, for an index without."""
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -67,7 +65,8 @@ class Recall:
         for oldest in list(self._finders)[:-MAX_ASKERS]:
             del self._finders[oldest]
         finder.refresh()
-        bounds = self._find_bounds()
+        # The least figures for this vault are the same for all who ask.
+        bounds = relevance_gate.kept_bounds(self._store) or relevance_gate.USUAL
         try:
             return self._compose(finder, self._ranking(finder, request), bounds)
         finally:
@@ -82,16 +81,6 @@ class Recall:
             answer = Recall(store, past, self._embedder, self._remote, self._reranker, past).answer(request)
         omitted = {**answer.omitted, "later": past.count_later(now.results)}
         return answer._replace(omitted=omitted, generation=now.generation, vault=now.vault)
-
-    def _find_bounds(self) -> Bounds:
-        """The least figures for this vault, the same for all who ask, as they were found when it was indexed."""
-        if kept := relevance_gate.kept_bounds(self._store):
-            return kept[1]
-        if self._own_bounds is None:
-            finder = Finder(self._store.view(ALL), self._embedder)
-            finder.refresh()
-            self._own_bounds = relevance_gate.find_bounds(finder, self._embedder)
-        return self._own_bounds
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
         filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen

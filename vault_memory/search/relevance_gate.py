@@ -77,11 +77,11 @@ English notes know .05 to .52 as much: a sixth to a third of the time is saved t
 META = "relevance@3"
 """The index's value that keeps them. Raise `relevance` in store/schema.py when the figures change."""
 
-NEAR = 0.6
+NEAR_SHARE = 0.6
 """A cosine below this share of the closest passage's is far: of 588 questions on seven vaults four lose their line, and
 4 to 6 % of twenty lines go in conversations, a tenth of the sample vault's."""
 
-MUCH = 0.5
+TELLING_WEIGHT = 0.5
 """The weight from which on a word that does not stand there says that something is not known."""
 
 ASKED = 0.3
@@ -146,10 +146,21 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
     names = [word for word in words if word.is_name]
     rest = [word for word in words if not word.is_name]
     about = set(found.about).union(*(word.reached for word in names)) if names else None
+    # That a name is known says nothing of what is asked of it: Bram may be known, and no favourite colour of his.
+    telling = {word.word: word for word in rest if word.weight >= TELLING_WEIGHT}
+    unknown = tuple(word for word in found.query.unknown(found.words) if word in telling)
+    apart: tuple[str, ...] = ()
+    if about is not None and not unknown:
+        apart = tuple(word for word, each in telling.items() if each.known and about.isdisjoint(each.reached))
     return Relevance(
-        _figure(words), _figure(rest, about), sum(word.weight * word.known for word in rest) >= ASKED,
-        *_find_missing(rest, names, about, found), _find_weak(found, finder, words, hits),
-    )  # fmt: skip
+        figure=_figure(words),
+        asked=_figure(rest, about),
+        asks=sum(word.weight * word.known for word in rest) >= ASKED,
+        unknown=unknown,
+        apart=apart,
+        names=tuple(word.word for word in names),
+        weak=_find_weak(found, finder, words, hits),
+    )
 
 
 def _figure(words: Sequence[_Word], among: Collection[int] | None = None) -> float:
@@ -176,11 +187,17 @@ def _words(
         parts = [phrase for phrase in map(str.casefold, phrases_of([word])) if phrase not in whole]
         passages = max((counts.get(phrase, 0) for phrase in whole), default=0)
         is_name = bool(passages) and word in capitalised and (word in of_entities or bool(finder.names.note(word)))
-        weight = 1.0 if is_name else _weight(word, passages, found, embedder)
+        weight, length = 1.0, embedder.word_length(word)  # `HO-212` and `p95`, which have none, name one thing
+        if not is_name and length is not None:
+            weight = telling_weight(length)
+        elif not is_name and passages and word.isalpha():
+            total = found.totals.passages
+            weight = min(inverse_frequency(total, passages) / inverse_frequency(total, 0), 1.0)
         if not passages and not any(phrase in counts for phrase in parts):
             words.append(_Word(word, weight, False, 0.0, {}))
             continue
-        titled = _titled(found, finder, whole)
+        notes = {note for note, _ in finder.search.titles(whole, TITLES)} & found.title.keys() if whole else set()
+        titled = [i for i, passage in found.passages.items() if passage.note_id in notes] if notes else []
         reached = dict.fromkeys(titled, TITLE)
         for share, phrases in ((PART, parts), (1.0, whole)):
             for hit in {hit for phrase in phrases for hit in hits.get(phrase, ())}:
@@ -190,21 +207,6 @@ def _words(
         told_by = [titled] if word in capitalised or word in of_entities else [reached, *under]
         words.append(_Word(word, weight, is_name, 1.0 if passages else PART, reached, told_by))
     return words
-
-
-def _find_missing(
-    rest: Sequence[_Word], names: Sequence[_Word], about: Collection[int] | None, found: Candidates
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The telling words that stand nowhere, else those that stand in nothing about the names beside them, and these.
-
-    That a name is known says nothing of what is asked of it: Bram may be known, and no favourite colour of his.
-    """
-    telling = {word.word: word for word in rest if word.weight >= MUCH}
-    unknown = tuple(word for word in found.query.unknown(found.words) if word in telling)
-    if unknown or about is None:
-        return unknown, (), ()
-    apart = tuple(word for word, each in telling.items() if each.known and not any(i in about for i in each.reached))
-    return (), apart, tuple(word.word for word in names)
 
 
 def _find_weak(
@@ -224,7 +226,7 @@ def _find_weak(
     if names and len(names) < len(words):
         idle = finder.lexicon.idle.union(*map(finder.lexicon.stems, names))
         bare = {i for name in names for i in held[name] if idle.issuperset(found.stems[i])}
-    least = NEAR * max((cosine for i, cosine in found.cosine.items() if i not in bare), default=0.0)
+    least = NEAR_SHARE * max((cosine for i, cosine in found.cosine.items() if i not in bare), default=0.0)
     weak = {i for i in found.passages if found.cosine.get(i, 0.0) < least} - telling
     weak -= set[int].intersection(*held.values())
     return frozenset(weak | bare if len(weak | bare) < len(found.passages) else weak)
@@ -233,23 +235,6 @@ def _find_weak(
 def telling_weight(length: float) -> float:
     """How much a word tells by the length of its vector, 0..1."""
     return min(max((length - SAYS_NOTHING) / (SAYS_ALL - SAYS_NOTHING), 0.0), 1.0)
-
-
-def _weight(word: str, passages: int, found: Candidates, embedder: StaticEmbedder) -> float:
-    """How much a word tells, 0..1; so many passages hold it."""
-    length = embedder.word_length(word)
-    if length is not None:
-        return telling_weight(length)
-    if not passages or not word.isalpha():  # `HO-212` and `p95` name one thing
-        return 1.0
-    total = found.totals.passages
-    return min(inverse_frequency(total, passages) / inverse_frequency(total, 0), 1.0)
-
-
-def _titled(found: Candidates, finder: Finder, phrases: Sequence[str]) -> list[int]:
-    """The candidates in notes whose title, names, path or tags hold a word."""
-    notes = {note for note, _ in finder.search.titles(phrases, TITLES)} & found.title.keys() if phrases else set()
-    return [i for i, passage in found.passages.items() if passage.note_id in notes] if notes else []
 
 
 def find_bounds(finder: Finder, embedder: StaticEmbedder) -> Bounds:
@@ -277,20 +262,17 @@ def find_bounds(finder: Finder, embedder: StaticEmbedder) -> Bounds:
 
 def keep_bounds(store: Store, embedder: StaticEmbedder) -> None:
     """Find the bounds of an index that has grown or shrunk much, for all who ask, and keep them in it."""
-    view = store.view(ALL)
-    finder = Finder(view, embedder)
+    finder = Finder(store.view(ALL), embedder)
     finder.refresh()
     bounds = find_bounds(finder, embedder)
     with store.writing():
-        store.set_meta(META, f"{view.totals().passages} {bounds.unasked:.4f} {bounds.asked:.4f}")
+        store.set_meta(META, f"{bounds.unasked:.4f} {bounds.asked:.4f}")
 
 
-def kept_bounds(store: Store) -> tuple[int, Bounds] | None:
-    """What `keep_bounds` kept, after the number of passages they were found for; None for an index without."""
-    match str(store.meta(META)).split():
-        case [passages, unasked, asked]:
-            return int(passages), Bounds(float(unasked), float(asked))
-    return None
+def kept_bounds(store: Store) -> Bounds | None:
+    """What `keep_bounds` kept; None for an index whose making was cut short."""
+    kept = str(store.meta(META) or "").split()[-2:]
+    return Bounds(*map(float, kept)) if kept else None
 
 
 def tells(passage: Candidate) -> bool:

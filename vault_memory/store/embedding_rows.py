@@ -8,9 +8,10 @@ A text without a usable vector gets the zero vector until a rebuild: it is near 
 
 import importlib.machinery
 import json
+from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Int64s = npt.NDArray[np.int64]
-    Float64s = npt.NDArray[np.float64]
 
 BUILTIN = "builtin/"
 
@@ -314,44 +314,49 @@ def drop_space(store: Store, space: Space) -> None:
 
 LEAST_HELD, MOST_BYTES = 5_000, 128 << 20
 """Fewer vectors SQLite searches just as fast; more bytes of them are left to it."""
-READ_AT_ONCE = 20_000
 
-_BUILTIN_IDS = (
-    "SELECT group_concat(i) FROM (SELECT DISTINCT embedding_id i FROM passage WHERE embedding_id IS NOT NULL)"
-)
-_PLACED_IDS = "SELECT group_concat(i) FROM (SELECT DISTINCT embedding_id i FROM placed WHERE embedder = ?)"
+QUESTIONS_TO_EARN = 3
+"""From this question after a change on vectors are held: numpy and reading them cost as much as some twenty scans."""
+
 # By the plus SQLite walks from the first on; else it goes by the embedder, through all of them (20 ms at 280,000).
-_VECTORS = "SELECT id, vector FROM embedding WHERE +embedder = ? AND id >= ? AND length(vector) = ? ORDER BY id"
+_VECTORS = "SELECT id, vector FROM embedding WHERE +embedder = ? AND length(vector) = ? ORDER BY id"
 
 
 class VectorBlock(NamedTuple):
     """The vectors of one space by rising id: ids (n,), int8 vectors (n, dimensions), bit codes (dimensions / 64, n)."""
 
-    state: tuple[int, int]
-    """When the index was built, and its generation."""
     ids: "Int64s"
     vectors: "npt.NDArray[np.int8]"
     codes: "npt.NDArray[np.uint64]"
 
 
 class VectorCache:
-    """The vectors of an index in a process that answers many questions: per space one block of those passages use.
+    """The vectors of an index in a process that answers many questions: one block a space, never of a small index.
 
-    At 16,000 passages the median question takes 1.26 times as long without. They are read only once questions have
-    earned them, and never of a small index; after a change only those are read that are new in it.
+    At 16,000 passages the median question takes 1.26 times as long without.
     """
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._blocks: dict[int, VectorBlock] = {}
+        self._blocks: dict[int, VectorBlock | None] = {}
+        self._state: tuple[object, int] | None = None
+        self._asked = 0
 
     def nearest(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]] | None:
         """(embedding id, cosine) of the best `limit` of the `pool` nearest by bit code, and those level with the last.
 
-        None where the space is not worth holding: then SQLite is to scan.
+        None where SQLite is to scan: the space is not worth holding, or questions have not earned it yet.
         """
-        block = self._current(space)
-        if not len(block.ids):
+        state = (self._view.meta("built"), self._view.generation)
+        if self._state != state:
+            self._state, self._blocks, self._asked = state, {}, 0
+        self._asked += 1
+        if self._asked < QUESTIONS_TO_EARN:
+            return None
+        if space.id not in self._blocks:
+            self._blocks[space.id] = self._read(space)
+        block = self._blocks[space.id]
+        if not block:
             return None
         import numpy as np
 
@@ -363,33 +368,29 @@ class VectorCache:
         # Sums of whole numbers this small are exact.
         vectors, query = block.vectors[rows].astype(np.float64), np.frombuffer(vector, np.int8).astype(np.float64)
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors) * (query @ query))
-        return _best(block.ids[rows], (vectors @ query) / np.maximum(lengths, 1e-9), limit)
+        ids, scores = block.ids[rows], (vectors @ query) / np.maximum(lengths, 1e-9)
+        if len(ids) > limit:  # with those level with the last
+            kept = scores >= np.partition(scores, -limit)[-limit]
+            ids, scores = ids[kept], scores[kept]
+        order = np.argsort(-scores, kind="stable")
+        return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
 
-    def _current(self, space: Space) -> VectorBlock:
-        """The block as it is now, empty where the space is not worth it."""
+    def _read(self, space: Space) -> VectorBlock | None:
+        """The vectors of a space; None where it is not worth it."""
         import numpy as np
 
-        before, state = self._blocks.get(space.id), (int(self._view.meta("built") or 0), self._view.generation)
-        if before and before.state == state:
-            return before
-        of_space = (_BUILTIN_IDS,) if space.is_builtin else (_PLACED_IDS, space.id)
-        text = self._view.one(*of_space) or ""  # one text is read five times as fast as rows
-        ids, size = np.sort(np.fromstring(text, np.int64, sep=",")), space.dimensions
-        if size % 64 or not LEAST_HELD <= len(ids) <= MOST_BYTES // size:
-            ids, size = ids[:0], 64
-        vectors = np.zeros((len(ids), size), np.int8)
-        held = ids[:0] if before is None or before.state[0] != state[0] else np.intersect1d(ids, before.ids)
-        if before is not None and len(held):
-            vectors[np.searchsorted(ids, held)] = before.vectors[np.searchsorted(before.ids, held)]
-        new = np.setdiff1d(ids, held, assume_unique=True)
-        rows = self._view.rows(_VECTORS, space.id, int(new[0]), size) if len(new) else iter(())
-        while batch := list(islice(rows, READ_AT_ONCE)):
-            read = np.array([row[0] for row in batch], np.int64)
-            wanted = np.isin(read, ids)
-            found = np.frombuffer(b"".join(row[1] for row in batch), np.int8).reshape(len(batch), -1)
-            vectors[np.searchsorted(ids, read[wanted])] = found[wanted]
-        block = self._blocks[space.id] = VectorBlock(state, ids, vectors, _codes(vectors))
-        return block
+        count, size = (
+            int(self._view.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)),
+            space.dimensions,
+        )
+        if size % 64 or not LEAST_HELD <= count <= MOST_BYTES // size:
+            return None
+        ids, data = array("q"), bytearray()
+        for i, vector in self._view.rows(_VECTORS, space.id, size):
+            ids.append(i)
+            data += vector
+        vectors = np.frombuffer(data, np.int8).reshape(len(ids), size)
+        return VectorBlock(np.array(ids, np.int64), vectors, _codes(vectors))
 
 
 def _codes(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":
@@ -397,14 +398,3 @@ def _codes(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":
     import numpy as np
 
     return np.packbits(vectors > 0, axis=1, bitorder="little").view(np.uint64).T.copy()
-
-
-def _best(ids: "Int64s", scores: "Float64s", limit: int) -> list[tuple[int, float]]:
-    """(id, score) of the best `limit`, and of all that come level with the last of them, best first."""
-    import numpy as np
-
-    if len(ids) > limit:
-        kept = scores >= np.partition(scores, -limit)[-limit]
-        ids, scores = ids[kept], scores[kept]
-    order = np.argsort(-scores, kind="stable")
-    return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))

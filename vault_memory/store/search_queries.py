@@ -111,10 +111,6 @@ _PART = {
 }
 
 
-QUESTIONS_TO_EARN = 3
-"""From this question on vectors are held: numpy and reading them cost as much as some twenty scans."""
-
-
 class DatedPassage(NamedTuple):
     """A passage that lies in a period; `part` counts from its start. `importance` is None for what is no fact.
 
@@ -142,8 +138,7 @@ class Search:
         self._is_restricted = False
         self.is_filtered = view.is_narrowed
         """Whether anything is left out."""
-        self._compared = 0
-        self._vectors: VectorCache | None = None
+        self._vectors = VectorCache(view)
 
     # --- filters -----------------------------------------------------------------------------------------------------
 
@@ -275,11 +270,8 @@ class Search:
 
     def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
         """(embedding id, cosine) of the nearest embeddings of passages that may be found, and of those level."""
-        self._compared += not self.is_filtered
-        if self._compared >= QUESTIONS_TO_EARN and not self.is_filtered:
-            self._vectors = self._vectors or VectorCache(self._view)
-            if held := self._vectors.nearest(space, vector, pool, limit):
-                return held
+        if not self.is_filtered and (held := self._vectors.nearest(space, vector, pool, limit)):
+            return held
         source, grouped = "embedding_code c", ""
         if self.is_filtered:
             allowed = "temp.allowed a CROSS JOIN" if self._is_restricted else ""
