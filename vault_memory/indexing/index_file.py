@@ -137,7 +137,7 @@ class IndexFile:
         started = time.monotonic()
         if not self.path.exists():
             # Before its folder is made anew in what may be the place of a drive that is not mounted.
-            self.refuse_empty(self.vault.walk())
+            walk_diff.refuse_empty(self.path, self.vault, self.vault.walk())
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
             report = self._bring_up_to_date(paths, progress, "asked for" if rebuild else "")
@@ -231,7 +231,8 @@ class IndexFile:
                 store.set_meta("vault", vault_id(self.vault.root))
                 store.set_meta("layout", json.dumps(self.vault.layout))
                 report = self.indexer(store).load(walk, progress)
-                self._tell_growth(store, report)
+                if report.has_grown:
+                    self.when_grown(store, self.embedder)
                 if why == "asked for" and report.failed:
                     walk_diff.refuse_unread(self.path, [problem.path for problem in report.failed])
                 journal.read_new_lines(store, self.vault.root)
@@ -250,10 +251,6 @@ class IndexFile:
         report.rebuilt = why
         return report
 
-    def refuse_empty(self, walk: Walk) -> None:
-        """Refuse to take an absent vault for an empty one (law 7): its index, or this device, knows of notes."""
-        walk_diff.refuse_empty(self.path, self.vault, walk)
-
     def refusal(self) -> RefusedError | None:
         """The error that `index` would refuse to go on with (law 7), without doing anything."""
         walk = self.vault.walk()
@@ -264,8 +261,7 @@ class IndexFile:
             with Store.opened(self.path) as store:
                 _, changes = walk_diff.compare(store, walk)
                 moved = sum(map(is_note_path, self.indexer(store).moved(changes.new, changes.gone)))
-                known = store.view(ALL).count_notes()
-                walk_diff.refuse_loss(known, len(walk.notes), changes.notes_gone - moved)
+                walk_diff.refuse_loss(store.count_notes(), len(walk.notes), changes.notes_gone - moved)
         except RefusedError as error:
             return error
         return None
@@ -327,7 +323,7 @@ class IndexFile:
         with schema.mapped_errors(self.path):
             opened, _ = self.open()
             if opened is None:
-                self.refuse_empty(walk)
+                walk_diff.refuse_empty(self.path, self.vault, walk)
                 with locations.writer_lock(self.path, LOCK_SECONDS):
                     report = self._bring_up_to_date(None, progress)
             with closing(opened or Store.open(self.path)) as store:
@@ -377,7 +373,7 @@ class IndexFile:
             store.outdated = (*(f.path for f in changed), *(row.path for row in (*changes.gone, *changes.unseen)))
             why = schema.CANNOT_WRITE if write and pending else ""
             return Freshness(pending, unreadable=tuple(walk.unreadable), unwritten=why)
-        self.refuse_empty(walk)
+        walk_diff.refuse_empty(self.path, self.vault, walk)
         held_back = self.vault.filters.unknown if changes.new else ""
         try:
             # A busy writer never blocks reading: whoever holds the lock is catching up already.
@@ -402,14 +398,11 @@ class IndexFile:
     ) -> "Report":
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
         report = self.indexer(store).update(walk, progress, deadline)
-        self._tell_growth(store, report)
-        store.checkpoint()
-        locations.remember(self.vault.root, store.view(ALL).count_notes())
-        return report
-
-    def _tell_growth(self, store: Store, report: "Report") -> None:
         if report.has_grown:
             self.when_grown(store, self.embedder)
+        store.checkpoint()
+        locations.remember(self.vault.root, store.count_notes())
+        return report
 
     def count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""

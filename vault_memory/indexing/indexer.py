@@ -88,8 +88,8 @@ class Indexer:
             known, changes = compare(self._store, walk)
         looked_at = sum(is_note_path(file.path) for file in (*changes.new, *changes.suspect))
         report = Report(unchanged=len(walk.notes) - looked_at, problems=list(walk.skipped))
-        moved_from = self.moved(changes.new, changes.gone)
-        before, gone = self._store.view(ALL).count_notes(), changes.notes_gone
+        moved_from = self.moved(changes.new, changes.gone) if changes.gone else {}
+        before, gone = self._store.count_notes(), changes.notes_gone
         new_notes = sum(is_note_path(file.path) for file in changes.new)
         left = len(walk.notes) if walk.covered is None else before - gone + new_notes
         refuse_loss(before, left, gone - sum(map(is_note_path, moved_from)))
@@ -163,7 +163,7 @@ class Indexer:
                 if text is not None:
                     file = File(path, len(text), 0)
                     ready = prepare(file, text, self._vault)
-                    kept = (row for row in ready.rows if not without or passage_key(row.text) not in without)
+                    kept = [row for row in ready.rows if not without or passage_key(row.text) not in without]
                     self._put(ready._replace(rows=kept), Report())
                 elif path in known:
                     rows.remove(self._store, known[path].id)
@@ -248,7 +248,7 @@ class Indexer:
     @cached_property
     def _has_other_spaces(self) -> bool:
         """Whether configured embedders have vectors in this index, which the same text keeps."""
-        return bool(embedding_rows.configured_spaces(self._store))
+        return len(embedding_rows.all_spaces(self._store)) > 1
 
     @cached_property
     def _space(self) -> Space:

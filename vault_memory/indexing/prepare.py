@@ -1,7 +1,5 @@
 """Prepares one note's bytes for the store: parsed, cut, counted, named.
 
-Passages are made lazily: a note of 20 MB never has all of them in memory.
-
 In a bulk load worker processes prepare notes, with all their passages, while the parent stores them. Plain pipes, not
 multiprocessing: when the parent is killed, a worker reads the end of its input and ends too. Whatever goes wrong with
 workers, the parent does the rest itself.
@@ -14,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from itertools import chain
 from typing import NamedTuple
@@ -46,13 +44,10 @@ from vault_memory.vault.walk import File
 
 
 class PreparedNote(NamedTuple):
-    """One note ready to be stored; `problems` are complete when `rows` has been read to its end.
-
-    `vector` is where the note points as a whole, when whoever made the passages' vectors summed them too.
-    """
+    """One note ready to be stored; `vector` is where it points as a whole, where its passages have vectors already."""
 
     head: NoteHead
-    rows: Iterable[PassageRow]
+    rows: list[PassageRow]
     problems: list[Problem]
     vector: bytes | None = None
 
@@ -88,22 +83,24 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
         links=list(links(note)) if is_note else (),
         tags=list(tags(note)) if is_note else (),
     )
-    ready = PreparedNote(head, (), problems if is_note else [])
-    return ready._replace(rows=_rows(note, ready, day, is_log=named is not None))
+    rows = list(_rows(note, origin, day, named is not None, problems))
+    return PreparedNote(head, rows, problems if is_note else [])
 
 
-def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> Iterator[PassageRow]:
-    """The note's passages, one after the other; what is amiss is added to `ready.problems`."""
+def _rows(
+    note: Note, note_origin: str, day: date | None, is_log: bool, problems: list[Problem]
+) -> Iterator[PassageRow]:
+    """The note's passages, one after the other; what is amiss is added to `problems`."""
     scope_of, origin_of = scopes.by_line(note), scopes.origins_by_line(note)
 
     def own_scope(passage: Passage) -> str | None:
         said = passage.fact.scope if passage.fact else None
         return said or scopes.passage_scope(scope_of, passage.start_line, passage.end_line)
 
-    facts = retain.facts(note, day, ready.problems)
+    facts = retain.facts(note, day, problems)
     first = next(facts, None)
     is_told = is_log and first is None and not agent_project(note.path)
-    told = _utterances(note, day, ready.problems) if day and is_told else {}
+    told = _utterances(note, day, problems) if day and is_told else {}
     cut = passages(note, chain([first], facts) if first else ())
     for passage, section, context in with_context(cut, *([own_scope] if scope_of else [])):
         fact, start, end = passage.fact, passage.start_line, passage.end_line
@@ -118,15 +115,26 @@ def _rows(note: Note, ready: PreparedNote, day: date | None, is_log: bool) -> It
             terms=terms.index_text(context[0][0]),
             tokens=tokens.count(passage.text),
             scope=own_scope(passage),
-            origin=provenance.line_origin(by, ready.head.origin),
+            origin=provenance.line_origin(by, note_origin),
             section=section,
             context=context,
             key=text_hash("\x1f".join(f"{weight}{text}" for text, weight in context)),
-            fact=_fact_columns(fact, passage) if fact else None,
+            fact=FactColumns(
+                confidence=fact.confidence,
+                importance=fact.importance,
+                occurred_from=fact.occurred.start.isoformat() if fact.occurred else None,
+                occurred_to=fact.occurred.end.isoformat() if fact.occurred else None,
+                block_id=fact.block_id,
+                narrative="" if passage.part else fact.narrative,
+                wording=wording_hash(fact.narrative),
+                key=passage_key(passage.text),
+                decided=is_decided(passage.text),
+                part=passage.part,
+            ) if fact else None,
             mentions=fact.entities if fact else (),
             claims=_claims(fact, day) if fact and not passage.part else (),
             inferred=[told.pop(n) for n in range(start, end + 1) if n in told] if told else (),
-        )
+        )  # fmt: skip
 
 
 def _utterances(note: Note, day: date, problems: list[Problem]) -> dict[int, InferredColumns]:
@@ -156,21 +164,6 @@ def _claims(fact: retain.RetainFact, day: date | None) -> list[tuple[str, str, s
     return said
 
 
-def _fact_columns(fact: retain.RetainFact, passage: Passage) -> FactColumns:
-    return FactColumns(
-        confidence=fact.confidence,
-        importance=fact.importance,
-        occurred_from=fact.occurred.start.isoformat() if fact.occurred else None,
-        occurred_to=fact.occurred.end.isoformat() if fact.occurred else None,
-        block_id=fact.block_id,
-        narrative="" if passage.part else fact.narrative,
-        wording=wording_hash(fact.narrative),
-        key=passage_key(passage.text),
-        decided=is_decided(passage.text),
-        part=passage.part,
-    )
-
-
 NOTES_A_REQUEST = 32
 """Small enough that the last request keeps nobody waiting."""
 
@@ -178,7 +171,7 @@ REQUESTS_AHEAD = 2
 """So many a worker has in hand, so that it is never idle."""
 
 LARGEST_NOTE_BYTES = 1_000_000
-"""A larger note is left to the parent, which makes its passages lazily."""
+"""A larger note is left to the parent, which needs no copy of it."""
 
 MOST_WORKERS = 4
 
@@ -252,7 +245,12 @@ def main() -> None:
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             files: list[File] = pickle.load(sys.stdin.buffer)
-            notes = [_whole(vault, file) for file in files]
+            notes: list[PreparedNote | None] = []
+            for file in files:
+                data = None
+                with contextlib.suppress(OSError):  # the parent says so
+                    data = vault.read(file.path) if file.size <= LARGEST_NOTE_BYTES else None
+                notes.append(None if data is None else prepare(file, data, vault))
             # In one call: one for each small note is mostly its fixed cost.
             contexts = [row.context for note in notes if note for row in note.rows]
             vectors = iter(builtin().embed_contexts(contexts))
@@ -263,15 +261,3 @@ def main() -> None:
                     notes[n] = note._replace(rows=rows, vector=summed)
             pickle.dump(notes, sys.stdout.buffer)
             sys.stdout.buffer.flush()
-
-
-def _whole(vault: Vault, file: File) -> PreparedNote | None:
-    """One note with all its passages; None when it is large or cannot be read."""
-    if file.size > LARGEST_NOTE_BYTES:
-        return None
-    try:
-        data = vault.read(file.path)
-    except OSError:
-        return None
-    ready = prepare(file, data, vault)
-    return ready._replace(rows=list(ready.rows))

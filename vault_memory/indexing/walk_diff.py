@@ -82,7 +82,7 @@ def refuse_empty(index: Path, vault: Vault, walk: Walk) -> None:
         return
     known = 0
     with suppress(VaultMemoryError), Store.opened(index) as store:
-        known = store.view(ALL).count_notes()
+        known = store.count_notes()
     refuse_loss(known, 0, 0, index)
     refuse_loss(locations.remembered(vault.root), 0, 0, locations.memory_of(vault.root))
 

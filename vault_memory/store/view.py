@@ -122,6 +122,10 @@ class IndexConnection:
             with contextlib.suppress(apsw.Error):  # a failed statement may have ended it by itself
                 self.connection.execute("ROLLBACK")
 
+    def count_notes(self) -> int:
+        """How many notes there are; of a view, how many are seen."""
+        return int(self.one(f"SELECT count(*) FROM note WHERE {IS_NOTE}"))
+
     @property
     def file(self) -> Path:
         return Path(self.connection.db_filename("main"))
@@ -167,10 +171,6 @@ class View(IndexConnection):
             return super().rows(sql, *parameters)
         return iter(self.connection.execute(_narrowed(sql), (*self._limits, *parameters)))
 
-    def count_notes(self) -> int:
-        """How many notes there are."""
-        return int(self.one(f"SELECT count(*) FROM note WHERE {IS_NOTE}"))
-
     def totals(self) -> Totals:
         """How many passages, words and notes there are."""
         # A part of a note's passages may be hidden: then they are to be counted.
@@ -212,6 +212,9 @@ class NoteRow(NamedTuple):
     mtime_ns: int
     hash: bytes
     ctime_ns: int = 0
+
+
+_GROW = "INSERT INTO meta VALUES('generation', 1) ON CONFLICT(key) DO UPDATE SET value = value + 1"
 
 
 class Store(IndexConnection):
@@ -314,7 +317,7 @@ class Store(IndexConnection):
 
     def grow(self) -> None:
         """Give the index its next generation, inside the transaction that changes it."""
-        self.set_meta("generation", self.generation + 1)
+        self.connection.execute(_GROW)
 
     def notes(self, covered: Iterable[str] | None = None) -> dict[str, NoteRow]:
         """Every indexed note by path, or only those with these paths and those below them."""

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
+from vault_memory.indexing import walk_diff
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.note import one_line
@@ -96,7 +97,7 @@ class NoteWriter:
     def _refuse_unfit(self) -> None:
         """Raise RefusedError where the index is of another vault, or the notes have vanished."""
         schema.refuse_foreign(self._index.path, self._index.config.index_path)
-        self._index.refuse_empty(self.vault.walk())
+        walk_diff.refuse_empty(self._index.path, self.vault, self.vault.walk())
 
     def amend(self, wanted: EditRequest, scopes: tuple[str, ...] = ()) -> EditResult:
         """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
@@ -112,7 +113,7 @@ class NoteWriter:
             return after, edit.diff(wanted, before, after, opened)
 
         edit.check(wanted)
-        self._index.refuse_empty(self.vault.walk())
+        walk_diff.refuse_empty(self._index.path, self.vault, self.vault.walk())
         run = UndoHistory(self.vault.root).begin("edit")
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
