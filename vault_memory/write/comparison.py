@@ -21,7 +21,7 @@ from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import MONTHS
 from vault_memory.text.scope_syntax import GLOBAL
 
-CREATE, MERGE, SUPERSEDE, SKIP = "create", "merge", "supersede", "skip"
+CREATE, MERGE, SUPERSEDE, SKIP, SAME = "create", "merge", "supersede", "skip", "same"
 
 SIMILAR, IN_BATCH = 0.7, 0.85
 """From these cosines (builtin vectors) on two statements are alike enough to be compared, and the same in one batch."""

@@ -4,7 +4,6 @@ Whole lines go, continuation lines with their fact; byte order mark, line ends a
 What is left is read back with the parser: a removal after which another line would mean something else is refused.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -17,10 +16,9 @@ from vault_memory.search.answer import Result
 from vault_memory.store import journal
 from vault_memory.store.rows import wording_hash
 from vault_memory.text.layout import STANDARD, Layout
-from vault_memory.write.rewrite import decode_utf8, difference
+from vault_memory.write.rewrite import LINE_ENDS, decode_utf8, difference
 
 BY_HAND = "Nothing was written. Take it out of the note by hand."
-_ENDS = re.compile(r"(\r\n|\n|\r)")
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,7 @@ def key(note: Note, start_line: int) -> int:
 def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
     text = data.decode("utf-8")
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    parts = _ENDS.split(text.removeprefix(mark))  # lines and their ends in turn
+    parts = LINE_ENDS.split(text.removeprefix(mark))
     head, tail = parts[: 2 * (first - 1)], parts[2 * last :]
     # A text that ends without a line end still does.
     after = (mark + "".join(head if tail else head[:-1]) + "".join(tail)).encode("utf-8")

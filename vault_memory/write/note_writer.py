@@ -5,7 +5,7 @@ How a note is edited stands in retain.py, forget.py, edit.py and new_note.py.
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
@@ -19,13 +19,13 @@ from vault_memory.markdown.note import one_line
 from vault_memory.markdown.parse import parse
 from vault_memory.search.get import OpenScopes
 from vault_memory.store import journal, note_queries, schema
-from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.view import ALL, Store, View
 from vault_memory.vault import locations
 from vault_memory.vault.saved_run import SavedRun
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import content_hash
 from vault_memory.write import edit, forget, new_note, retain
+from vault_memory.write.comparison import CREATE, MERGE, SAME, SKIP, Comparison
 from vault_memory.write.edit import EditRequest, EditResult
 from vault_memory.write.forget import ForgetResult, Removal
 from vault_memory.write.new_note import NewNote, StoredNote
@@ -49,14 +49,19 @@ class NoteWriter:
     def retain_once(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> RetainResult | str:
         """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
         with self._alone():
-            if same := self._find(lambda view: retain.find_same(view, bullet, today), scopes):
-                return same
-            known = self._find(lambda view: retain.describe_known(view, bullet, today), scopes)
-            return replace(self._retain(bullet, today), resembles=known or "")
+            compared = self._compare(bullet, today, scopes)
+            if compared.known and compared.decision == SAME:
+                return compared.known.source
+            return replace(self._retain(bullet, today), resembles=retain.resemblance(compared))
 
     def find_alike(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> str | None:
         """Where a fact in these scopes stands that says nearly the same, and its text."""
-        return self._find(lambda view: retain.find_alike(view, bullet, today), scopes)
+        compared = self._compare(bullet, today, scopes)
+        known = compared.known if compared.decision in (SKIP, MERGE) else None
+        return f"{known.source}\n{known.text}" if known else None
+
+    def _compare(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> Comparison:
+        return self._find(lambda view: retain.compare(view, bullet, today), scopes) or Comparison(CREATE)
 
     def create_once(self, filing: NewNote, now: datetime, scopes: tuple[str, ...]) -> StoredNote | str:
         """Make a note and make it searchable, or say which one in these scopes holds the same text.
@@ -77,16 +82,15 @@ class NoteWriter:
                     return new_note.StoredNote(path, self._findable(path))
             raise ConflictError(f"There are {MAX_NOTES_OF_ONE_NAME} notes like {path}.", "Choose another title.")
 
-    def _find(self, question: Callable[[View], str | None], scopes: tuple[str, ...]) -> str | None:
+    def _find(self, question: Callable[[View], T], scopes: tuple[str, ...]) -> T | None:
         return None if self._index.unusable() else self._index.read(lambda view, _: question(view), scopes)
 
     def retain(self, bullet: Bullet, day: date) -> RetainResult:
         """Append a fact to a day's note and make it searchable."""
         with self._alone():
-            known = self._asked(lambda store: retain.describe_known(store.view(ALL), bullet, day), None)
+            known = self._asked(lambda store: retain.resemblance(retain.compare(store.view(ALL), bullet, day)), "")
             done = self._retain(bullet, day)
-            again = f"{known}." if known else ""
-            return replace(done, warning=" ".join(filter(None, (done.warning, again))))
+            return replace(done, warning=" ".join(filter(None, (done.warning, known and f"{known}."))))
 
     def _retain(self, bullet: Bullet, day: date) -> RetainResult:
         self._refuse_unfit()
@@ -200,8 +204,7 @@ class NoteWriter:
         note = parse(planned.path, planned.after)
         if any(forget.key(note, fact.start_line) == planned.key for fact in facts.facts(note, None)):
             return True
-        none: list[KnownFact] = []
-        found = self._asked(lambda store: note_queries.same_words(store.view(ALL), planned.wording), none)
+        found = self._asked(lambda store: note_queries.same_words(store.view(ALL), planned.wording), list[note_queries.KnownFact]())
         return any(known.key == planned.key and known.path != planned.path for known in found)
 
     def unforgetting(self, run: SavedRun, paths: Collection[str]) -> AbstractContextManager[object]:
@@ -213,8 +216,8 @@ class NoteWriter:
         if run.kind == "forget" and not keys:  # one of a release that did not note them, or the fact stood elsewhere
             keys = dict(self._forgotten_keys(run))
         held = ExitStack()
-        for path, key in keys.items():
-            held.enter_context(self._noting(key) if path in paths else nullcontext())
+        for path in keys.keys() & paths:
+            held.enter_context(self._noting(keys[path]))
         return held
 
     def _forgotten_keys(self, run: SavedRun) -> Iterator[tuple[str, int]]:
@@ -240,9 +243,8 @@ class NoteWriter:
 
         def say(is_forgotten: bool, at: datetime) -> None:
             if is_forgotten:
-                journal.note_tombstone(self.vault.root, cited, at)
-            else:
-                journal.note_restored(self.vault.root, cited.key, at)
+                return journal.note_tombstone(self.vault.root, cited, at)
+            return journal.note_restored(self.vault.root, cited.key, at)
 
         try:
             say(is_forgotten, now)

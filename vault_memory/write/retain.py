@@ -5,10 +5,11 @@ with the parser before anything is written, and written under the guest rules (r
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import ConflictError, RefusedError, UsageError
@@ -28,6 +29,7 @@ from vault_memory.vault.vault import Vault
 from vault_memory.write.comparison import (
     CREATE,
     MERGE,
+    SAME,
     SKIP,
     SUPERSEDE,
     Comparer,
@@ -35,7 +37,9 @@ from vault_memory.write.comparison import (
     known_statement,
     newest_facts,
 )
-from vault_memory.write.rewrite import Rewriter, decode_utf8, read_current
+from vault_memory.write.rewrite import LINE_ENDS, Rewriter, decode_utf8, read_current
+
+T = TypeVar("T")
 
 MAX_COMPARED = 1000
 """The newest facts of each kind that a fact is compared with."""
@@ -147,44 +151,50 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
 
 
 def link_fact(rewriter: Rewriter, path: str, narrative: str) -> str:
-    """A link to the fact of a note that says this, by its block id, which it is given where it has none.
+    """A link to the fact of a note that says this, by its block id, which it is given where it has none."""
 
-    Raises ConflictError where the note keeps changing, or the fact is gone.
-    """
-
-    def compose(before: bytes | None) -> tuple[bytes, str]:
-        note = rewriter.vault.parse(path, before or b"")
-        fact = next((one for one in facts.facts(note, None) if one.narrative == narrative), None)
-        if before is None or fact is None:
-            raise ConflictError(f"{path} no longer holds the fact.", "Nothing was written.")
+    def mark(fact: facts.RetainFact, parts: list[str]) -> str:
         if fact.block_id:
-            return before, fact.block_id
+            return fact.block_id
         name = f"m-{wording_hash(narrative) & 0xFFFFFFFF:08x}"
-        parts = re.split(r"(\r\n|\n|\r)", decode_utf8(path, before))
         last = 2 * (fact.end_line - 1)
         parts[last] = f"{parts[last].rstrip()} ^{name}"
-        return "".join(parts).encode("utf-8"), name
+        return name
 
-    return f"[[{entities.link_name(path)}#^{rewriter.rewrite(path, compose)}]]"
+    return f"[[{entities.link_name(path)}#^{_rewrite_fact(rewriter, path, narrative, mark)}]]"
 
 
 def open_to_all(rewriter: Rewriter, path: str, narrative: str) -> None:
-    """Take the scope from the fact of a note that says this; raises ConflictError where the fact is gone."""
+    """Take the scope from the fact of a note that says this."""
 
-    def compose(before: bytes | None) -> tuple[bytes, None]:
-        note = rewriter.vault.parse(path, before or b"")
-        fact = next((one for one in facts.facts(note, None) if one.narrative == narrative), None)
-        if before is None or fact is None:
-            raise ConflictError(f"{path} no longer holds the fact.", "Nothing was written.")
-        parts = re.split(r"(\r\n|\n|\r)", decode_utf8(path, before))
+    def without_scope(fact: facts.RetainFact, parts: list[str]) -> None:
         at = 2 * (fact.start_line - 1)
         keys, _, rest = parts[at].partition(")")
         head, _, given = keys.partition("(")
         left = [key for key in map(str.strip, given.split(",")) if not key.casefold().startswith("scope")]
         parts[at] = f"{head}({', '.join(left)}){rest}" if left else head + rest
-        return "".join(parts).encode("utf-8"), None
 
-    rewriter.rewrite(path, compose)
+    _rewrite_fact(rewriter, path, narrative, without_scope)
+
+
+def _rewrite_fact(
+    rewriter: Rewriter, path: str, narrative: str, change: Callable[[facts.RetainFact, list[str]], T]
+) -> T:
+    """Have `change` edit a note's lines and their ends (in turn) where a fact says this.
+
+    Raises ConflictError where the note keeps changing, or the fact is gone.
+    """
+
+    def compose(before: bytes | None) -> tuple[bytes, T]:
+        note = rewriter.vault.parse(path, before or b"")
+        fact = next((one for one in facts.facts(note, None) if one.narrative == narrative), None)
+        if before is None or fact is None:
+            raise ConflictError(f"{path} no longer holds the fact.", "Nothing was written.")
+        parts = LINE_ENDS.split(decode_utf8(path, before))
+        result = change(fact, parts)
+        return "".join(parts).encode("utf-8"), result
+
+    return rewriter.rewrite(path, compose)
 
 
 def daily_path(vault: Vault, day: date) -> str:
@@ -210,7 +220,7 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
         # A block of ours that holds the next heading begins behind the section, too.
         end = min([block.start_line for block in note.owned if block.start_line < end <= block.end_line], default=end)
         after = next((n for n in range(end - 1, first, -1) if note.states[n - 1] != BLANK), first)
-        parts = re.split(r"(\r\n|\n|\r)", text)  # text and line ends in turn
+        parts = LINE_ENDS.split(text)
         head, tail = "".join(parts[: 2 * after]), "".join(parts[2 * after :])
         lead = "" if head.endswith(("\n", "\r")) else ending
         new, line = head + lead + bullet + (ending if tail or not lead else "") + tail, after + 1
@@ -273,30 +283,24 @@ def parse_day(given: str | date | None) -> date:
 
 # --- what is known already -------------------------------------------------------------------------------------------
 
+_RESEMBLANCE = {SAME: "the same", SUPERSEDE: "otherwise", MERGE: "nearly the same", SKIP: "nearly the same"}
 
-def find_same(store: View, bullet: Bullet, today: date) -> str | None:
-    """The citation of a fact that says the same in the same words, of all whom this one is about, and still counts.
 
-    What was done is done again on another day. What was forgotten or superseded counts no more, nor does what came
-    from outside where the new one did not.
+def compare(store: View, bullet: Bullet, today: date) -> Comparison:
+    """What a fact says beside those that are known of all whom it is about, and still count.
+
+    What was forgotten or superseded counts no more, nor does what came from outside where the new one did not. What was
+    done is done again on another day, and is like nothing.
     """
-    wanted = _fact(bullet)
+    (wanted,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
     found = [
         known
         for known in note_queries.same_words(store, wording_hash(wanted.narrative))
         if wanted.kind != "B" or (known.day == today.isoformat() and KINDS[known.kind] == "experience")
     ]
-    same = _still_true(store, wanted, found, today)
-    return same[0].source if same else None
-
-
-def compare(store: View, bullet: Bullet, today: date) -> Comparison:
-    """What a fact says beside those that are known of all whom it is about, and still count; see `find_same`.
-
-    What was done is like nothing: it is done again.
-    """
-    wanted = _fact(bullet)
-    if wanted.kind == "B" or find_same(store, bullet, today):
+    if same := _still_true(store, wanted, found, today):
+        return Comparison(SAME, known_statement(same[0]))
+    if wanted.kind == "B":
         return Comparison(CREATE)
     names = [slug for name in wanted.entities for slug in Names(store).slugs(name)]
     known = {one.source: one for one in newest_facts(store, names, MAX_COMPARED) if KINDS[one.kind] != "experience"}
@@ -307,25 +311,9 @@ def compare(store: View, bullet: Bullet, today: date) -> Comparison:
     return Comparer(beside, builtin()).compare(wanted.narrative, wanted.kind, wanted.entities)
 
 
-def find_alike(store: View, bullet: Bullet, today: date) -> str | None:
-    """The citation and text of the fact beside which this one says nothing new, though in other words."""
-    compared = compare(store, bullet, today)
-    known = compared.known if compared.decision in (SKIP, MERGE) else None
-    return f"{known.source}\n{known.text}" if known else None
-
-
-def describe_known(store: View, bullet: Bullet, today: date) -> str | None:
-    """Which fact says what this one says, nearly that, or something else in its place; no sentence yet."""
-    if same := find_same(store, bullet, today):
-        return f"{same} says the same"
-    compared = compare(store, bullet, today)
-    what = "otherwise" if compared.decision == SUPERSEDE else "nearly the same"
-    return f"{compared.known.source} says {what}" if compared.known else None
-
-
-def _fact(bullet: Bullet) -> facts.RetainFact:
-    (wanted,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
-    return wanted
+def resemblance(compared: Comparison) -> str:
+    """Which fact says what a compared one says, nearly that, or something else in its place: no sentence yet, or ""."""
+    return f"{compared.known.source} says {_RESEMBLANCE[compared.decision]}" if compared.known else ""
 
 
 def _still_true(store: View, wanted: facts.RetainFact, known: Iterable[KnownFact], today: date) -> list[KnownFact]:
@@ -342,7 +330,6 @@ def _still_true(store: View, wanted: facts.RetainFact, known: Iterable[KnownFact
     names = Names(store)
     about = set(map(names.canonical, wanted.entities))
     after = superseded(store, names, [each.id for each in known], today, Filters())
-
     return [
         each
         for each in known

@@ -5,6 +5,7 @@ kept if asked for, and it is written over those very bytes; three tries.
 """
 
 import difflib
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ from vault_memory.markdown.note import decoded_lines
 from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
 TRIES = 3
+
+LINE_ENDS = re.compile(r"(\r\n|\n|\r)")
+"""Splits a text into lines and their ends in turn."""
 
 T = TypeVar("T")
 
