@@ -3,9 +3,9 @@
 How a sync goes, and why in this order:
 1. One at a time: whoever finds another at work leaves it to that one.
 2. Each tool's folder is listed, the newest first. A transcript with the stamp known is not even opened.
-3. What was appended is read in pieces and appended to the derived file as it comes by; only then is it remembered.
+3. What was appended is read in pieces, and the derived file replaced whole; only then is it remembered.
    A sync that was killed between the two has written more than is known: that is cut off, and written again; where
-   it had changed the head, no line ends any more where one should, and all is read.
+   it had changed the title, no line ends any more where one should, and all is read.
 4. What was said once stays, whatever becomes of its transcript (law 7): tools delete theirs after weeks, a drive may
    not be mounted. It is only noted that the transcript is gone. Who wants a text gone deletes it.
 """
@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import BinaryIO
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
@@ -155,10 +154,11 @@ class _ToolSync:
             self._report.problems.append(f"{self._root} holds no transcripts of {self._tool}{known}")
         else:
             self._take_all(found, progress, deadline)
-        self._report.transcripts += len(self._known)
-        self._report.skipped += sum(each.skipped for each in self._known.values())
-        self._report.gone += sum(each.is_gone for each in self._known.values())
-        self._report.unfinished += sum(each.is_unfinished for each in self._known.values())
+        for each in self._known.values():
+            self._report.transcripts += 1
+            self._report.skipped += each.skipped
+            self._report.gone += each.is_gone
+            self._report.unfinished += each.is_unfinished
 
     def _take_all(self, found: Listing, progress: Progress | None, deadline: float) -> None:
         sources = found.sources
@@ -225,29 +225,27 @@ class _ToolSync:
         """Write what a reading gives; the derived file is touched only where there is something to write."""
         path = before.path or self._free_name(source.key.rpartition("/")[2].removesuffix(".jsonl"))
         anew = TranscriptState(path=path, before_summaries=before.before_summaries)
-        known = anew if reading.is_anew else before
-        writer, is_chosen = _TextWriter(self._home, known, self._scope, self._tool), False
-        with writer:
-            for record in reading.records:
-                if record.title and (record.is_chosen or not is_chosen):
-                    writer.title, is_chosen = transcript.clean_title(record.title), record.is_chosen
-                writer.folder = writer.folder or record.folder
-                self._report.outputs += record.outputs
-                if record.message:
-                    writer.add(record.message)
-        if before.messages and not writer.known.messages:
+        text, is_chosen = _SessionText(anew if reading.is_anew else before), False
+        for record in reading.records:
+            if record.title and (record.is_chosen or not is_chosen):
+                text.title, is_chosen = transcript.clean_title(record.title), record.is_chosen
+            text.folder = text.folder or record.folder
+            self._report.outputs += record.outputs
+            if record.message:
+                text.add(record.message)
+        if before.messages and not text.known.messages:
             self._report.problems.append(f"{source.file} says nothing any more: what it said before stays")
             return before
-        skipped = writer.known.skipped + reading.skipped
-        after = writer.known._replace(mark=reading.mark, skipped=skipped, is_unfinished=reading.is_unfinished)
-        self._report.messages += writer.added
+        after = text.write(self._home / path, self._tool, self._scope)
+        self._report.messages += len(text.lines)
         if source.key not in self._known:
             self._report.added += 1
         elif reading.is_anew and before.messages:
             self._report.anew += 1
-        elif writer.added:
+        elif text.lines:
             self._report.grown += 1
-        return after
+        skipped = after.skipped + reading.skipped
+        return after._replace(mark=reading.mark, skipped=skipped, is_unfinished=reading.is_unfinished)
 
     def _free_name(self, name: str) -> str:
         """A file name of a session's own: two of one name may lie in two folders of a tool."""
@@ -279,66 +277,44 @@ class _ToolSync:
             self._saved, self._saved_at = dict(self._known), time.monotonic()
 
 
-class _TextWriter:
-    """Writes a derived file: appends to the one there is, or makes a new one and puts it in the old one's place."""
+class _SessionText:
+    """The derived text of a session: what is known of it, and the lines that a reading adds."""
 
-    def __init__(self, home: Path, before: TranscriptState, scope: Callable[[str], str], tool: str) -> None:
-        self._file, self._scope, self._tool = home / before.path, scope, tool
-        self.known = before
-        self.title, self.folder = "", ""
-        self.added = 0
-        self._day = date.fromisoformat(before.day) if before.day else None
-        self._handle: BinaryIO | None = None
-        self._part: Path | None = None
-
-    def __enter__(self) -> "_TextWriter":
-        return self
+    def __init__(self, known: TranscriptState) -> None:
+        self.known, self.title, self.folder = known, "", ""
+        self.lines: list[str] = []
+        self._day = date.fromisoformat(known.day) if known.day else None
+        self._first = Message("", "")
 
     def add(self, message: Message) -> None:
-        """Write a message, if somebody said something in it."""
-        if message.speaker == transcript.SUMMARY and self.known.messages < self.known.before_summaries:
+        """Take a message, if somebody said something in it."""
+        known = self.known
+        if message.speaker == transcript.SUMMARY and known.messages < known.before_summaries:
             return  # a line more would give what is cited other numbers
-        words = transcript.clean_message(message.text, message.speaker)
-        if not words:
+        message = message._replace(text=transcript.clean_message(message.text, message.speaker))
+        if not message.text:
             return
-        if self._handle is None:
-            self._handle = self._opened(words, message.day)
-        line = transcript.format_line(message._replace(text=words), self._day).encode()
-        self._handle.write(line)
+        self._first = self._first if self.lines else message
+        self.lines.append(transcript.format_line(message, self._day))
         self._day = message.day or self._day
-        self.added += 1
-        messages, size = self.known.messages + 1, self.known.size + len(line)
-        at = message.at.isoformat() if message.at else self.known.at
-        self.known = self.known._replace(messages=messages, size=size, day=str(self._day or ""), at=at)
+        at = message.at.isoformat() if message.at else known.at
+        self.known = known._replace(messages=known.messages + 1, day=str(self._day or ""), at=at)
 
-    def _opened(self, words: str, day: date | None) -> BinaryIO:
-        if self.known.messages:
-            os.truncate(self._file, self.known.size)  # what a sync that was killed wrote besides
-            return open(self._file, "ab")
-        self._part = self._file.with_name(f".{self._file.name}.part")
-        self._part.unlink(missing_ok=True)
-        handle = os.fdopen(os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-        head = transcript.format_head(self._tool, self.title or words, day, self._scope(self.folder)).encode()
-        handle.write(head)
-        self.known = self.known._replace(size=len(head), title=self.title)
-        return handle
-
-    def _retitle(self) -> None:
-        """Give the text the title that its tool has given it since its head was written."""
-        file = self._part or self._file
-        _, _, rest = file.read_bytes()[: self.known.size].split(b"\n", 2)
-        head = f"---\n{transcript.format_title(self.title)}\n".encode()
-        self._part = self._file.with_name(f".{self._file.name}.part")
-        with open(self._part, "wb", opener=private) as handle:
-            handle.write(head + rest)
-        self.known = self.known._replace(size=len(head) + len(rest), title=self.title)
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self._handle:
-            self._handle.close()
-        if kind is None and self.known.messages and self.title not in ("", self.known.title):
-            self._retitle()
-        if self._part and kind is None:
-            os.replace(self._part, self._file)
-        elif self._part:
-            self._part.unlink(missing_ok=True)
+    def write(self, file: Path, tool: str, scope: Callable[[str], str]) -> TranscriptState:
+        """Put it in the place of the file, which may hold more than is known: what a sync that was killed wrote."""
+        known, is_titled = self.known, self.title not in ("", self.known.title)
+        if not self.lines and not (known.messages and is_titled):
+            return known
+        if known.size:
+            dashes, title, rest = file.read_bytes()[: known.size].split(b"\n", 2)
+            title = transcript.format_title(self.title).encode() if is_titled else title
+            data = b"\n".join((dashes, title, rest))
+        else:
+            first = self._first
+            data = transcript.format_head(tool, self.title or first.text, first.day, scope(self.folder)).encode()
+        data += "".join(self.lines).encode()
+        part = file.with_name(f".{file.name}.part")
+        with open(part, "wb", opener=private) as handle:
+            handle.write(data)
+        os.replace(part, file)
+        return known._replace(size=len(data), title=self.title or known.title)
