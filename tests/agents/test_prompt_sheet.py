@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.context.prompt_sheet import FORMS, FRAME_TOKENS, LEGEND, MORE_TOKENS, LeftOut, Piece, Sheet
+from vault_memory.context.prompt_sheet import FORMS, FRAME_TOKENS, LEGEND, MORE_TOKENS, LeftOut, Sheet
 from vault_memory.markdown.note import note_header
+from vault_memory.search.answer import Result
 from vault_memory.search.pack import CONTROL
 from vault_memory.text import frame, tokens
 
@@ -35,24 +36,28 @@ paths = st.sampled_from(["memory.md", "memory/2025-11-27.md", 'Notes/Ärger & "C
 
 
 @st.composite
-def pieces(draw: st.DrawFn) -> Piece:
+def pieces(draw: st.DrawFn) -> Result:
     text = "\n".join(draw(st.lists(lines, min_size=1, max_size=3)))
     start = draw(st.sampled_from([1, 9, 99, 1000, 123_456]))
     day = draw(st.sampled_from([None, "2025-11-27"]))
     after = draw(st.sampled_from(["", "", "memory/2025-12-01.md#L3", 'a\nL9 "b" & <c>.md#L3']))
     end = start + text.count("\n")
-    return Piece(draw(paths), day, start, end, "opinion", text, tokens.count(text), 1, after)
+    path = draw(paths)
+    header = tokens.count(note_header(path, day) + "\n\n")  # as they are stored
+    return Result(
+        path=path, date=day, start_line=start, end_line=end, kind="opinion", content=text, tokens=tokens.count(text),
+        superseded_by=after, header_tokens=header,
+    )  # fmt: skip
 
 
-def named(piece: Piece) -> int:
-    """The tokens of a note's header, as they are stored."""
-    return tokens.count(note_header(piece.path, piece.day) + "\n\n")
+def plain(path: str, text: str, kind: str = "note", line: int = 1) -> Result:
+    return Result(path=path, kind=kind, content=text, start_line=line, end_line=line, tokens=99, header_tokens=9)
 
 
-def sheet(form: str, budget: int, found: list[Piece]) -> Sheet:
+def sheet(form: str, budget: int, found: list[Result]) -> Sheet:
     made = Sheet(form, budget)
     for number, piece in enumerate(found):
-        made.add(("core", "passages", "recent")[number % 3], piece, named(piece))
+        made.add(("core", "passages", "recent")[number % 3], piece)
     made.say_legend()
     return made
 
@@ -62,7 +67,7 @@ def sheet(form: str, budget: int, found: list[Piece]) -> Sheet:
 def test_no_budget_is_exceeded(form: str, examples: int) -> None:
     @settings(max_examples=examples)
     @given(found=st.lists(pieces(), max_size=12), budget=st.integers(20, 1500))
-    def within(found: list[Piece], budget: int) -> None:
+    def within(found: list[Result], budget: int) -> None:
         made = sheet(form, budget, found)
         text = made.text()
         assert tokens.count(text) <= (made.tokens if text else 0) <= budget
@@ -73,7 +78,7 @@ def test_no_budget_is_exceeded(form: str, examples: int) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=40)
 @given(found=st.lists(pieces(), min_size=1, max_size=6))
-def test_nothing_in_a_note_forges_or_closes_the_frame(form: str, found: list[Piece]) -> None:
+def test_nothing_in_a_note_forges_or_closes_the_frame(form: str, found: list[Result]) -> None:
     text = sheet(form, 10**6, found).text()
     assert frame.stripped(f"before {text} after").split() == ["before", "after"]
     assert len(re.findall("</?vault-memory", text, re.IGNORECASE)) == (0 if form == "json" else 2)
@@ -82,33 +87,33 @@ def test_nothing_in_a_note_forges_or_closes_the_frame(form: str, found: list[Pie
 
 @settings(max_examples=40)
 @given(st.lists(pieces(), min_size=1, max_size=6))
-@example([Piece("a.md", None, 1, 1, "note", text, 99) for text in POISON])
-def test_xml_is_well_formed_and_says_what_the_notes_say(found: list[Piece]) -> None:
-    root = ET.fromstring(sheet("xml", 10**6, found).text())
+@example([plain("a.md", text) for text in POISON])
+def test_xml_is_well_formed_and_says_what_the_notes_say(found: list[Result]) -> None:
+    root, texts = ET.fromstring(sheet("xml", 10**6, found).text()), [piece.content for piece in found]
     assert root.tag == "vault-memory" and [child.tag for child in root] == ["core", "passages", "recent"][: len(found)]
     assert {note.tag for section in root for note in section} == {"note"}
     assert len(root.findall("*/note/line")) == len(found)
-    plain = [piece for piece in found if not CONTROL.search(piece.text) and not re.search("[\ufffe\uffff]", piece.text)]
+    whole = [text for text in texts if not CONTROL.search(text) and not re.search("[\ufffe\uffff]", text)]
     told = {line.text for line in root.iter("line")}
-    assert {piece.text for piece in plain} <= told
+    assert set(whole) <= told
 
 
 @settings(max_examples=40)
 @given(st.lists(pieces(), min_size=1, max_size=6))
-@example([Piece("a.md", None, 1, 1, "note", text, 99) for text in POISON])
-def test_json_is_one_ascii_document_with_the_very_text(found: list[Piece]) -> None:
+@example([plain("a.md", text) for text in POISON])
+def test_json_is_one_ascii_document_with_the_very_text(found: list[Result]) -> None:
     text = sheet("json", 10**6, found).text()
     document = json.loads(text)
     assert text.isascii()
     assert document.pop("vault-memory") == frame.NOTE
     told = [line["content"] for notes in document.values() for note in notes for line in note["lines"]]
-    assert sorted(told) == sorted(piece.text for piece in found)
+    assert sorted(told) == sorted(piece.content for piece in found)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_where_a_fact_was_superseded_forges_no_line(form: str) -> None:
     after = 'x\nL9 "y" & <z>.md#L3'
-    text = sheet(form, 10**6, [Piece("a.md", None, 1, 1, "world", "- W: gone", 9, after=after)]).text()
+    text = sheet(form, 10**6, [plain("a.md", "- W: gone", "world")._replace(superseded_by=after)]).text()
     if form == "markdown":
         assert "L1 - W: gone ← older; see x\\nL9" in text and not re.search("^L9", text, re.MULTILINE)
     elif form == "json":
@@ -119,11 +124,11 @@ def test_where_a_fact_was_superseded_forges_no_line(form: str) -> None:
 
 
 def test_what_is_left_out_at_the_end_is_told_in_every_format() -> None:
-    piece = Piece("memory.md", None, 3, 3, "note", "- Coffee black.", 4)
+    piece = plain("memory.md", "- Coffee black.", line=3)._replace(tokens=4, header_tokens=4)
     said = {}
     for form in FORMS:
         made = Sheet(form, 400)
-        assert made.add("core", piece, 4, MORE_TOKENS)
+        assert made.add("core", piece, MORE_TOKENS)
         made.end("core", "memory.md", LeftOut(1234, 5, 3456))
         said[form] = made.text()
         assert tokens.count(said[form]) <= made.tokens
@@ -133,7 +138,7 @@ def test_what_is_left_out_at_the_end_is_told_in_every_format() -> None:
 
 
 def test_the_letters_of_facts_are_explained_once_behind_them_where_there_is_room() -> None:
-    facts = [Piece(f"{name}.md", None, 1, 1, "world", "- W: It rained.", 5) for name in "ab"]
+    facts = [plain(f"{name}.md", "- W: It rained.", "world")._replace(tokens=5, header_tokens=5) for name in "ab"]
     text = sheet("markdown", 400, facts).text()
     assert text.count(LEGEND) == 1 and text.index(LEGEND) > text.rindex("It rained.")
     notes = [fact._replace(kind="note") for fact in facts]

@@ -280,13 +280,11 @@ class _BundleMaker:
         reserved = max(0, max(least, options.budget - int(options.budget * share)) - self._idle)
         for core in cores:
             # In a conversation that goes on, only what changed is said again.
-            pieces = [piece for piece in core.pieces if piece.key not in options.without]
-            self._leave_out({"shown_before": len(core.pieces) - len(pieces)})
-            core = core._replace(pieces=pieces)
-            taken = self._take_from_top("core", core, reserved)
+            pieces = self._not_shown(core)
+            taken = self._take_from_top("core", pieces, reserved)
             if taken:
-                self._core.append(core.path)
-            self._leave_out({"core_lines": _count_lines(core.pieces[taken:])})
+                self._core.append(core[0].path)
+            self._leave_out({"core_lines": _count_lines(pieces[taken:])})
 
     def _take_summaries(self) -> None:
         """Take what no line before says: the week's page, then the month's, which repeats the week's."""
@@ -297,32 +295,36 @@ class _BundleMaker:
         self._degraded += degraded
         for page in pages:
             before = {said(text) for text in self._texts} - {()}
-            page = page._replace(pieces=[piece for piece in page.pieces if said(_claim(piece)) not in before])
-            taken = self._take_from_top("summaries", page, reserved)
-            self._leave_out({"over_budget": len(page.pieces) - taken})
+            pieces = [piece for piece in page if said(_claim(piece)) not in before]
+            self._leave_out({"over_budget": len(pieces) - self._take_from_top("summaries", pieces, reserved)})
 
-    def _take_from_top(self, section: str, note: note_pieces.CoreNote, reserved: int) -> int:
+    def _not_shown(self, pieces: Sequence[Result]) -> list[Result]:
+        left = [piece for piece in pieces if piece.key not in self._options.without]
+        self._leave_out({"shown_before": len(pieces) - len(left)})
+        return left
+
+    def _take_from_top(self, section: str, pieces: Sequence[Result], reserved: int) -> int:
         """Take a note's pieces from its beginning, and say how many lines are left out at its end; how many it took."""
         taken = 0
-        for number, piece in enumerate(note.pieces):
+        for number, piece in enumerate(pieces):
             # Kept behind each: room for what its heading stands above, and for a line about the rest.
-            behind = note.pieces[number + 1 :]
-            headings = len([*takewhile(lambda other: HEADING.match(other.text), note.pieces[number:])])
+            behind = pieces[number + 1 :]
+            headings = len([*takewhile(lambda other: HEADING.match(other.content), pieces[number:])])
             keep = sum(prompt_sheet.piece_tokens(self._options.format, other) for other in behind[:headings])
             keep += prompt_sheet.MORE_TOKENS if headings < len(behind) else 0
-            if not self._sheet.add(section, piece, note.name_tokens, reserved + keep):
+            if not self._sheet.add(section, piece, reserved + keep):
                 break
+            self._show(piece, _claim(piece))
+            self._summed_up += [piece.content] if piece.kind == PAGE else []
             taken += 1
-        rest = note.pieces[taken:]
-        if taken and rest:
-            self._sheet.end(
-                section, note.path, prompt_sheet.LeftOut(_count_lines(rest), rest[0].start_line, rest[-1].end_line)
-            )
-        for piece in note.pieces[:taken]:
-            self._texts.append(_claim(piece))
-            self._summed_up += [piece.text] if piece.kind == PAGE else []
-            self._shown.append(journal.CitedPassage(piece.source, piece.key))
+        if taken and (rest := pieces[taken:]):
+            more = prompt_sheet.LeftOut(_count_lines(rest), rest[0].start_line, rest[-1].end_line)
+            self._sheet.end(section, rest[0].path, more)
         return taken
+
+    def _show(self, piece: Result, text: str) -> None:
+        self._texts.append(text)
+        self._shown += [journal.CitedPassage(piece.source, key) for key in dict.fromkeys(piece.parts or (piece.key,))]
 
     def _take_project(self, about: note_pieces.ProjectNotes) -> None:
         """Take the beginning of a project's page, then its last decisions, open tasks and best facts."""
@@ -331,9 +333,7 @@ class _BundleMaker:
         pages, degraded = note_pieces.read_notes(self._vault, self._store, about.pages, self._options.scopes)
         self._degraded += degraded
         for page in pages:
-            pieces = [piece for piece in page.pieces if piece.key not in self._options.without]
-            self._leave_out({"shown_before": len(page.pieces) - len(pieces)})
-            self._take_from_top("project", page._replace(pieces=pieces), reserved + room // 2)
+            self._take_from_top("project", self._not_shown(page), reserved + room // 2)
         brief = note_pieces.project_brief(self._vault, self._store.view(self._options.scopes), about, self._today)
         self._take_pieces("project", brief, reserved)
 
@@ -396,18 +396,17 @@ class _BundleMaker:
                 self._leave_out({"near_duplicates": 1})
                 continue
             is_weak = result.score < least.get(answer, result.score)
-            if is_weak or not self._sheet.add("passages", prompt_sheet.piece_of(result), result.header_tokens, keep):
+            if is_weak or not self._sheet.add("passages", result, keep):
                 over += 1
                 if result.score > 0:
                     least[answer] = max(least.get(answer, 0.0), FILL_SHARE * result.score)
                 continue
-            self._texts.append(result.content)
-            self._shown += [journal.CitedPassage(result.source, key) for key in dict.fromkeys(result.parts)]
+            self._show(result, result.content)
         return over
 
     # --- what was told lately, or of the project ---------------------------------------------------------------------
 
-    def _find_recent(self, about: note_pieces.ProjectNotes | None) -> list[tuple[prompt_sheet.Piece, int]]:
+    def _find_recent(self, about: note_pieces.ProjectNotes | None) -> list[Result]:
         options, days = self._options, Span(self._today - timedelta(days=self._options.recent_days - 1), self._today)
 
         def is_wanted(found: Candidate) -> bool:
@@ -415,32 +414,27 @@ class _BundleMaker:
 
         return list(note_pieces.recent_pieces(self._vault, self._store.view(options.scopes), days, is_wanted))
 
-    def _keep_for(self, recent: Sequence[tuple[prompt_sheet.Piece, int]]) -> int:
+    def _keep_for(self, recent: Sequence[Result]) -> int:
         """What is kept for them while passages are taken: a share, and never more than they need."""
-        form = self._options.format
-        need = prompt_sheet.SECTION_TOKENS
-        for piece, name in recent:
-            need += prompt_sheet.piece_tokens(form, piece) + prompt_sheet.note_tokens(form, piece, name)
+        form, need = self._options.format, prompt_sheet.SECTION_TOKENS
+        for piece in recent:
+            need += prompt_sheet.piece_tokens(form, piece) + prompt_sheet.note_tokens(form, piece)
         return min(need, int(self._options.budget * RECENT_SHARE), self._sheet.left // 2)
 
-    def _take_pieces(self, section: str, pieces: Iterable[tuple[prompt_sheet.Piece, int]], keep: int = 0) -> None:
+    def _take_pieces(self, section: str, pieces: Iterable[Result], keep: int = 0) -> None:
         """Put pieces on the sheet that no line before says."""
         before = {said(text) for text in self._texts} - {()}
-        left: dict[str, int] = {}
-        for piece, name_tokens in pieces:
-            words = said(piece.text)
-            is_told = words in before or self._is_summed_up(piece.path, piece.start_line, piece.text)
-            why = "near_duplicates" if is_told else ""
-            why = "shown_before" if piece.key in self._options.without else why
-            if not why and not self._sheet.add(section, piece, name_tokens, keep):
-                why = "over_budget"
-            if why:
-                left[why] = left.get(why, 0) + 1
-                continue
-            before.add(words)
-            self._texts.append(piece.text)
-            self._shown.append(journal.CitedPassage(piece.source, piece.key))
-        self._leave_out(left)
+        for piece in pieces:
+            words = said(piece.content)
+            if piece.key in self._options.without:
+                self._leave_out({"shown_before": 1})
+            elif words in before or self._is_summed_up(piece.path, piece.start_line, piece.content):
+                self._leave_out({"near_duplicates": 1})
+            elif not self._sheet.add(section, piece, keep):
+                self._leave_out({"over_budget": 1})
+            else:
+                before.add(words)
+                self._show(piece, piece.content)
 
     def _is_summed_up(self, path: str, line: int, text: str) -> bool:
         """Whether a line of a page on the sheet was told from this one."""
@@ -452,12 +446,12 @@ class _BundleMaker:
                 self._omitted[name] = self._omitted.get(name, 0) + count
 
 
-def _claim(piece: prompt_sheet.Piece) -> str:
+def _claim(piece: Result) -> str:
     """What a piece says, without the citation that a line of a page ends with."""
-    return piece.text.partition(" — [")[0] if piece.kind == PAGE else piece.text
+    return piece.content.partition(" — [")[0] if piece.kind == PAGE else piece.content
 
 
-def _count_lines(pieces: Iterable[prompt_sheet.Piece]) -> int:
+def _count_lines(pieces: Iterable[Result]) -> int:
     return len({line for piece in pieces for line in range(piece.start_line, piece.end_line + 1)})
 
 

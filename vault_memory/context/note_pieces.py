@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from vault_memory.context.prompt_sheet import Piece
 from vault_memory.errors import RefusedError
 from vault_memory.markdown import facts, passages, provenance, scopes
 from vault_memory.markdown.entities import link_name
-from vault_memory.markdown.note import ASIDE, COMMENT, Note, decoded_lines, note_header
+from vault_memory.markdown.note import ASIDE, COMMENT, decoded_lines, note_header
 from vault_memory.search import decay
+from vault_memory.search.answer import Result
 from vault_memory.search.decay import Trace
 from vault_memory.search.names import Names
 from vault_memory.search.recall import found_at
@@ -41,30 +41,20 @@ _CAPTURED = re.compile(r" — (sessions/[^\s#]+)#m\d+")
 _WEEK, _MONTH = re.compile(r"\d{4}-W\d\d"), re.compile(r"\d{4}-\d\d")
 
 
-class CoreNote(NamedTuple):
-    """One note of the core: what its header costs, and its lines in order."""
-
-    path: str
-    name_tokens: int
-    pieces: list[Piece]
-
-
 def read_notes(
     vault: Vault, store: Store | None, names: Iterable[str], allowed: tuple[str, ...]
-) -> tuple[list[CoreNote], list[tuple[str, str]]]:
-    """The named notes that exist, in order, and what is amiss; only lines that the `allowed` scopes cover."""
-    found: list[CoreNote] = []
+) -> tuple[list[list[Result]], list[tuple[str, str]]]:
+    """The lines of the named notes that exist, a list a note, and what is amiss; only what `allowed` scopes cover."""
+    found: dict[str, list[Result]] = {}
     degraded: list[tuple[str, str]] = []
     for name in names:
         try:
             path = vault.locate(name)
-            core = _read_note(vault, store, path, allowed) if path else None
+            if path and path not in found:
+                found[path] = _read_note(vault, store, path, allowed)
         except (RefusedError, OSError) as error:
             degraded.append(("core", f"{name} is not used: {error}"))
-            continue
-        if core and core.pieces and core.path not in {other.path for other in found}:
-            found.append(core)
-    return found, degraded
+    return list(filter(None, found.values())), degraded
 
 
 def core_names(vault: Vault) -> Iterator[str]:
@@ -74,37 +64,36 @@ def core_names(vault: Vault) -> Iterator[str]:
     yield from (name for name in vault.config.core_files if name not in cores)
 
 
-def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> CoreNote:
+def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> list[Result]:
     # What is not indexed as it is now is bounded by its bytes: counting it would load tiktoken.
-    name_tokens, known = note_tokens(store.view(ALL), path) if store else (None, {})
-    if name_tokens is None:
-        name_tokens = len(note_header(path, None).encode("utf-8", "replace")) + 2
+    header_tokens, known = note_tokens(store.view(ALL), path) if store else (None, {})
+    if header_tokens is None:
+        header_tokens = len(note_header(path, None).encode("utf-8", "replace")) + 2
     note = vault.parse(path, vault.read(path))
     of_note = scopes.note_scope(note.properties, note.path, vault.config.folder_scopes)
     private, origins = scopes.by_line(note), scopes.origins_by_line(note)
     whole = provenance.note_origin(note.properties, note.path)
-    pieces = []
-    has_text = False
+    pieces, has_text = [], False
     for passage, section, _ in passages.with_context(passages.passages(note, facts.facts(note, None))):
         own = passage.fact.scope if passage.fact else None
         scope = own or scopes.passage_scope(private, passage.start_line, passage.end_line) or of_note
-        if section != ASIDE and scope in allowed:
-            count = known.get(passage.text, len(passage.text.encode("utf-8", "replace")))
-            said = passage.fact.by if passage.fact else None
-            by = said or scopes.passage_origin(origins, passage.start_line, passage.end_line)
-            pieces.append(_piece(note, passage, count)._replace(by=provenance.line_origin(by, whole) or whole))
-            has_text = has_text or not passage.is_heading
-    return CoreNote(path, name_tokens, pieces if has_text else [])
-
-
-def _piece(note: Note, passage: passages.Passage, count: int) -> Piece:
-    """A passage of the core, without lines at its ends that are only comments; known by the hash of all of it."""
-    first, last, text = passage.start_line, passage.end_line, passage.text
-    while last > first and note.states[last - 1] == COMMENT:
-        last, text = last - 1, text[: text.rindex("\n")]
-    while last > first and note.states[first - 1] == COMMENT:
-        first, text = first + 1, text[text.index("\n") + 1 :]
-    return Piece(note.path, None, first, last, passage.kind, text, count, passage_key(passage.text))
+        if section == ASIDE or scope not in allowed:
+            continue
+        said = passage.fact.by if passage.fact else None
+        by = said or scopes.passage_origin(origins, passage.start_line, passage.end_line)
+        # Without lines at its ends that are only comments, but known by the hash of all of it.
+        text, first, last = passage.text, passage.start_line, passage.end_line
+        while last > first and note.states[last - 1] == COMMENT:
+            last, text = last - 1, text[: text.rindex("\n")]
+        while last > first and note.states[first - 1] == COMMENT:
+            first, text = first + 1, text[text.index("\n") + 1 :]
+        count = known.get(passage.text, len(passage.text.encode("utf-8", "replace")))
+        pieces.append(Result(
+            path=path, start_line=first, end_line=last, kind=passage.kind, content=text, tokens=count,
+            key=passage_key(passage.text), by=provenance.line_origin(by, whole) or whole, header_tokens=header_tokens,
+        ))  # fmt: skip
+        has_text = has_text or not passage.is_heading
+    return pieces if has_text else []
 
 
 # --- what was told lately, or of a project ---
@@ -130,7 +119,7 @@ def pieces_about(view: View, project: str, today: date) -> ProjectNotes:
     return ProjectNotes((page,) if page else (), [row for row in found if row[0] != view.layout.proposals])
 
 
-def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) -> Iterator[tuple[Piece, int]]:
+def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) -> Iterator[Result]:
     """What was captured from the project's last session, its newest open tasks, then its facts that are worth most."""
     session, last = "", []
     for row in about.passages:
@@ -159,20 +148,18 @@ def _best_facts(view: View, about: ProjectNotes, today: date) -> list[DatedPassa
     return sorted(rows.values(), key=worth, reverse=True)[:MAX_FACTS]
 
 
-def recent_pieces(
-    vault: Vault, view: View, days: Span, is_wanted: Callable[[Candidate], bool]
-) -> Iterator[tuple[Piece, int]]:
+def recent_pieces(vault: Vault, view: View, days: Span, is_wanted: Callable[[Candidate], bool]) -> Iterator[Result]:
     """What was told on those days: facts first, then other lines, newest first; nothing that is superseded."""
     rows = note_queries.recent_passages(view, days, MAX_PASSAGES, preferred=FACTS, without=(PAGE,))
     return _current_pieces(vault, view, [row for row in rows if is_wanted(row[-1])], days.end)
 
 
-def _current_pieces(vault: Vault, view: View, rows: Iterable[DatedPassage], last: date) -> Iterator[tuple[Piece, int]]:
-    """The passages that nothing has superseded by a day and that still stand, with what their note's header costs."""
+def _current_pieces(vault: Vault, view: View, rows: Iterable[DatedPassage], last: date) -> Iterator[Result]:
+    """The passages that nothing has superseded by a day and that still stand."""
     rows = list(rows)
     old = superseded(view, Names(view), [found.id for *_, found in rows if found.kind in FACTS], last, Filters())
     files: dict[str, list[str]] = {}
-    for path, day, name_tokens, by, found in rows:
+    for path, day, header_tokens, by, found in rows:
         if found.id in old:
             continue
         if path not in files:
@@ -183,9 +170,10 @@ def _current_pieces(vault: Vault, view: View, rows: Iterable[DatedPassage], last
         start = found_at([found], files[path])
         if start is None:
             continue
-        end = start + found.end_line - found.start_line
-        piece = Piece(path, day, start, end, found.kind, found.text, found.tokens, passage_key(found.text), by=by)
-        yield piece, name_tokens
+        yield Result(
+            path=path, date=day, start_line=start, end_line=start + found.end_line - found.start_line, kind=found.kind,
+            content=found.text, tokens=found.tokens, key=passage_key(found.text), by=by, header_tokens=header_tokens,
+        )  # fmt: skip
 
 
 def summary_pages(view: View, today: date) -> list[str]:

@@ -50,44 +50,6 @@ _XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _XML_VALUE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;"})
 
 
-class Piece(NamedTuple):
-    """Lines of a note that stand or fall together: their very text, and the tokens that were counted in it."""
-
-    path: str
-    day: str | None
-    start_line: int
-    end_line: int
-    kind: str
-    text: str
-    tokens: int
-    key: int = 0
-    """The hash by which the journal knows it."""
-    after: str = ""
-    """Where the fact stands that took its place."""
-    by: str = provenance.PERSON
-    """Who it is from (provenance.py)."""
-
-    @property
-    def letter(self) -> str:
-        return "m" if self.kind == SESSION else "L"
-
-    @property
-    def lines(self) -> str:
-        return _span(self)
-
-    @property
-    def source(self) -> str:
-        """The citation: `path#L12` or `path#L12-L14`."""
-        return f"{self.path}#{self.letter}{self.lines.replace('-', f'-{self.letter}')}"
-
-
-def piece_of(result: Result) -> Piece:
-    return Piece(
-        result.path, result.date, result.start_line, result.end_line, result.kind, result.content, result.tokens,
-        result.key, result.superseded_by or "", result.by,
-    )  # fmt: skip
-
-
 class LeftOut(NamedTuple):
     """What is left out at the end of a note: how many lines that are not blank, the first and the last."""
 
@@ -96,17 +58,19 @@ class LeftOut(NamedTuple):
     end_line: int
 
 
-def _span(part: Piece | LeftOut) -> str:
+def _span(part: Result | LeftOut) -> str:
     return f"{part.start_line}-{part.end_line}" if part.end_line > part.start_line else f"{part.start_line}"
 
 
 class SheetNote(NamedTuple):
-    """What is told of one note, and what is left out at its end."""
+    """The lines told of one note, which are not none, and what is left out at its end."""
 
-    path: str
-    day: str | None
-    pieces: list[Piece]
+    pieces: list[Result]
     more: LeftOut | None = None
+
+    @property
+    def first(self) -> Result:
+        return self.pieces[0]
 
 
 Sections = Mapping[str, Sequence[SheetNote]]
@@ -129,16 +93,15 @@ class Sheet:
     def left(self) -> int:
         return max(0, self._budget - self.tokens)
 
-    def add(self, section: str, piece: Piece, name_tokens: int, keep: int = 0) -> bool:
-        """Put a piece into a section if it fits and `keep` tokens are left; `name_tokens`: its note's header."""
+    def add(self, section: str, piece: Result, keep: int = 0) -> bool:
+        """Put lines into a section if they fit and `keep` tokens are left."""
         notes = self.sections.get(section, {})
         cost = piece_tokens(self._form, piece) + (0 if notes else SECTION_TOKENS)
-        cost += 0 if piece.path in notes else note_tokens(self._form, piece, name_tokens)
+        cost += 0 if piece.path in notes else note_tokens(self._form, piece)
         if cost + keep > self.left:
             return False
         self.tokens += cost
-        notes = self.sections.setdefault(section, notes)
-        notes.setdefault(piece.path, SheetNote(piece.path, piece.day, [])).pieces.append(piece)
+        self.sections.setdefault(section, notes).setdefault(piece.path, SheetNote([])).pieces.append(piece)
         return True
 
     def end(self, section: str, path: str, more: LeftOut) -> None:
@@ -169,7 +132,6 @@ class Sheet:
 
     def text(self) -> str:
         """The sheet in its frame; "" with nothing on it."""
-
         sections = {
             name: [
                 noted._replace(pieces=sorted(noted.pieces, key=lambda piece: (piece.start_line, piece.end_line)))
@@ -187,25 +149,26 @@ class Sheet:
 # --- what it costs ---------------------------------------------------------------------------------------------------
 
 
-def piece_tokens(form: str, piece: Piece) -> int:
+def piece_tokens(form: str, piece: Result) -> int:
     """The most that a piece costs in a format."""
-    lines = piece.text.split("\n") if form == "markdown" else [piece.text]
+    lines = piece.content.split("\n") if form == "markdown" else [piece.content]
     digits = (len(str(piece.end_line)) + 2) // 3  # cl100k_base makes one token of three
     tokens = piece.tokens + sum(_joints(line) for line in lines) + digits * len(lines)
     tokens += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * digits
-    after = provenance.older_mark(piece.after, piece.path) if form == "markdown" else f"superseded_by: {piece.after}"
-    tokens += 4 + len(_VALUES[form](after).encode()) if piece.after else 0
+    after = piece.superseded_by or ""
+    mark = provenance.older_mark(after, piece.path) if form == "markdown" else f"superseded_by: {after}"
+    tokens += 4 + len(_VALUES[form](mark).encode()) if after else 0
     tokens += 0 if provenance.is_trusted(piece.by) else BY_TOKENS + len(_VALUES[form](piece.by).encode())
-    return tokens + _escapes(piece.text, _ESCAPED[form](piece.text))
+    return tokens + _escapes(piece.content, _ESCAPED[form](piece.content))
 
 
-def note_tokens(form: str, piece: Piece, name_tokens: int) -> int:
+def note_tokens(form: str, piece: Result) -> int:
     """The most that naming a note costs: its header as Markdown, which was counted, or the same as an element."""
-    header = note_header(piece.path, piece.day)
+    header = note_header(piece.path, piece.date)
     if form == "markdown":
-        return name_tokens + _escapes(header, _safe(header))
+        return piece.header_tokens + _escapes(header, _safe(header))
     shown = _value(header) if form == "xml" else _json(header)
-    return name_tokens + NOTE_TOKENS + len(piece.day or "") + _escapes(header, shown)
+    return piece.header_tokens + NOTE_TOKENS + len(piece.date or "") + _escapes(header, shown)
 
 
 def _escapes(text: str, as_shown: str) -> int:
@@ -261,12 +224,11 @@ def _markdown(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]
         blocks.append(f"# {TITLES[name]}")
         blocks += [_name(no_mention(unknown))] if name == "passages" and unknown else []
         for noted in notes:
-            lines = [_safe(note_header(noted.path, noted.day))]
+            lines = [_safe(note_header(noted.first.path, noted.first.date))]
             for piece in noted.pieces:
-                texts = enumerate(piece.text.split("\n"), piece.start_line)
-                lines += [f"{piece.letter}{n} {_safe(line)}" for n, line in texts]
-                lines[-1] += provenance.mark(piece.by)
-                lines[-1] += _name(provenance.older_mark(piece.after, piece.path))
+                letter, texts = "m" if piece.kind == SESSION else "L", enumerate(piece.content.split("\n"))
+                lines += [f"{letter}{piece.start_line + n} {_safe(line)}" for n, line in texts]
+                lines[-1] += provenance.mark(piece.by) + _name(provenance.older_mark(piece.superseded_by, piece.path))
             if more := noted.more:
                 span = _span(more).replace("-", "-L")
                 lines.append(f"({more.height:,} more line{'s' * (more.height > 1)} of this note left out: L{span})")
@@ -278,13 +240,13 @@ def _markdown(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]
 def _as_json(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]) -> str:
     def note(noted: SheetNote) -> dict[str, object]:
         lines = [
-            {"at": piece.lines, "kind": piece.kind, "content": piece.text}
-            | ({"superseded_by": piece.after} if piece.after else {})
+            {"at": _span(piece), "kind": piece.kind, "content": piece.content}
+            | ({"superseded_by": piece.superseded_by} if piece.superseded_by else {})
             | ({"by": piece.by, "trusted": False} if not provenance.is_trusted(piece.by) else {})
             for piece in noted.pieces
         ]
         more = {"left_out": {"lines": noted.more.height, "at": _span(noted.more)}} if noted.more else {}
-        return {"path": noted.path, "date": noted.day, "lines": lines, **more}
+        return {"path": noted.first.path, "date": noted.first.date, "lines": lines, **more}
 
     found: dict[str, object] = {name: [note(noted) for noted in notes] for name, notes in sections.items()}
     found |= {"unknown": unknown} if unknown else {}
@@ -296,12 +258,12 @@ def _as_xml(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]) 
     for name, notes in sections.items():
         lines.append(f"<{name}>")
         for noted in notes:
-            day = f' date="{noted.day}"' if noted.day else ""
-            lines.append(f'<note path="{_value(noted.path)}"{day}>')
+            day = f' date="{noted.first.date}"' if noted.first.date else ""
+            lines.append(f'<note path="{_value(noted.first.path)}"{day}>')
             for piece in noted.pieces:
-                after = f' superseded_by="{_value(piece.after)}"' if piece.after else ""
+                after = f' superseded_by="{_value(piece.superseded_by)}"' if piece.superseded_by else ""
                 by = "" if provenance.is_trusted(piece.by) else f' by="{_value(piece.by)}" trusted="no"'
-                lines.append(f'<line at="{piece.lines}" kind="{piece.kind}"{after}{by}>{_xml(piece.text)}</line>')
+                lines.append(f'<line at="{_span(piece)}" kind="{piece.kind}"{after}{by}>{_xml(piece.content)}</line>')
             if noted.more:
                 lines.append(f'<left-out lines="{noted.more.height}" at="{_span(noted.more)}"/>')
             lines.append("</note>")

@@ -82,21 +82,21 @@ class Request(NamedTuple):
 class Result(NamedTuple):
     """One cited answer: the very text of lines `start_line`..`end_line`, or parts of it where `truncated`."""
 
-    rank: int
-    score: float
-    kind: str
-    date: str | None
-    occurred: str | None
-    entities: tuple[str, ...]
-    confidence: float | None
-    tier: str | None
-    content: str
-    path: str
-    start_line: int
-    end_line: int
-    heading: tuple[str, ...]
-    tokens: int
-    truncated: bool
+    rank: int = 0
+    score: float = 0.0
+    kind: str = "note"
+    date: str | None = None
+    occurred: str | None = None
+    entities: tuple[str, ...] = ()
+    confidence: float | None = None
+    tier: str | None = None
+    content: str = ""
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
+    heading: tuple[str, ...] = ()
+    tokens: int = 0
+    truncated: bool = False
     why: Mapping[str, Any] | None = None
     superseded_by: str | None = None
     key: int = 0

@@ -95,11 +95,11 @@ def removal(path: str, data: bytes, first: int, last: int, layout: Layout = STAN
 
 def forgettable_facts(note: Note) -> tuple[Result, ...]:
     """The facts of a note, in its order, as answers to choose from."""
-    path, lines = note.path, note.lines
     return tuple(
         Result(
-            rank, 0.0, retain.KINDS[fact.kind], None, None, fact.entities, fact.confidence, None,
-            "\n".join(lines[fact.start_line - 1 : fact.end_line]), path, fact.start_line, fact.end_line, (), 0, False,
+            rank, kind=retain.KINDS[fact.kind], entities=fact.entities, confidence=fact.confidence, path=note.path,
+            content="\n".join(note.lines[fact.start_line - 1 : fact.end_line]), start_line=fact.start_line,
+            end_line=fact.end_line,
         )
         for rank, fact in enumerate(retain.facts(note, None), start=1)
     )  # fmt: skip

@@ -204,7 +204,9 @@ class NoteWriter:
         note = parse(planned.path, planned.after)
         if any(forget.key(note, fact.start_line) == planned.key for fact in facts.facts(note, None)):
             return True
-        found = self._asked(lambda store: note_queries.same_words(store.view(ALL), planned.wording), list[note_queries.KnownFact]())
+        found = self._asked(
+            lambda store: note_queries.same_words(store.view(ALL), planned.wording), list[note_queries.KnownFact]()
+        )
         return any(known.key == planned.key and known.path != planned.path for known in found)
 
     def unforgetting(self, run: SavedRun, paths: Collection[str]) -> AbstractContextManager[object]:
