@@ -6,6 +6,7 @@ the words around let a doubtful one count is for date_finder.py to say.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from vault_memory.text.calendar_days import (
 )
 
 _ISO = (
-    r"([0-9]{4})(?:-W([0-9]{2})|-([0-9]{2})(?:-([0-9]{2})"
+    r"(?P<year>[0-9]{4})(?:-W(?P<week>[0-9]{2})|-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2})"
     r"(?:[T ][0-9]{2}:[0-9]{2}[0-9:.,]*(?: ?Z| ?[+-][0-9:]{2,5})?)?)?)?"
 )
 # Patterns stay text here: `re` compiles and keeps them on first use, which most questions never reach.
@@ -112,9 +113,7 @@ def parse_t(text: str) -> Span | None:
     start, slash, end = text.strip().partition("/")
     first = _iso(start)
     last = _iso(end) if slash else first
-    if first is None or last is None or first.start > last.end:
-        return None
-    return Span(first.start, last.end)
+    return Span(first.start, last.end) if first and last and first.start <= last.end else None
 
 
 def readings(text: str) -> list[CalendarPart]:
@@ -136,19 +135,13 @@ def readings(text: str) -> list[CalendarPart]:
 
 def _iso(text: str) -> Span | None:
     match = re.fullmatch(_ISO, text.strip())
-    if match is None:
-        return None
-    year, week, month, day = (int(group) if group else None for group in match.groups())
-    if year is None:
-        return None
-    if week is not None:
-        try:
-            return unit_of(date.fromisocalendar(year, week, 1), "week")
-        except ValueError:
-            return None
-    if month is None:
-        return days_of(CalendarPart(year, 1, 12), year)
-    return None if day == 0 else days_of(CalendarPart(year, month, 1, day), year)
+    with suppress(ValueError):
+        if match and match["week"]:
+            return unit_of(date.fromisocalendar(int(match["year"]), int(match["week"]), 1), "week")
+        if match:
+            start = date(int(match["year"]), int(match["month"] or 1), int(match["day"] or 1))
+            return unit_of(start, "day" if match["day"] else "month" if match["month"] else "year")
+    return None
 
 
 def days_of(part: CalendarPart, year: int) -> Span | None:
