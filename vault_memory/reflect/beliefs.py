@@ -9,10 +9,12 @@ that was known then: facts up to that day, and the evidence it cites, are listed
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, product
+from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.claims import claims
@@ -59,8 +61,7 @@ _LETTERS = re.compile(r"\w+")
 _claims = lru_cache(1 << 12)(claims)
 
 
-@dataclass(frozen=True)
-class ConfidenceByHand:
+class ConfidenceByHand(NamedTuple):
     """A confidence that the user gave, 0..1, and the day that was noticed."""
 
     confidence: float
@@ -148,7 +149,7 @@ def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"]
     newest = next((fact for fact in reversed(statements) if fact.day), statements[-1])
     since = stated_on(first)
     about = [subjects[slug] for slug in newest.subjects or newest.about or (NOBODY,)]
-    found = _find_evidence(statements, newest, since, about, inputs)
+    found = _Question(statements, newest, since, about, inputs).find_evidence()
     supports, contradicts, related = (
         tuple(sorted((fact for said, fact in found if said == relation), key=in_order))
         for relation in (SUPPORTS, CONTRADICTS, RELATED)
@@ -163,9 +164,8 @@ def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"]
     ]
     # Where its day is not known, whatever bears on it may have come later.
     belief = weigh_evidence(prior, pieces, since.toordinal() if since else None)
-    return HeldOpinion(
-        newest, tuple(statements), prior, belief, supports, contradicts, related, since, by_hand is not None
-    )
+    is_given = by_hand is not None
+    return HeldOpinion(newest, tuple(statements), prior, belief, supports, contradicts, related, since, is_given)
 
 
 def _subjects(fact: Fact) -> tuple[str, ...]:
@@ -234,82 +234,73 @@ class _SubjectFacts:
                 yield self.facts[place]
 
 
-def _find_evidence(
-    statements: Sequence[Fact],
-    newest: Fact,
-    since: date | None,
-    subjects: Sequence[_SubjectFacts],
-    inputs: OpinionInputs,
-) -> Iterable[tuple[str, Fact]]:
-    """What the facts about its subjects say of an opinion held since a day; each counts as it is found first."""
-    own_keys = {fact.key for fact in statements}
-    names = _names(newest, inputs)
-    of_names = {stem for name in names for stem in inputs.stems(name)}
-    every = inputs.stems(without_evidence(newest.text))
-    stems = frozenset(stem for stem in every if stem not in inputs.idle and stem not in of_names)
-    found: dict[tuple[str, int, int], tuple[str, Fact]] = {}
-    for relation, fact in _certain(statements, newest, stems, subjects, inputs):
-        if fact.key not in own_keys:
-            found.setdefault((fact.path, fact.line, fact.key), (_counted_as(relation, fact, since), fact))
-    least = max(min(LEAST_SHARED, len(stems)), LEAST_SHARE * len(stems))
-    near: dict[int, Fact] = {}
-    for subject in subjects:
-        others = (fact for fact in subject.nearest(stems, least) if fact.key not in own_keys)
-        near |= {fact.key: near.get(fact.key, fact) for fact in islice(others, MAX_RELATED)}
-    for fact in near.values():
-        place = (fact.path, fact.line, fact.key)
-        if place not in found:
-            found[place] = (_counted_as(_verdict(newest.text, names, fact, inputs), fact, since), fact)
-    return found.values()
+class _Question(NamedTuple):
+    """What the facts about its subjects say of an opinion held since a day."""
 
+    statements: Sequence[Fact]
+    newest: Fact
+    since: date | None
+    subjects: Sequence[_SubjectFacts]
+    inputs: OpinionInputs
 
-def _certain(
-    statements: Sequence[Fact],
-    newest: Fact,
-    stems: frozenset[str],
-    subjects: Sequence[_SubjectFacts],
-    inputs: OpinionInputs,
-) -> Iterator[tuple[str, Fact]]:
-    """What took the place of an opinion, has its words or their negation, or is cited by it."""
-    newer = {fact.succeeded_by for fact in statements} - {None}
-    for subject in subjects if newer else ():
-        yield from ((CONTRADICTS, fact) for fact in subject.facts if fact.key in newer)
-    words, is_denied = sentence(newest.text, _names(newest, inputs))
-    for subject in subjects if words else ():
-        for fact, other_is_denied in subject.by_words.get(words, ()):
-            yield SUPPORTS if other_is_denied == is_denied else CONTRADICTS, fact
-    cited = frozenset[EvidenceSource]().union(*(sources(fact.text) for fact in statements))
-    for subject in subjects:
-        for source in cited:
+    def find_evidence(self) -> Sequence[tuple[str, Fact]]:
+        """Each fact that bears on it, once, as it is found first."""
+        names = _names(self.newest, self.inputs)
+        of_names = {stem for name in names for stem in self.inputs.stems(name)}
+        every = self.inputs.stems(without_evidence(self.newest.text))
+        stems = frozenset(stem for stem in every if stem not in self.inputs.idle and stem not in of_names)
+        own = {fact.key for fact in self.statements}
+        found: dict[tuple[str, int, int], tuple[str, Fact]] = {}
+        for relation, fact in self._certain(stems, names):
+            if fact.key not in own:
+                found.setdefault((fact.path, fact.line, fact.key), (self._counted_as(relation, fact), fact))
+        least = max(min(LEAST_SHARED, len(stems)), LEAST_SHARE * len(stems))
+        near: dict[int, Fact] = {}
+        for subject in self.subjects:
+            others = (fact for fact in subject.nearest(stems, least) if fact.key not in own)
+            near |= {fact.key: near.get(fact.key, fact) for fact in islice(others, MAX_RELATED)}
+        for fact in near.values():
+            place = (fact.path, fact.line, fact.key)
+            if place not in found:
+                found[place] = (self._counted_as(self._verdict(names, fact), fact), fact)
+        return list(found.values())
+
+    def _certain(self, stems: frozenset[str], names: tuple[str, ...]) -> Iterator[tuple[str, Fact]]:
+        """What took the place of an opinion, has its words or their negation, or is cited by it."""
+        newer = {fact.succeeded_by for fact in self.statements} - {None}
+        words, is_denied = sentence(self.newest.text, names)
+        cited = frozenset[EvidenceSource]().union(*(sources(fact.text) for fact in self.statements))
+        for subject in self.subjects if newer else ():
+            yield from ((CONTRADICTS, fact) for fact in subject.facts if fact.key in newer)
+        for subject in self.subjects if words else ():
+            for fact, other_is_denied in subject.by_words.get(words, ()):
+                yield SUPPORTS if other_is_denied == is_denied else CONTRADICTS, fact
+        for subject, source in product(self.subjects, cited):
             for fact in subject.by_note.get(source.note, ()):
                 # A note that is cited as a whole says of it what shares a word with it.
                 is_it = fact.block_id == source.block_id
-                if is_it if source.block_id else not stems.isdisjoint(inputs.stems(fact.text)):
+                if is_it if source.block_id else not stems.isdisjoint(self.inputs.stems(fact.text)):
                     yield SUPPORTS, fact
 
-
-def _counted_as(relation: str, fact: Fact, since: date | None) -> str:
-    """What a relation counts as: each of two opinions that say nearly the same would be the evidence of the other."""
-    day = stated_on(fact)
-    is_older = day is None or (since is not None and day <= since)
-    if is_doubt(fact) or (relation == SUPPORTS and fact.kind == OPINION and is_older):
-        return RELATED
-    return relation
-
-
-def _verdict(text: str, names: Sequence[str], fact: Fact, inputs: OpinionInputs) -> str:
-    """What a model says that a related fact means for a statement; RELATED where none is there, or none answers."""
-    pair = (verdict_key(text, names), fact.key)
-    place = inputs.known.get(pair)
-    if place is None and inputs.ask:
-        try:
-            place = RELATIONS.index(verdict(inputs.ask, text, fact.text))
-        except RemoteError:
+    def _counted_as(self, relation: str, fact: Fact) -> str:
+        """What a relation counts as: of two opinions that say nearly the same each would be evidence of the other."""
+        day = stated_on(fact)
+        is_older = day is None or (self.since is not None and day <= self.since)
+        if is_doubt(fact) or (relation == SUPPORTS and fact.kind == OPINION and is_older):
             return RELATED
-    if place is None:
-        return RELATED
-    inputs.verdicts[pair] = place
-    return RELATIONS[place]
+        return relation
+
+    def _verdict(self, names: Sequence[str], fact: Fact) -> str:
+        """What a model says that a related fact means for it; RELATED where none did, or none answers."""
+        inputs, pair = self.inputs, (verdict_key(self.newest.text, names), fact.key)
+        place = inputs.known.get(pair)
+        if place is None and inputs.ask:
+            with suppress(RemoteError):
+                place = RELATIONS.index(verdict(inputs.ask, self.newest.text, fact.text))
+        if place is None:
+            return RELATED
+        inputs.verdicts[pair] = place
+        return RELATIONS[place]
 
 
 def relation(text: str, newer: str, names: Sequence[str]) -> str:

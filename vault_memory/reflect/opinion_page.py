@@ -38,13 +38,11 @@ FRAME_TOKENS = 30
 
 _STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
 
-FOR, AGAINST, RELATED = "for", "against", "related"
 ANEW = "reweighed: what it rests on has changed"
 BY_HAND = "set by hand"
 GONE = "no note says so any more"
 
-
-MAX_FACTS = {FOR: 3, AGAINST: 3, RELATED: 1}
+MAX_FACTS = {"for": 3, "against": 3, "related": 1}
 """So many facts are named that speak for an opinion, against it or unclearly."""
 
 MAX_WORDINGS = 2
@@ -59,23 +57,21 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
     if not opinions:
         return ()
     room = tokens - FRAME_TOKENS
-    by_subject: dict[str, list[tuple[int, tuple[Line, ...]]]] = defaultdict(list)
-    surest = sorted(
-        enumerate(opinions), key=lambda pair: (-pair[1].belief.rounded, -(pair[1].updated or date.min).toordinal())
-    )
-    for place, one in surest:
+    by_subject: dict[str, dict[int, tuple[Line, ...]]] = defaultdict(dict)
+    newest = [(one.updated or date.min).toordinal() for one in opinions]
+    for place in sorted(range(len(opinions)), key=lambda at: (-opinions[at].belief.rounded, -newest[at])):
         if room < OPINION_TOKENS:
             break
-        lines, subject = tuple(entry(one, context)), next(iter(one.subjects), "")
+        lines, subject = tuple(entry(opinions[place], context)), next(iter(opinions[place].subjects), "")
         cost = context.count("\n".join(line.text for line in lines)) + 1
         if subject not in by_subject:
             cost += context.count(_title(subject, context)) + 3
         if cost <= room:
-            by_subject[subject].append((place, lines))
+            by_subject[subject][place] = lines
             room -= cost
     found = [Line("## As the logs have it")]
     for subject, entries in sorted(by_subject.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0])):
-        told = chain.from_iterable(lines for _, lines in sorted(entries))
+        told = chain.from_iterable(entries[place] for place in sorted(entries))
         found += [Line(""), Line(_title(subject, context)), Line(""), *told]
     if folded := len(opinions) - sum(map(len, by_subject.values())):
         found += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
@@ -101,14 +97,13 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
         start = f" from {decimal(prior)}" if prior != belief.rounded else ""
         last = f", last on {long_day(day)}" if day else ""
         yield Line(f"  - {belief.sparkline} {belief.trend}{start}{last}", slot=f"course {name}")
-    bearing = {FOR: opinion.supports, AGAINST: opinion.contradicts, RELATED: opinion.related}
-    for word, facts in bearing.items():
+    for word, facts in zip(MAX_FACTS, (opinion.supports, opinion.contradicts, opinion.related), strict=True):
         worded, most = _newest_of_each(facts, context), MAX_FACTS[word]
         if is_short:
-            most = 0 if word == RELATED else 1
+            most = int(word != "related")
         for fact in worded[:most]:
             yield Line(f"  - {word}: {_cited_words(fact, context)}", (fact.key,), of=of)
-        if len(worded) > most and word != RELATED:
+        if len(worded) > most and word != "related":
             yield Line(f"  - {word}: {len(worded) - most} more", slot=f"{word} {name}")
 
 
@@ -174,18 +169,18 @@ def find_moves(
     What moved comes first, the farthest first, then what is new, the surest first, then what is gone.
     """
     of_key = {fact.key: opinion for opinion in opinions for fact in opinion.statements}
+    of_text: dict[str, HeldOpinion] = {}
 
     def by_name(block: Sequence[Line]) -> dict[str, tuple[_Entry, HeldOpinion | None]]:
         found: dict[str, tuple[_Entry, HeldOpinion | None]] = {}
         for entry in _entries(block):
             # Where what was written last is not known, a statement is known by its words.
-            opinion = next((of_key[key] for key in entry.keys if key in of_key), by_text.get(entry.text))
+            opinion = next((of_key[key] for key in entry.keys if key in of_key), of_text.get(entry.text))
             found.setdefault(str(opinion.statements[0].key) if opinion else entry.text, (entry, opinion))
         return found
 
-    by_text: dict[str, HeldOpinion | None] = {}
     after = by_name(lines)
-    by_text = {entry.text: opinion for entry, opinion in after.values()}
+    of_text |= {entry.text: opinion for entry, opinion in after.values() if opinion}
     before = by_name(was)
     since: date | None = None
     if any(line.slot == "folded" for line in was):  # what is older than its newest day may have been among those
@@ -197,10 +192,9 @@ def find_moves(
         if old and old.number != entry.number:
             why, evidence = _why(old, entry.number, opinion, cite) if opinion else (ANEW, ())
             moved.append(Move(entry.text, old.number, entry.number, why, evidence))
-        elif opinion and old is None:
+        elif opinion and not old and all(not since or (one.day and one.day > since) for one in opinion.statements):
             last = opinion.statements[-1]
-            if all(since is None or (fact.day and fact.day > since) for fact in opinion.statements):
-                new.append(Move(entry.text, None, entry.number, _when("told", [last], cite), (last,)))
+            new.append(Move(entry.text, None, entry.number, _when("told", [last], cite), (last,)))
     moved.sort(key=lambda move: -abs((move.after or 0) - (move.before or 0)))
     new.sort(key=lambda move: -(move.after or 0))
     still = after.keys() | {str(opinion.statements[0].key) for opinion in opinions}

@@ -95,15 +95,23 @@ class CoreChange(NamedTuple):
     text: str
     old: str = ""
 
+    def name(self, fact: Fact | None) -> str:
+        """What its proposal is known by: its fact, however worded; a removal by its line, whatever speaks for it."""
+        about = "" if self.what == REMOVE or fact is None else fact.key
+        words = f"{self.what}\0{self.old}\0{about}"
+        return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
 
 class Proposal(NamedTuple):
-    """One change of the core that reflect would make, why, and the name it is known by."""
+    """One change of the core that reflect would make, why, and the name it is known by.
+
+    `restated` are all facts that state the same, the first of `evidence` among them.
+    """
 
     change: CoreChange
     because: str
-    evidence: tuple[Fact, ...]
+    evidence: tuple[Fact, ...] = ()
     restated: tuple[Fact, ...] = ()
-    """All facts that state the same, the first of `evidence` among them."""
     name: str = ""
 
 
@@ -112,13 +120,6 @@ class ProposalCounts(NamedTuple):
 
     open: int
     unsure: int
-
-
-def name_for(change: CoreChange, fact: Fact | None) -> str:
-    """What a proposal is known by: its fact, however it is worded; a removal by its line, whatever speaks for it."""
-    about = "" if change.what == REMOVE else str(fact.key if fact else "")
-    words = f"{change.what}\0{change.old}\0{about}"
-    return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def page_lines(proposals: Sequence[Proposal], context: PageContext) -> tuple[Lin
 
 def _line(proposal: Proposal, context: PageContext) -> Line:
     what, text, old = proposal.change
-    quoted = {ADD: text, CHANGE: f"{old}{_TO}{text}", REMOVE: old}[what]
+    quoted = _TO.join(filter(None, (old, text)))
     because = proposal.because
     tellers = {provenance.teller_name(fact.by) for fact in (*proposal.evidence, *proposal.restated)}
     if tellers and "" not in tellers:  # no person told it: whoever ticks it should know whose words they are
@@ -155,10 +156,10 @@ class ProposalLine(NamedTuple):
         """What it asks; which line of the core it is about says the proposal as it was `written` by us."""
         if self.what == ADD:
             return CoreChange(ADD, self.quoted.strip())
-        if self.what == CHANGE:
-            old = written if written and written.what == CHANGE else self
-            return CoreChange(CHANGE, self.quoted.partition(_TO)[2].strip(), old.quoted.partition(_TO)[0])
-        return CoreChange(REMOVE, "", self.quoted)
+        if self.what == REMOVE:
+            return CoreChange(REMOVE, "", self.quoted)
+        old = written if written and written.what == CHANGE else self
+        return CoreChange(CHANGE, self.quoted.partition(_TO)[2].strip(), old.quoted.partition(_TO)[0])
 
 
 def parse_line(line: str) -> ProposalLine | None:
@@ -211,12 +212,9 @@ def read_answers(
     found = Answers()
     if block is None:
         return found
-    yours = block.yours if last is not None else frozenset()
-    if last is not None and not block.is_as_written:
-        edits = find_edits(block, last)
-        yours = edits.yours
-        if not only_ticks:
-            feedback.refused |= edits.deleted  # the journal notes it with the page
+    edits = find_edits(block, last)
+    if last is not None and not block.is_as_written and not only_ticks:
+        feedback.refused |= edits.deleted  # the journal notes it with the page
     written = {one.name: one for line in last or () if (one := parse_line(line.text))}
     asked: dict[str, CoreChange] = {}
     for place, text in enumerate(block.lines):
@@ -234,12 +232,12 @@ def read_answers(
             found.settled.add(name)
             feedback.refused.add(name)
             feedback.new.append(FeedbackNote("refused", name))
-        elif place in yours:
+        elif last is not None and place in edits.yours:
             asked[name] = change
     # What was asked and rests on no fact any more may have been forgotten.
     resting = {name: change for name, change in asked.items() if change.what != REMOVE}
     for fact in facts if resting else ():
-        found.facts |= {name: fact for change in resting.values() if (name := name_for(change, fact)) in resting}
+        found.facts |= {name: fact for change in resting.values() if (name := change.name(fact)) in resting}
     dropped = resting.keys() - found.facts.keys()
     found.dropped = len(dropped)
     found.settled |= dropped
@@ -291,7 +289,7 @@ def _unanswered(found: Iterable[Proposal], inputs: ProposalInputs) -> Iterator[P
     """Those that nobody has answered yet, by the name that they have on the page."""
     for one in found:
         # It may have been known by another fact that states the same before it was stated anew.
-        names = [name_for(one.change, fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
+        names = [one.change.name(fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
         if inputs.feedback.refused.isdisjoint(names) and inputs.done.isdisjoint(names):
             yield one._replace(name=min(inputs.answers.open.intersection(names), default=names[0]))
 
@@ -320,7 +318,7 @@ def _removals(inputs: ProposalInputs) -> Iterator[Proposal]:
     """Lines of the core that were put there for facts that were forgotten since, each once."""
     because = "it was put there for a fact that you had forgotten since"
     for text in dict.fromkeys(item.text for item in inputs.items if inputs.feedback.is_forgotten(item.text)):
-        yield Proposal(CoreChange(REMOVE, "", text), because, ())
+        yield Proposal(CoreChange(REMOVE, "", text), because)
 
 
 def _additions(inputs: ProposalInputs) -> Iterator[Proposal]:
@@ -386,7 +384,6 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
     """
     parts, there = _ENDS.split(decode_utf8(path, data)), list_items(path, data)
     found = next((item for item in reversed(there) if item.text == change.old), None)
-    at = 2 * (found.line - 1) if found else 0
     if change.what == REMOVE:
         is_done = found is None
     else:
@@ -398,10 +395,9 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
     elif found is None:
         raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
     elif change.what == REMOVE:
-        del parts[at : at + 2]
+        del parts[2 * found.line - 2 : 2 * found.line]
     else:
-        match = _ITEM.match(parts[at])
-        parts[at] = f"{match[1] if match else '- '}{change.text}"
+        parts[2 * found.line - 2] = _ITEM.sub(lambda match: match[1] + change.text, parts[2 * found.line - 2])
     after = "".join(parts).encode("utf-8")
     size = tokens.count(after.decode("utf-8")) if len(after) > len(data) else 0
     if size > CORE_TOKENS:

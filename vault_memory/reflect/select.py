@@ -16,7 +16,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -46,8 +45,11 @@ _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z
 """A number, a title, a name that does not begin the sentence; more of them are a list, and tell no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+ALIKE = 0.6
+"""Two facts that share more of their stems than this (Jaccard) say the same."""
+
+
+class Weights(NamedTuple):
     """What facts are weighed by: the `stems` of a text, and the `cost` of a fact in tokens.
 
     `focus` are the slugs that all the facts are about: they tell nothing here.
@@ -56,8 +58,6 @@ class Weights:
     stems: Callable[[str], Sequence[str]]
     cost: Callable[[Fact], int]
     focus: frozenset[str] = frozenset()
-    alike: float = 0.6
-    """Two facts that share more of their stems than this (Jaccard) say the same."""
 
 
 class Turn(NamedTuple):
@@ -77,15 +77,11 @@ def choose_in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: I
 
     All together take no more than the budget.
     """
-    candidates = _candidates(facts, weigh)
-    coverage = _Coverage(candidates)
-    taken: list[_Candidate] = []
-    found = []
+    choice, found = _Choice(_candidates(facts, weigh)), list[list[Fact]]()
     for turn in turns:
-        before = len(taken)
-        _take(taken, candidates, coverage, turn._replace(budget=min(turn.budget, budget)), weigh.alike)
-        budget -= sum(one.cost for one in taken[before:])
-        found.append([one.fact for one in taken[before:]])
+        taken = choice.take(min(turn.budget, budget), turn.of)
+        budget -= sum(one.cost for one in taken)
+        found.append([one.fact for one in taken])
     return found
 
 
@@ -155,58 +151,55 @@ def _outdated(facts: Iterable[Fact], weigh: Weights) -> Iterator[Fact]:
 # --- the choice ------------------------------------------------------------------------------------------------------
 
 
-class _Coverage:
-    """What is left to be covered of each that the facts are about; who is told of more often is worth more."""
+class _Choice:
+    """What is taken of the candidates so far, and what is left to be covered of each that the facts are about; who is
+    told of more often is worth more."""
 
-    def __init__(self, candidates: Iterable[_Candidate]) -> None:
+    def __init__(self, candidates: Sequence[_Candidate]) -> None:
+        self._candidates, self._taken = candidates, list[_Candidate]()
         counts = Counter(slug for one in candidates for slug in one.about)
         self._left = {slug: 2 + math.log2(count) for slug, count in counts.items()}
 
-    def rate(self, one: _Candidate) -> float:
+    def take(self, budget: int, of: Callable[[Fact], bool] | None) -> list[_Candidate]:
+        """What one turn takes, in order."""
+        before, keys = len(self._taken), {one.fact.key for one in self._taken}
+        had = set(map(id, self._taken))
+        waiting: dict[int, list[int]] = defaultdict(list)
+        heap: list[tuple[float, int]] = []
+        for at, one in enumerate(self._candidates):
+            if id(one) in had or (of and not of(one.fact)):
+                continue
+            if one.waits_for is None or one.waits_for in keys:
+                heap.append((-self._rate(one), at))
+            else:
+                waiting[one.waits_for].append(at)
+        heapq.heapify(heap)
+        while heap:
+            _, at = heapq.heappop(heap)
+            one = self._candidates[at]
+            if one.cost > budget:
+                continue  # for good: the budget only shrinks
+            now = (-self._rate(one), at)
+            if heap and now > heap[0]:
+                heapq.heappush(heap, now)
+            elif not any(_says_the_same(one, other) for other in self._taken):
+                self._add(one)
+                budget -= one.cost
+                for other in waiting.pop(one.fact.key, ()):
+                    heapq.heappush(heap, (-self._rate(self._candidates[other]), other))
+        return self._taken[before:]
+
+    def _rate(self, one: _Candidate) -> float:
         """The gain of a fact for what it costs."""
         left = sum(map(self._left.__getitem__, one.about))
         return (left * (1 - math.exp2(-one.share)) + one.worth) / math.pow(one.cost, SCALE)
 
-    def add(self, one: _Candidate) -> None:
-        """Take what a fact covers from what is left to be covered."""
-        remains = math.exp2(-one.share)
+    def _add(self, one: _Candidate) -> None:
+        self._taken.append(one)
         for slug in one.about:
-            self._left[slug] *= remains
+            self._left[slug] *= math.exp2(-one.share)
 
 
-def _take(
-    taken: list[_Candidate], candidates: Sequence[_Candidate], coverage: _Coverage, turn: Turn, alike: float
-) -> None:
-    """Add what one turn takes of the candidates, in order."""
-    budget, keys, had = turn.budget, {one.fact.key for one in taken}, {id(one.fact) for one in taken}
-    waiting: dict[int, list[int]] = defaultdict(list)
-    heap: list[tuple[float, int]] = []
-    for at, one in enumerate(candidates):
-        if id(one.fact) in had or (turn.of and not turn.of(one.fact)):
-            continue
-        if one.waits_for is None or one.waits_for in keys:
-            heap.append((-coverage.rate(one), at))
-        else:
-            waiting[one.waits_for].append(at)
-    heapq.heapify(heap)
-    while heap:
-        _, at = heapq.heappop(heap)
-        one = candidates[at]
-        if one.cost > budget:
-            continue  # for good: the budget only shrinks
-        now = (-coverage.rate(one), at)
-        if heap and now > heap[0]:
-            heapq.heappush(heap, now)
-        elif not any(_says_the_same(one, other, alike) for other in taken):
-            taken.append(one)
-            budget -= one.cost
-            coverage.add(one)
-            for other in waiting.pop(one.fact.key, ()):
-                heapq.heappush(heap, (-coverage.rate(candidates[other]), other))
-
-
-def _says_the_same(one: _Candidate, other: _Candidate, limit: float) -> bool:
-    if not one.stems or not other.stems:
-        return one.fact.key == other.fact.key
+def _says_the_same(one: _Candidate, other: _Candidate) -> bool:
     shared = len(one.stems & other.stems)
-    return shared > limit * (len(one.stems) + len(other.stems) - shared)
+    return shared > ALIKE * (len(one.stems) + len(other.stems) - shared)
