@@ -11,8 +11,12 @@ from sample import call
 from vaults import age, fill, memory, put, snapshot
 
 from vault_memory.reflect import job
+from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.page_drafts import ReflectRequest
+from vault_memory.reflect.sections import PageContext
+from vault_memory.text import tokens
+from vault_memory.text.terms import STOP_WORDS
 
 NOW = "2025-12-10"
 
@@ -103,3 +107,31 @@ def reflected(root: Path, day: str = NOW, **asked: Any) -> ReflectReport:
     done = job.reflect(memory(root).index_file, request)
     _settle(root, (edit.path for edit in done.edits if not done.dry_run))
     return done
+
+
+def without_index(root: Path) -> None:
+    for file in (root / ".memory").glob("index.sqlite*"):
+        file.unlink()
+
+
+def journal_lines(root: Path, *events: str) -> list[dict[str, Any]]:
+    """What the journals hold, in order; only these events where some are named."""
+    files = sorted((root / ".memory/journal").glob("*.jsonl"))
+    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    return [line for line in lines if not events or line["event"] in events]
+
+
+# --- facts and pages without a vault ---------------------------------------------------------------------------------
+
+
+def stems(text: str) -> list[str]:
+    return [word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS]
+
+
+def page_context(facts: Iterable[Fact], **more: object) -> PageContext:
+    """What a page of these facts is laid out with, in a vault without notes to link."""
+    plain: dict[str, object] = {
+        "cite": Citations({fact.path for fact in facts}), "link_entity": str.title, "exists": lambda target: False,
+        "stems": stems, "count": tokens.count,
+    }  # fmt: skip
+    return PageContext(**{**plain, **more})  # type: ignore[arg-type]

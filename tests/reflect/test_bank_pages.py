@@ -72,13 +72,3 @@ def test_what_was_told_last_has_a_place(tmp_path: Path) -> None:
         assert "more fact" in told, "there is no room for all"
         assert set(re.findall(r"Version ([\d.]+) is deployed", told)) <= {"0.12.2"}
         assert "[[2025-12-02]]" in told
-
-
-def test_what_is_held(root: Path) -> None:
-    assert block(texts(root)[OPINIONS], "opinions") == [
-        "## As the logs have it",
-        "",
-        "### Mara",
-        "",
-        "- **.80** Prefers letters to calls — [[2025-11-03]] L5",
-    ]

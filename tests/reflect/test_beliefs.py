@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reflecting import page_context, stems
 
 from vault_memory.errors import RemoteError
 from vault_memory.reflect import opinion_page
 from vault_memory.reflect.beliefs import MAX_RELATED, ConfidenceByHand, HeldOpinion, OpinionInputs, find_opinions
 from vault_memory.reflect.blocks import fact_name
-from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP
-from vault_memory.reflect.fact import Citations, Fact
+from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.sections import PageContext
-from vault_memory.text.terms import STOP_WORDS
 
 CONCISE = "Prefers concise replies on WhatsApp; long content goes into files."
 EARLY, NOT_EARLY = "Likes early meetings.", "Anna does not like early meetings any more."
@@ -27,10 +27,6 @@ EARLY_NEAR = "Asked for early meetings in Bergen."
 TEA = "Prefers tea to coffee."
 OPPOSED = [("Mag das neue Büro.", "Hasst das neue Büro."), ("Gillar det nya kontoret.", "Hatar det nya kontoret.")]
 NAMES = {"anna": ("Anna", "Anna Berg"), "ben": ("Ben",)}
-
-
-def stems(text: str) -> list[str]:
-    return [word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS]
 
 
 def fact(text: str, day: int | None = 1, *about: str, kind: str = "world", **more: object) -> Fact:
@@ -60,6 +56,10 @@ def only(*facts: Fact, by_hand: Mapping[str, ConfidenceByHand] | None = None) ->
 
 def texts(facts: Sequence[Fact]) -> list[str]:
     return [one.text for one in facts]
+
+
+def context(found: Sequence[HeldOpinion]) -> PageContext:
+    return page_context((one.statement for one in found), count=lambda text: len(text.split()))
 
 
 # --- which statements are one ----------------------------------------------------------------------------------------
@@ -100,14 +100,6 @@ def test_the_order_of_notes_plays_no_part(order: list[int], dice: random.Random)
 
 
 # --- what bears on it, and how far -----------------------------------------------------------------------------------
-
-
-def test_a_fact_that_bears_it_out_raises_it_and_taking_it_away_takes_that_back() -> None:
-    alone = only(opinion(EARLY))
-    more = only(opinion(EARLY), fact(EARLY_TOO, 4, "anna"))
-    assert texts(more.supports) == [EARLY_TOO]
-    assert 0 < more.belief.value - alone.belief.value <= STEP_UP
-    assert more.updated == date(2025, 11, 4)
 
 
 def test_the_nearest_facts_are_related() -> None:
@@ -295,16 +287,6 @@ def test_an_opinion_that_moved_shows_its_course() -> None:
         "  - against: Anna does not like early meetings any more",
         "  - also: Wants tea",
     ]
-
-
-def context(found: Sequence[HeldOpinion]) -> PageContext:
-    return PageContext(
-        cite=Citations({one.statement.path for one in found}),
-        link_entity=str.title,
-        exists=lambda target: False,
-        stems=stems,
-        count=lambda text: len(text.split()),
-    )
 
 
 # --- what a model says ------------------------------------------------------------------------------------------------

@@ -8,22 +8,16 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from reflecting import block, reflected, texts
+from reflecting import block, page_context, reflected, texts
 from sample import call
-from vaults import fill, put
+from vaults import fill
 
 from vault_memory.reflect import entity_page
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import Profile
-from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.sections import PageContext
+from vault_memory.reflect.fact import Fact
 from vault_memory.text import tokens
 from vault_memory.text.calendar_days import Span
-from vault_memory.text.terms import STOP_WORDS
-
-
-def stems(text: str) -> list[str]:
-    return [word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS]
 
 
 def fact(text: str, day: int = 3, *about: str, **more: object) -> Fact:
@@ -40,14 +34,8 @@ def fact(text: str, day: int = 3, *about: str, **more: object) -> Fact:
 
 
 def page(facts: Sequence[Fact], limit: int = 1800, **more: object) -> list[Line]:
-    context = PageContext(
-        cite=Citations({one.path for one in facts}),
-        link_entity=str.title,
-        exists=lambda target: False,
-        stems=stems,
-        count=tokens.count,
-    )
-    return list(entity_page.lines(Profile("nora", "Nora", facts, **more), context, limit))  # type: ignore[arg-type]
+    known = Profile("nora", "Nora", facts, **more)  # type: ignore[arg-type]
+    return list(entity_page.lines(known, page_context(facts), limit))
 
 
 def written(lines: Sequence[Line]) -> list[str]:
@@ -270,39 +258,6 @@ def test_aliases_and_speakers_are_on_one_page(tmp_path: Path) -> None:
 
 
 # --- when a page changes ----------------------------------------------------------------------------------------------
-
-
-def tale(*seeds: int) -> str:
-    dice = random.Random(sum(n * 37**k for k, n in enumerate(seeds)))
-    return " ".join(f"{word}{dice.randrange(90)}" for word in dice.sample(WORDS.split(), 20))
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    days = {
-        f"memory/2025-{month:02}-{day:02}.md": log(
-            f"W @Nora: Mended {word} {day} with @Odd and {tale(month, day)}.",
-            f"B @Odd: Carried {word} to {tale(day, month)}.",
-        )
-        for word, (month, day) in zip(
-            WORDS.split(), [(m, d) for m in (9, 10, 11) for d in range(2, 22, 2)], strict=False
-        )
-    }
-    own = "# Nora\r\n\r\nMy own words,  with two blanks.\r\n"
-    return fill(tmp_path / "v", {**days, "bank/entities/Nora.md": own.encode()})
-
-
-NORA = "bank/entities/Nora.md"
-
-
-def test_a_persons_words_stay_byte_for_byte(root: Path) -> None:
-    before = texts(root)[NORA]
-    reflected(root)
-    put(root, "memory/2025-12-01.md", log("W @Nora: Has a new lamp."))
-    reflected(root)
-    after = texts(root)[NORA]
-    assert after.startswith(before + b"\r\n<!-- memory:begin facts -->\r\n")
-    assert b"new lamp" in after
 
 
 def test_a_name_too_long_for_a_file_stops_no_page(tmp_path: Path) -> None:

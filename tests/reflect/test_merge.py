@@ -365,23 +365,6 @@ def test_all_lines_deleted() -> None:
 # --- lines that tell several facts -----------------------------------------------------------------------------------
 
 
-def group(*numbers: int) -> Line:
-    """Facts of one day on one line, as an earlier version wrote them."""
-    told = "; ".join(f"fact {number}" for number in numbers)
-    return Line(f"- {told} — [[2025-11-02]] L1", tuple(key for number in numbers for key in fact(number).keys))
-
-
-def test_a_group_that_was_reworded_stands_for_all_of_its_facts_and_for_no_other() -> None:
-    hand = Hand([group(1, 2), fact(4)]).edit(swap(group(1, 2).text, "- one and two"))
-    for draft in ([group(1, 2), fact(4)], [fact(1), fact(2), fact(3), fact(4)]):
-        assert hand.run(draft).deleted == frozenset()
-        assert sorted(hand.text) == sorted(["- one and two", *[F3] * (len(draft) > 2), F4])
-        assert hand.theirs() == ["- one and two"]
-    hand.edit(gone("- one and two"))
-    assert hand.run([fact(number) for number in range(1, 5)]).deleted == {name(1), name(2)}
-    assert hand.text == [F3, F4]
-
-
 WORDS = st.sampled_from(
     ["mine", "- a thought", "  - nested", "* starred", "> said", "## Own", "", "1. one", "| a | b |"]
 )

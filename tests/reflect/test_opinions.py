@@ -1,6 +1,5 @@
 """The command tells the beliefs that reflect puts on its page, and writes nothing."""
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import date
@@ -11,7 +10,6 @@ from reflecting import block, reflected
 from sample import call
 from vaults import fill, memory, opened, put, snapshot
 
-from vault_memory.daemon import methods
 from vault_memory.health.stats import stats
 from vault_memory.memory import Memory
 from vault_memory.reflect.opinion_query import Opinion
@@ -110,13 +108,6 @@ def test_the_vaults_tell_more_than_what_is_written(tmp_path: Path) -> None:
     assert [line.date[-2:] for line in mara.evidence if line.date] == ["19", "08", "03"]
 
 
-def test_what_is_forgotten_is_not_held(tmp_path: Path) -> None:
-    root = fill(tmp_path / "v", LETTERS | AGAINST)
-    held = len(memory(root).opinions("Mara"))
-    assert call("--vault", str(root), "forget", "memory/2025-11-03.md#L2", "--yes").code == 0
-    assert (held, memory(root).opinions("Mara")) == (1, [])
-
-
 # --- scopes ----------------------------------------------------------------------------------------------------------
 
 
@@ -186,23 +177,6 @@ def test_its_history_tells_each_day(tmp_path: Path) -> None:
     ]  # fmt: skip
     numbers = [float(one[2]) for one in told if one]
     assert numbers[0] < numbers[1] < numbers[2] and numbers[3] == 0.8
-
-
-def test_the_document_keeps_its_fields_and_has_the_evidence(tmp_path: Path) -> None:
-    root = fill(tmp_path / "v", VAULTS["contradicted on two days"])
-    document = json.loads(call("--vault", str(root), "opinions", "--json").out)
-    assert json.loads(json.dumps(methods.call("opinions", memory(root), {}))) == document
-    (one,) = (opinion for opinion in document["opinions"] if opinion["entities"] == ["Mara"])
-    assert set(one) == {
-        "statement", "confidence", "entities", "trend", "evidence", "superseded_by", "supports", "contradicts",
-        "related", "history", "sparkline", "updated", "set_by_hand", "weighed", "scope",
-    }  # fmt: skip
-    assert one["history"][0] == {"date": "2025-11-03", "confidence": 0.8}
-    keys = {
-        "kind", "text", "path", "start_line", "end_line", "date", "occurred", "confidence", "superseded_by", "by",
-        "trusted",
-    }  # fmt: skip
-    assert all(set(line) == keys for line in (*one["evidence"], *one["supports"], *one["contradicts"]))
 
 
 def test_a_bullet_of_several_lines_is_cited_whole(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """proposals.py: what is proposed for memory.md, and what comes of a tick, a refusal or a deleted line."""
 
-import json
 import re
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_checker import problems
-from reflecting import reflected, rewrite, texts
+from reflecting import journal_lines, reflected, rewrite, texts, without_index
 from sample import call
 from vaults import age, fill, memory, put
 
@@ -58,11 +57,6 @@ def mark(root: Path, box: str, quote: str) -> None:
     """Write into the box of one proposal."""
     line = asked(root)[quote]
     rewrite(root, PAGE, line, line.replace("[ ]", f"[{box}]"))
-
-
-def journal(root: Path) -> list[dict[str, object]]:
-    files = sorted((root / ".memory/journal").glob("*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
 
 # --- what is proposed ------------------------------------------------------------------------------------------------
@@ -321,13 +315,11 @@ def test_what_was_refused_is_not_asked_again(root: Path, how: str) -> None:
     reflected(root)
     assert list(asked(root)) == [NUTS]
     assert "memory.md" not in texts(root)
-    events = [line for line in journal(root) if line["event"] in ("refused", "deleted")]
-    assert len(events) == 1
+    assert len(journal_lines(root, "refused", "deleted")) == 1
     (root / PAGE).unlink()
     reflected(root)
     assert list(asked(root)) == [NUTS]
-    for file in (root / ".memory").glob("index.sqlite*"):
-        file.unlink()
+    without_index(root)
     put(root, "memory/2025-11-20.md", "## Retain\n- O(c=0.98) @Mara: Prefers letters to calls.\n")
     reflected(root)
     assert list(asked(root)) == [NUTS], "told again it is still refused"
@@ -354,10 +346,8 @@ def test_a_line_put_there_for_a_fact_that_was_forgotten_is_to_go(root: Path) -> 
     mark(root, "x", LETTERS)
     reflected(root)
     assert removals(root) == {}
-    ended = call("--vault", str(root), "forget", "memory/2025-11-03.md#L3", "--yes")
-    assert ended.code == 0, ended.err
-    for file in (root / ".memory").glob("index.sqlite*"):
-        file.unlink()
+    forget(root, "memory/2025-11-03.md#L3")
+    without_index(root)
     reflected(root)
     assert removals(root) == {"No hazelnuts for Odd": removals(root)["No hazelnuts for Odd"]}
     assert "forgotten" in removals(root)["No hazelnuts for Odd"]

@@ -3,13 +3,12 @@
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from reflecting import LOGS, NORA, NOW, ODD, block, entities, reflect, rewrite, small_vault, texts
+from reflecting import HAND_MADE, LOGS, NORA, NOW, ODD, block, entities, reflect, rewrite, small_vault, texts
 from sample import call
-from vaults import age, command, memory, put, run, snapshot
+from vaults import age, memory, put, run, snapshot
 
 from vault_memory.reflect.run_log import RunLog
 
@@ -27,15 +26,12 @@ def test_the_first_run_writes_and_the_second_writes_nothing(root: Path) -> None:
     assert entities(done) == {NORA: "created", ODD: "updated", KALLO: "created"}
     assert (root / ODD).read_bytes().startswith(before[ODD])
     assert (root / ODD).read_bytes().count(b"\r\n") == (root / ODD).read_bytes().count(b"\n")
-    assert {path: data for path, data in texts(root).items() if path in LOGS} == LOGS_AS_BYTES
+    assert {path: data.decode() for path, data in texts(root).items() if path in LOGS} == LOGS
     files, history = snapshot(root), sorted(os.listdir(root / ".memory/history"))
     again = reflect(root)
     assert (again["pages"], again["run"], again["unchanged"], again["skipped"]) == ([], None, len(done["pages"]), [])
     assert snapshot(root) == files
     assert sorted(os.listdir(root / ".memory/history")) == history
-
-
-LOGS_AS_BYTES = {path: text.encode() for path, text in LOGS.items()}
 
 
 def test_the_clock_alone_changes_no_page(root: Path) -> None:
@@ -48,27 +44,13 @@ def test_the_clock_alone_changes_no_page(root: Path) -> None:
 # --- dry run ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_writes_nothing_and_its_diff_is_what_the_run_writes(root: Path, tmp_path: Path) -> None:
-    if not shutil.which("patch"):
-        pytest.skip("there is no patch here")
+def test_a_dry_run_writes_nothing(root: Path) -> None:
     before = snapshot(root)
     dry = run(root, "reflect", "--now", NOW, "--dry-run")
     assert dry.returncode == 0, dry.stderr
     assert "nothing was written" in dry.stdout
     assert snapshot(root) == before
     assert not {"history", "journal", "tmp"} & set(os.listdir(root / ".memory"))
-    copy = tmp_path / "copy"
-    shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".memory"))
-    given = run_bytes(root, "reflect", "--now", NOW, "--dry-run")
-    patch = subprocess.run(["patch", "-p1", "--fuzz=0"], cwd=copy, input=given, capture_output=True, check=False)
-    assert patch.returncode == 0, patch.stdout
-    reflect(root)
-    assert texts(copy) == texts(root)
-
-
-def run_bytes(root: Path, *arguments: str) -> bytes:
-    """What a command prints, line ends as they are."""
-    return subprocess.run(command(root, *arguments), capture_output=True, check=True).stdout
 
 
 # --- undo ------------------------------------------------------------------------------------------------------------
@@ -132,26 +114,9 @@ def test_hand_edits_inside_and_outside_the_block_survive(root: Path) -> None:
 def test_a_block_that_was_deleted_is_made_anew(root: Path) -> None:
     reflect(root)
     written = (root / ODD).read_bytes()
-    put(root, ODD, small_vault_page())
+    put(root, ODD, HAND_MADE[ODD])
     reflect(root)
     assert (root / ODD).read_bytes() == written
-
-
-def small_vault_page() -> bytes:
-    from reflecting import HAND_MADE
-
-    found = HAND_MADE[ODD]
-    assert isinstance(found, bytes)
-    return found
-
-
-def test_a_page_with_broken_markers_is_left_alone_and_the_others_are_written(root: Path) -> None:
-    put(root, NORA, "# Nora\n<!-- memory:begin facts -->\n- my own list\n")
-    files = snapshot(root)
-    done = reflect(root, code=1)
-    assert snapshot(root)[NORA] == files[NORA]
-    assert entities(done) == {KALLO: "created", ODD: "updated"}
-    assert done["skipped"][0]["path"] == NORA
 
 
 # --- one at a time ---------------------------------------------------------------------------------------------------

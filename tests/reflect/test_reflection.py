@@ -1,20 +1,15 @@
 """What a person is told of a reflect, and the `reflect@1` document."""
 
-from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
-from reflecting import reflected, rewrite, small_vault
-from vaults import put
 
 from vault_memory.reflect.blocks import PageLine
 from vault_memory.reflect.edit_plan import Edit, FactChanges, PageProblem
-from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.proposals import ProposalCounts
-from vault_memory.rendering.reflect import reflect_document, reflect_text
+from vault_memory.rendering.reflect import reflect_text
 
 
 def edit(path: str, why: str = "2 facts new", *, is_new: bool = False, **more: Any) -> Edit:
@@ -112,34 +107,4 @@ def test_what_a_note_says_moves_no_cursor() -> None:
     )
 
 
-def test_the_document_has_each_opinion_with_its_evidence() -> None:
-    fact = Fact(1, "world", "It froze.", "memory/2025-11-03.md", 4, date(2025, 11, 3))
-    document = reflect_document(ReflectReport((), moves=(Move("The sea is cold", 0.5, 0.6, "borne out", (fact,)),)))
-    assert document["opinions"] == [
-        {"statement": "The sea is cold", "before": 0.5, "after": 0.6, "why": "borne out", "evidence": [
-            {"path": "memory/2025-11-03.md", "line": 4, "date": "2025-11-03", "text": "It froze."}]}
-    ]  # fmt: skip
-    assert document["proposals"] is None
-
-
 # --- from a vault ----------------------------------------------------------------------------------------------------
-
-
-def why(done: ReflectReport) -> dict[str, str]:
-    return {one.path: one.why for one in done.edits}
-
-
-MILK = "## Retain\n- W @Nora: Does not like her coffee without milk any more.\n"
-
-
-def test_a_number_set_by_hand_is_no_news_and_moves_on_with_newer_facts(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    reflected(root)
-    rewrite(root, "bank/opinions.md", "**.80** Likes her coffee", "**.60** Likes her coffee")
-    done = reflected(root)
-    assert done.moves == () and why(done)["bank/opinions.md"] == "what you changed is kept"
-    put(root, "memory/2025-12-12.md", MILK)
-    (moved,) = reflected(root, "2025-12-14").moves
-    assert (moved.before, moved.after) == (0.6, 0.5)
-    assert moved.why == "contradicted on 12 December 2025 ([[2025-12-12]] L2)"
-    assert "- **.50** Likes her coffee" in (root / "bank/opinions.md").read_text("utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from page_checker import problems
-from reflecting import NORA, ODD, reflect, reflected, small_vault, texts
+from reflecting import NORA, ODD, journal_lines, reflect, reflected, small_vault, texts, without_index
 from sample import call
 from vaults import age, memory, put
 
@@ -24,19 +24,12 @@ def root(tmp_path: Path) -> Path:
     return made
 
 
+def noted(root: Path) -> list[tuple[str, float]]:
+    return [(line["about"], line["value"]) for line in journal_lines(root, "removed")]
+
+
 def paths(done: ReflectReport) -> list[str]:
     return [edit.path for edit in done.edits]
-
-
-def noted(root: Path) -> list[tuple[str, float]]:
-    files = sorted((root / ".memory/journal").glob("*.jsonl"))
-    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
-    return [(line["about"], line["value"]) for line in lines if line["event"] == "removed"]
-
-
-def without_index(root: Path) -> None:
-    for file in (root / ".memory").glob("index.sqlite*"):
-        file.unlink()
 
 
 @pytest.mark.parametrize("path", [NORA, KALLO, "bank/world.md", "bank/opinions.md"])

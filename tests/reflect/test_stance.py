@@ -11,36 +11,19 @@ from vault_memory.reflect.beliefs import relation
 from vault_memory.reflect.confidence import CONTRADICTS, RELATED, SUPPORTS, UNRELATED
 from vault_memory.reflect.model_writer import verdict, verdict_key
 
-OPPOSED = [
-    ("Mag das neue Büro.", "Hasst das neue Büro."),
-    ("Aime le nouveau bureau.", "Déteste le nouveau bureau."),
-    ("Gillar det nya kontoret.", "Hatar det nya kontoret."),
-]
-
-
-@pytest.mark.parametrize(("one", "other"), OPPOSED)
-def test_words_that_are_merely_alike_support_nothing(one: str, other: str) -> None:
-    assert relation(one, other, ["Anna"]) == relation(other, one, ["Anna"]) == UNRELATED
-
-
-@pytest.mark.parametrize(
-    ("one", "denied"),
-    [
-        ("Likes the new office.", "Doesn't like the new office."),
-        ("Likes the new office.", "Does not like the new office any more."),
-        ("Anna likes early meetings.", "No longer likes early meetings."),
-        ("Mag das neue Büro.", "Mag das neue Büro nicht mehr."),
-        ("Aime le nouveau bureau.", "N'aime pas le nouveau bureau."),
-    ],
-)
-def test_the_same_words_denied_contradict(one: str, denied: str) -> None:
-    assert relation(one, denied, ["Anna"]) == relation(denied, one, ["Anna"]) == CONTRADICTS
-    assert relation(denied, denied.upper(), ["Anna"]) == SUPPORTS
-
 
 @pytest.mark.parametrize(
     ("one", "other", "said"),
     [
+        ("Mag das neue Büro.", "Hasst das neue Büro.", UNRELATED),
+        ("Aime le nouveau bureau.", "Déteste le nouveau bureau.", UNRELATED),
+        ("Gillar det nya kontoret.", "Hatar det nya kontoret.", UNRELATED),
+        ("Likes the new office.", "Doesn't like the new office.", CONTRADICTS),
+        ("Likes the new office.", "Does not like the new office any more.", CONTRADICTS),
+        ("Anna likes early meetings.", "No longer likes early meetings.", CONTRADICTS),
+        ("Mag das neue Büro.", "Mag das neue Büro nicht mehr.", CONTRADICTS),
+        ("Aime le nouveau bureau.", "N'aime pas le nouveau bureau.", CONTRADICTS),
+        ("Does not like it.", "DOES NOT LIKE IT.", SUPPORTS),
         ("Prefers tea.", "[[Anna]] prefers **tea**", SUPPORTS),
         ("Prefers tea. Evidence: [[2025-11-01]] L3.", "Prefers tea.", SUPPORTS),
         ("Works with music.", "Works without music.", UNRELATED),
@@ -50,7 +33,7 @@ def test_the_same_words_denied_contradict(one: str, denied: str) -> None:
     ],
 )
 def test_what_one_statement_says_of_another(one: str, other: str, said: str) -> None:
-    assert relation(one, other, ["Anna"]) == said
+    assert relation(one, other, ["Anna"]) == relation(other, one, ["Anna"]) == said
 
 
 # --- sources ----------------------------------------------------------------------------------------------------------

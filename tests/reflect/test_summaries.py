@@ -6,34 +6,24 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 import pytest
+from reflecting import page_context
 
 from vault_memory.reflect import summaries
 from vault_memory.reflect.edit_plan import Draft
-from vault_memory.reflect.fact import Citations, Fact
+from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.summaries import summary, too_little
-from vault_memory.text import tokens
 from vault_memory.text.calendar_days import Period, Span, period_of
-from vault_memory.text.terms import STOP_WORDS
 
 NOVEMBER = period_of(date(2025, 11, 1), "month")
 PAGES = {"ann-berg": "[[Ann Berg|Ann]]", "castle": "[[The Castle]]", "tern": "[[Tern]]"}
 TARGETS = {"Ann Berg", "The Castle", "Tern", "Runbook"}
 
 
-def stems(text: str) -> list[str]:
-    return [word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS]
-
-
 def context(facts: Iterable[Fact], **more: object) -> PageContext:
-    plain: dict[str, object] = {
-        "cite": Citations({fact.path for fact in facts}),
-        "link_entity": lambda slug: PAGES.get(slug, slug.title()),
-        "exists": TARGETS.__contains__,
-        "stems": stems,
-        "count": tokens.count,
-    }
-    return PageContext(**{**plain, **more})  # type: ignore[arg-type]
+    return page_context(
+        facts, link_entity=lambda slug: PAGES.get(slug, slug.title()), exists=TARGETS.__contains__, **more
+    )
 
 
 def fact(text: str, day: int = 3, line: int = 10, *about: str, **more: object) -> Fact:

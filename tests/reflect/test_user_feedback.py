@@ -1,12 +1,12 @@
 """What people said to pages holds in later runs, after a rebuild, and where only the journal came."""
 
-import json
 import shutil
 from datetime import date
 from pathlib import Path
 
 import pytest
-from reflecting import reflected, rewrite, texts
+from reflecting import NOW, journal_lines, reflected, rewrite, texts, without_index
+from sample import call
 from vaults import fill, memory, opened, put
 
 from vault_memory.reflect import user_feedback
@@ -34,16 +34,6 @@ def line(root: Path, path: str, words: str) -> str:
 
 def delete(root: Path, path: str, words: str) -> None:
     rewrite(root, path, line(root, path, words) + "\n", "")
-
-
-def journals(root: Path) -> list[dict[str, object]]:
-    files = sorted((root / ".memory/journal").glob("*.jsonl"))
-    return [json.loads(one) for file in files for one in file.read_text().splitlines()]
-
-
-def without_index(root: Path) -> None:
-    for file in (root / ".memory").glob("index.sqlite*"):
-        file.unlink()
 
 
 def on_another_device(root: Path, target: Path, *, pages: bool) -> Path:
@@ -80,9 +70,9 @@ def test_a_deleted_or_reworded_line_stays_away_whatever_becomes_of_index_and_pag
 # --- numbers that were given by hand ----------------------------------------------------------------------------------
 
 
-def give(root: Path, number: str) -> None:
-    old = line(root, OPINIONS, LIKES)
-    rewrite(root, OPINIONS, old, old.replace("**.90**", f"**{number}**"))
+def give(root: Path, number: str, page: str = OPINIONS) -> None:
+    old = line(root, page, LIKES)
+    rewrite(root, page, old, old.replace("**.90**", f"**{number}**"))
 
 
 def held(root: Path) -> float:
@@ -90,13 +80,22 @@ def held(root: Path) -> float:
     return float(line(root, MARA, LIKES).removeprefix("- **").partition("**")[0])
 
 
+@pytest.mark.parametrize(("page", "number"), [(MARA, ".95"), (OPINIONS, "95%")])
+def test_a_number_is_heard_on_every_page_that_tells_the_opinion(root: Path, page: str, number: str) -> None:
+    give(root, number, page)
+    reflected(root)
+    for path in (MARA, OPINIONS):
+        assert line(root, path, LIKES).startswith("- **.95**")
+    assert reflected(root).edits == ()
+
+
 def test_a_number_given_by_hand_is_the_prior_from_then_on(root: Path, tmp_path: Path) -> None:
     give(root, ".40")
     reflected(root)
     assert (held(root), "**.40**" in line(root, OPINIONS, LIKES)) == (0.4, True)
-    assert [one["value"] for one in journals(root) if one["event"] == "given"] == [0.4]
+    assert [one["value"] for one in journal_lines(root, "given")] == [0.4]
     assert reflected(root).edits == ()
-    assert len([one for one in journals(root) if one["event"] == "given"]) == 1
+    assert len(journal_lines(root, "given")) == 1
     without_index(root)
     assert reflected(root).edits == ()
     for pages in (True, False):
@@ -107,13 +106,22 @@ def test_a_number_given_by_hand_is_the_prior_from_then_on(root: Path, tmp_path: 
             assert "**.40**" in line(there, OPINIONS, LIKES)
 
 
+@pytest.mark.parametrize("number", ["1.5", "101%", "high", ""])
+def test_one_that_is_no_number_stays_and_counts_for_nothing(root: Path, number: str) -> None:
+    give(root, number)
+    assert "between 0 and 1 and is ignored." in call("--vault", str(root), "reflect", "--now", NOW).out
+    assert f"- **{number}** {LIKES}" in line(root, OPINIONS, LIKES)
+    assert held(root) == 0.9
+    assert reflected(root).odd == ()
+
+
 def test_a_dry_run_hears_nothing_for_good(root: Path) -> None:
     give(root, ".40")
     delete(root, MARA, SINGS)
     before = texts(root)
     reflected(root, dry_run=True)
     assert texts(root) == before
-    assert not (root / ".memory/journal").exists() or journals(root) == []
+    assert journal_lines(root) == []
 
 
 def test_lines_that_are_damaged_or_of_other_programs_are_passed_over(root: Path) -> None:
