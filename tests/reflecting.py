@@ -109,6 +109,13 @@ def reflected(root: Path, day: str = NOW, **asked: Any) -> ReflectReport:
     return done
 
 
+def forget(root: Path, place: str) -> None:
+    """Forget a fact, a while ago."""
+    ended = call("--vault", str(root), "forget", place, "--yes")
+    assert ended.code == 0, ended.err
+    _settle(root, texts(root))
+
+
 def without_index(root: Path) -> None:
     for file in (root / ".memory").glob("index.sqlite*"):
         file.unlink()

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_checker import problems
-from reflecting import journal_lines, reflected, rewrite, texts, without_index
+from reflecting import forget, journal_lines, reflected, rewrite, texts, without_index
 from sample import call
-from vaults import age, fill, memory, put
+from vaults import fill, memory, put
 
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import proposals
@@ -196,13 +196,6 @@ def test_a_tick_is_only_done_where_its_page_is_written_too(root: Path) -> None:
 
 
 # --- a tick whose fact is gone ---------------------------------------------------------------------------------------
-
-
-def forget(root: Path, place: str) -> None:
-    ended = call("--vault", str(root), "forget", place, "--yes")
-    assert ended.code == 0, ended.err
-    for path in root.rglob("*.md"):
-        age(path, 60)
 
 
 def test_what_was_ticked_and_then_forgotten_is_not_put_there_and_told_once(root: Path) -> None:
