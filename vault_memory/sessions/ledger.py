@@ -135,15 +135,15 @@ def save(file: Path, known: Mapping[str, TranscriptState]) -> None:
 
 def mark(environ: Mapping[str, str]) -> None:
     """Note that a transcript has grown, for a daemon to read on at once. It never raises OSError."""
-    file = marks_file(environ)
-    with contextlib.suppress(OSError):
-        safe_files.make_private(file.parent)
-        file.touch(0o600)
+    _touch(marks_file(environ))
 
 
 def mark_ended(environ: Mapping[str, str], tool: str, session: str) -> None:
     """Note that a session, named by the tool's id, has ended, and nothing is waited for. It never raises OSError."""
-    file = end_file(environ, tool, session)
+    _touch(end_file(environ, tool, session))
+
+
+def _touch(file: Path) -> None:
     with contextlib.suppress(OSError):
         safe_files.make_private(file.parent)
         file.touch(0o600)

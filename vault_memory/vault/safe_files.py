@@ -5,7 +5,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from vault_memory.startup import read_regular, user_folder
@@ -62,12 +62,12 @@ def place_new(part: Path, target: Path) -> None:
         os.replace(part, target)  # a file system without hard links
 
 
-def replace(part: Path, target: Path, expected: bytes, keep: Callable[[Path], None] | None = None) -> bool:
+def replace(part: Path, target: Path, expected: bytes) -> bool:
     """Put a finished file in the place of one that must still hold `expected`; returns whether it does.
 
     The two change places at once, and what came out is looked at only then: a save at any moment is either seen and put
-    back, or goes to the new file. Where several come one upon the other, the last stands and `keep` is called with the
-    file of the one before. Raises FileNotFoundError when there is nothing to replace.
+    back, or goes to the new file. Where several come one upon the other, the last stands and `part` holds the one
+    before. Raises FileNotFoundError when there is nothing to replace.
     """
     data = part.read_bytes()
     if not _exchange(part, target):
@@ -77,8 +77,6 @@ def replace(part: Path, target: Path, expected: bytes, keep: Callable[[Path], No
     _exchange(part, target)
     if not _holds(part, data):  # saved once more, over ours: the later save stands
         _exchange(part, target)
-        if keep and not _holds(part, data):
-            keep(part)
     return False
 
 
