@@ -297,18 +297,18 @@ class IndexFile:
         raise BusyError("Notes are saved all the while, so the index could not be compared.", "Try again in a moment.")
 
     def _digests(self, progress: "Progress | None") -> tuple[str, str]:
-        from vault_memory.store.digest import search_digest
+        from vault_memory.store.digest import digest
 
         built = schema.new_name(self.path)
         try:
             with Store.opened(self.path) as store:
-                mine = search_digest(store)
+                mine = digest(store)
         except IndexDamagedError as error:
             raise IndexDamagedError(f"The index is damaged: {error}.", error.next_step) from error
         try:
             with closing(Store.create(built)) as store:
                 self.indexer(store).load(self.vault.walk(), progress)
-                return mine, search_digest(store)
+                return mine, digest(store)
         finally:
             built.unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
 """The digest of an index's content: equal for an incremental index and a rebuild of the same notes.
 
-It covers content, lines, facts, links and days; not row ids, generations, file times or vector bytes (law 1).
-Beside it stands what is searched: words and vectors may be missing from an index whose rows are all there.
+It covers content, lines, facts, links and days, and the words that can be found; not row ids, generations, file times
+or vector bytes (law 1). Words and vectors may be missing from an index whose rows are all there: these are gaps.
 """
 
 import hashlib
@@ -34,25 +34,19 @@ _QUERIES = (
 
 
 def digest(store: Store) -> str:
-    """64 hex digits of SHA-256 over every derived row, in an order that does not depend on how they came in."""
-    total = hashlib.sha256()
-    for sql in _QUERIES:
-        total.update(sql.encode())
-        for row in store.rows(sql):
-            total.update(repr(row).encode("utf-8", "surrogatepass"))
-    return total.hexdigest()
-
-
-def search_digest(store: Store) -> str:
-    """64 hex digits of SHA-256 over the digest and every word that can be found, with how often it stands where."""
-    total = hashlib.sha256(digest(store).encode())
+    """64 hex digits of SHA-256 over every derived row and word, in an order that does not depend on how they came."""
+    total = hashlib.sha256(repr(gaps(store)).encode())
+    queries = list(_QUERIES)
     for table in ("passage_fts", "note_fts"):
         name = f"temp.{table}_words"
         create = f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab('main', '{table}', 'col')"
         store.connection.execute(create)
-        for row in store.rows(f"SELECT term, col, doc, cnt FROM {name} ORDER BY term, col"):
+        queries.append(f"SELECT term, col, doc, cnt FROM {name} ORDER BY term, col")
+    for sql in queries:
+        total.update(sql.encode())
+        for row in store.rows(sql):
             total.update(repr(row).encode("utf-8", "surrogatepass"))
-    return hashlib.sha256(repr((total.hexdigest(), gaps(store))).encode()).hexdigest()
+    return total.hexdigest()
 
 
 def damage(store: Store) -> str:

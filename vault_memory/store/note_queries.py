@@ -65,7 +65,7 @@ SELECT n.path, a.slug, a.name, a.own FROM note n JOIN alias a ON a.note_id = n.i
 WHERE {_PAGE} AND (? OR n.scope = 'global') ORDER BY n.path, a.own DESC, a.name
 """
 _NOTES_NAMED = """
-SELECT n.path, a.own, n.id FROM alias a JOIN note n ON n.id = a.note_id
+SELECT n.path, a.own FROM alias a JOIN note n ON n.id = a.note_id
 WHERE a.slug = ? AND (? OR n.scope = 'global') ORDER BY a.own DESC, length(n.path), n.path
 """
 _NAMES_OF_NOTE = (
@@ -137,7 +137,6 @@ WHERE p.kind = ?1 AND f.part = 0 AND (json_array_length(?2) = 0 OR p.id IN (SELE
   FROM mention m JOIN name ON name.id = m.name_id WHERE name.slug IN (SELECT value FROM json_each(?2))))
 ORDER BY n.day DESC, p.id DESC LIMIT ?3
 """
-_MENTIONED_IN = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
 _FACTS_ABOUT = """
 SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
   coalesce(p.origin, n.origin), coalesce(p.scope, n.scope),
@@ -187,7 +186,7 @@ def page_names(store: View, with_private: bool) -> list[tuple[str, str, str, int
 
 def notes_named(store: View, slug: str, with_private: bool) -> list[tuple[str, int]]:
     """(path, whether the name is its own) of notes with this title, file name or alias; nearest to the root first."""
-    return [(path, own) for path, own, _ in store.rows(_NOTES_NAMED, slug, with_private)]
+    return list(store.rows(_NOTES_NAMED, slug, with_private))
 
 
 def names_of_note(store: View, path: str) -> list[tuple[str, str]]:
@@ -288,11 +287,6 @@ def same_words(store: View, wording: int) -> list[KnownFact]:
 def newest_facts(store: View, kind: int, slugs: Collection[str], limit: int) -> list[KnownFact]:
     """The newest facts of a kind that mention one of these entities; of all where none is named."""
     return [KnownFact(*row) for row in store.rows(_NEWEST_FACTS, kind, json.dumps(list(slugs)), limit)]
-
-
-def mentioned_in(store: View, passage: int) -> list[str]:
-    """The entities that a fact mentions, as they are written there."""
-    return [row[0] for row in store.rows(_MENTIONED_IN, passage)]
 
 
 _PATHS = (
@@ -429,12 +423,6 @@ def note_problems(view: View) -> Iterator[tuple[str, int, str, str]]:
 def names_mentioned_once(view: View) -> Iterator[tuple[str, str, str, int]]:
     """(name, slug, path, line) of each name without a page that one fact alone mentions."""
     return view.rows(_RARE_NAMES)
-
-
-def page_slugs(view: View) -> list[str]:
-    """The slugs of all names that some page has."""
-    sql = f"SELECT DISTINCT a.slug FROM note n JOIN alias a ON a.note_id = n.id WHERE {_PAGE}"
-    return [row[0] for row in view.rows(sql, *_below(view.layout.entities))]
 
 
 def fact_texts(view: View) -> Iterator[tuple[str, int, str]]:

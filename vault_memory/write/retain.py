@@ -330,8 +330,4 @@ def _still_true(store: View, wanted: facts.RetainFact, known: Iterable[KnownFact
     names = Names(store)
     about = set(map(names.canonical, wanted.entities))
     after = superseded(store, names, [each.id for each in known], today, Filters())
-    return [
-        each
-        for each in known
-        if each.id not in after and about <= set(map(names.canonical, note_queries.mentioned_in(store, each.id)))
-    ]
+    return [e for e in known if e.id not in after and about <= set(map(names.canonical, e.slugs.split()))]
