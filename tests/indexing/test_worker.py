@@ -40,7 +40,7 @@ def test_every_small_note_is_made_in_order_and_a_large_one_left(vault: Path) -> 
     memory = Memory(Config(vault=vault))
     files = files_of(memory)
     made = list(prepare.prepare_in_workers(memory.vault, BUILTIN_ID, files))
-    assert [p.head.path if p else None for p in made] == [None if f.path == "large.md" else f.path for f in files]
+    assert [p.head.file.path if p else None for p in made] == [None if f.path == "large.md" else f.path for f in files]
     rows = [row for p in made if p for row in p.rows]
     assert rows and all(row.vector and len(row.vector) == memory.index_file.embedder.dimensions for row in rows)
 
@@ -67,7 +67,7 @@ def test_a_worker_that_dies_loses_nothing(vault: Path) -> None:
     kill_children()
     found += list(stream)
     assert 1 <= len(found) < len(files)
-    assert [p.head.path for p in found if p] == [f.path for f in files[: len(found)] if f.path != "large.md"]
+    assert [p.head.file.path for p in found if p] == [f.path for f in files[: len(found)] if f.path != "large.md"]
 
 
 def kill_children() -> None:

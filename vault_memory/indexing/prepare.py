@@ -21,20 +21,11 @@ from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import BUILTIN_ID, builtin
 from vault_memory.markdown import claims, conversation, entities, provenance, scopes
 from vault_memory.markdown import facts as retain
-from vault_memory.markdown.facts import is_decided
 from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import links, tags
 from vault_memory.markdown.note import Note, Problem, is_note_path, note_header
 from vault_memory.markdown.passages import Passage, passages, with_context
-from vault_memory.store.journal import passage_key
-from vault_memory.store.rows import (
-    FactColumns,
-    InferredColumns,
-    NoteHead,
-    PassageRow,
-    note_vector,
-    wording_hash,
-)
+from vault_memory.store.rows import NoteHead, PassageRow, note_vector
 from vault_memory.store.view import text_hash
 from vault_memory.text import date_finder, terms, tokens
 from vault_memory.text.daily_notes import name_day
@@ -67,10 +58,7 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
     problems += scopes.scope_problems(note)
     head = NoteHead(
-        path=file.path,
-        size=file.size,
-        mtime_ns=file.mtime_ns,
-        ctime_ns=file.ctime_ns,
+        file=file,
         hash=content_hash(data),
         day=day.isoformat() if day else None,
         title=note.title,
@@ -106,12 +94,7 @@ def _rows(
         fact, start, end = passage.fact, passage.start_line, passage.end_line
         by = (fact.by if fact else None) or scopes.passage_origin(origin_of, start, end)
         yield PassageRow(
-            start_line=start,
-            end_line=end,
-            from_char=passage.from_char,
-            to_char=passage.to_char,
-            kind=passage.kind,
-            text=passage.text,
+            passage=passage,
             terms=terms.index_text(context[0][0]),
             tokens=tokens.count(passage.text),
             scope=own_scope(passage),
@@ -119,35 +102,17 @@ def _rows(
             section=section,
             context=context,
             key=text_hash("\x1f".join(f"{weight}{text}" for text, weight in context)),
-            fact=FactColumns(
-                confidence=fact.confidence,
-                importance=fact.importance,
-                occurred_from=fact.occurred.start.isoformat() if fact.occurred else None,
-                occurred_to=fact.occurred.end.isoformat() if fact.occurred else None,
-                block_id=fact.block_id,
-                narrative="" if passage.part else fact.narrative,
-                wording=wording_hash(fact.narrative),
-                key=passage_key(passage.text),
-                decided=is_decided(passage.text),
-                part=passage.part,
-            ) if fact else None,
-            mentions=fact.entities if fact else (),
             claims=_claims(fact, day) if fact and not passage.part else (),
             inferred=[told.pop(n) for n in range(start, end + 1) if n in told] if told else (),
-        )  # fmt: skip
+        )
 
 
-def _utterances(note: Note, day: date, problems: list[Problem]) -> dict[int, InferredColumns]:
+def _utterances(note: Note, day: date, problems: list[Problem]) -> dict[int, conversation.Utterance]:
     """What the lines of a conversation in a log without facts tell, by line."""
     if len(note.lines) > conversation.MAX_LINES and conversation.speakers(note):
         why = f"a conversation of more than {conversation.MAX_LINES:,} lines: its lines are no facts"
         problems.append(Problem(note.path, 1, why))
-    found: dict[int, InferredColumns] = {}
-    for line, text, speaker, occurred in conversation.utterances(note, day):
-        start, end = (day.isoformat() for day in occurred) if occurred else (None, None)
-        key = passage_key(f"{speaker or ''}: {text}")
-        found[line] = InferredColumns(line, "observation", text, speaker, start, end, key, is_decided(text))
-    return found
+    return {said.line: said for said in conversation.utterances(note, day)}
 
 
 def _claims(fact: retain.RetainFact, day: date | None) -> list[tuple[str, str, str, str, bool, str | None]]:

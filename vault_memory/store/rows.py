@@ -8,19 +8,25 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown import entities
+from vault_memory.markdown.facts import is_decided
 from vault_memory.markdown.note import folded, is_note_path
 from vault_memory.store.embedding_rows import NOTE_VECTOR_PASSAGES, Space, add_vectors, embedding_ids
+from vault_memory.store.journal import passage_key
 from vault_memory.store.vectors import Context, total
 from vault_memory.store.view import KINDS, Store, text_hash
 from vault_memory.text import terms
 
 if TYPE_CHECKING:
+    from vault_memory.markdown.conversation import Utterance
+    from vault_memory.markdown.facts import RetainFact
     from vault_memory.markdown.links import Link, NoteTag
     from vault_memory.markdown.note import Problem
+    from vault_memory.markdown.passages import Passage
+    from vault_memory.text.calendar_days import Span
+    from vault_memory.vault.walk import File
 
 _SLICE = 512
 """Passages written at a time: bounds memory for a note of any size, and is enough for a bulk embedding call."""
@@ -32,10 +38,7 @@ Embed = Callable[[Sequence[Context]], list[bytes]]
 class NoteHead(NamedTuple):
     """What is stored of a note besides its passages; `names` are its aliases, `own_names` file name and title."""
 
-    path: str
-    size: int
-    mtime_ns: int
-    ctime_ns: int
+    file: "File"
     hash: bytes
     day: str | None
     title: str
@@ -50,71 +53,35 @@ class NoteHead(NamedTuple):
     tags: "Sequence[NoteTag]"
 
 
-class FactColumns(NamedTuple):
-    """What is stored of a fact; `wording` hashes what it says, `key` is what the journal knows its words by."""
-
-    confidence: float | None
-    importance: float | None
-    occurred_from: str | None
-    occurred_to: str | None
-    block_id: str | None
-    narrative: str
-    wording: int
-    key: int
-    decided: bool
-    """Whether a decision is in it (decay.py)."""
-    part: int
-
-
-class InferredColumns(NamedTuple):
-    """What is stored of what a line of a log without facts tells (markdown/conversation.py)."""
-
-    line: int
-    kind: str
-    text: str
-    speaker: str | None
-    occurred_from: str | None
-    occurred_to: str | None
-    key: int
-    decided: bool
-
-
 class PassageRow(NamedTuple):
     """A passage ready to be stored; without its `vector` that is made of `context`; `key` is the hash of that."""
 
-    start_line: int
-    end_line: int
-    from_char: int | None
-    to_char: int | None
-    kind: str
-    text: str
+    passage: "Passage"
     terms: str
     tokens: int
     scope: str | None
+    origin: str | None
     section: int
     context: Context
-    fact: FactColumns | None
-    mentions: Sequence[str]
     key: int
-    vector: bytes | None = None
     claims: Sequence[tuple[str, str, str, str, bool, str | None]] = ()
-    inferred: Sequence[InferredColumns] = ()
-    origin: str | None = None
+    inferred: "Sequence[Utterance]" = ()
+    """What its lines tell in a conversation in a log without facts."""
+    vector: bytes | None = None
 
 
 def put_note(
-    store: Store, head: NoteHead, passages: Iterable[PassageRow], embed: Embed, space: Space,
+    store: Store, head: NoteHead, passages: Sequence[PassageRow], embed: Embed, space: Space,
     vector: bytes | None = None,
 ) -> tuple[int, Counter[str]]:  # fmt: skip
     """Store a note, replacing what was there under its path; returns its id, and what was written: passages, facts…"""
-    old = store.one("SELECT id FROM note WHERE path = ?", head.path)
+    old = store.one("SELECT id FROM note WHERE path = ?", head.file.path)
     spare = _delete_rows(store, old) if old else set()
     first = int(store.one("SELECT coalesce(max(id), 0) FROM passage")) + 1
     note_id = _insert_head(store, head, first)
     written = Counter[str](passages=0)
-    following = iter(passages)
-    while batch := list(islice(following, _SLICE)):
-        _insert_passages(store, note_id, first + written["passages"], batch, embed, space, written)
+    for at in range(0, len(passages), _SLICE):
+        _insert_passages(store, note_id, first + at, passages[at : at + _SLICE], embed, space, written)
     if vector is None:
         sql = (
             "SELECT e.vector FROM passage p JOIN embedding e ON e.id = p.embedding_id"
@@ -152,17 +119,18 @@ def _insert_head(store: Store, head: NoteHead, first: int) -> int:
         " first, count) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
     )
     headings = json.dumps(head.headings, ensure_ascii=False, separators=(",", ":"))
-    store.connection.execute(sql, (*head[:9], headings, head.header_tokens, first))
+    row = (*head.file, head.hash, head.day, head.title, head.scope, head.origin, headings, head.header_tokens, first)
+    store.connection.execute(sql, row)
     note_id = int(store.connection.last_insert_rowid())
     whole = " ".join(tag.name for tag in head.tags if tag.line == 0)
-    searched = (" ".join(head.own_names), " ".join(head.names), head.path, whole)
+    searched = (" ".join(head.own_names), " ".join(head.names), head.file.path, whole)
     store.connection.execute(
         "INSERT INTO note_fts(rowid, title, names, path, tags) VALUES(?, ?, ?, ?, ?)",
         (note_id, *map(terms.index_text, searched)),
     )
     known = {entities.slug(n): (n, 0) for n in head.names} | {entities.slug(n): (n, 1) for n in head.own_names}
     rows = ((slug, note_id, name, own) for slug, (name, own) in known.items() if slug)
-    if is_note_path(head.path):  # an attachment is nobody
+    if is_note_path(head.file.path):  # an attachment is nobody
         run("INSERT INTO alias VALUES(?, ?, ?, ?)", rows)
     run("INSERT OR IGNORE INTO link VALUES(?, ?, ?, ?)", ((note_id, *link) for link in head.links))
     run("INSERT OR IGNORE INTO tag VALUES(?, ?, ?)", ((note_id, *tag) for tag in head.tags))
@@ -170,40 +138,60 @@ def _insert_head(store: Store, head: NoteHead, first: int) -> int:
 
 
 def _insert_passages(
-    store: Store, note_id: int, start: int, batch: list[PassageRow], embed: Embed, space: Space, written: Counter[str]
-) -> None:
+    store: Store, note_id: int, start: int, batch: Sequence[PassageRow], embed: Embed, space: Space,
+    written: Counter[str],
+) -> None:  # fmt: skip
     """Store passages with the embedding of each, made where the same text has none yet; add to what was written."""
     known = embedding_ids(store, space, [p.key for p in batch])
     fresh = {p.key: p for p in batch if p.key not in known}
     bare = [p for p in fresh.values() if p.vector is None]
     made = dict(zip((p.key for p in bare), embed([p.context for p in bare]), strict=True)) if bare else {}
     known |= add_vectors(store, space, ((key, p.vector or made[key]) for key, p in fresh.items()))
+    numbered = [(i, p.passage, p) for i, p in enumerate(batch, start)]
     run = store.connection.executemany
     run(
         "INSERT INTO passage VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            (start + i, note_id, p.start_line, p.end_line, p.from_char, p.to_char, KINDS.index(p.kind), p.tokens,
-             p.scope, p.origin, p.section, known[p.key], p.text)
-            for i, p in enumerate(batch)
+            (i, note_id, of.start_line, of.end_line, of.from_char, of.to_char, KINDS.index(of.kind), p.tokens,
+             p.scope, p.origin, p.section, known[p.key], of.text)
+            for i, of, p in numbered
         ),
     )  # fmt: skip
-    run("INSERT INTO passage_fts(rowid, body) VALUES(?, ?)", ((start + i, p.terms) for i, p in enumerate(batch)))
-    facts = [(start + i, *p.fact) for i, p in enumerate(batch) if p.fact]
+    run("INSERT INTO passage_fts(rowid, body) VALUES(?, ?)", ((i, p.terms) for i, _, p in numbered))
+    told = [(i, of.fact, of) for i, of, _ in numbered if of.fact]
+    facts = [(i, *_fact_columns(fact, passage)) for i, fact, passage in told]
     run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", facts)
-    claims = [(start + i, *claim) for i, p in enumerate(batch) for claim in p.claims]
+    claims = [(i, *claim) for i, _, p in numbered for claim in p.claims]
     run("INSERT OR IGNORE INTO claim VALUES(?, ?, ?, ?, ?, ?, ?)", claims)
-    inferred = [(start + i, x[0], KINDS.index(x[1]), *x[2:]) for i, p in enumerate(batch) for x in p.inferred]
+    inferred = [
+        (i, said.line, KINDS.index("observation"), said.text, said.speaker, *_days(said.occurred),
+         passage_key(f"{said.speaker or ''}: {said.text}"), is_decided(said.text))
+        for i, _, p in numbered
+        for said in p.inferred
+    ]  # fmt: skip
     run("INSERT INTO inferred VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", inferred)
-    mentions = [(start + i, name) for i, p in enumerate(batch) for name in p.mentions]
+    mentions = [(i, name) for i, fact, _ in told for name in fact.entities]
     run("INSERT OR IGNORE INTO name(text, slug) VALUES(?, ?)", ((name, entities.slug(name)) for _, name in mentions))
     run("INSERT OR IGNORE INTO mention SELECT ?, id FROM name WHERE text = ?", mentions)
     written.update(
         passages=len(batch),
-        facts=sum(fact[-1] == 0 for fact in facts),
+        facts=sum(passage.part == 0 for *_, passage in told),
         embedded=len(fresh),
         words=sum(p.terms.count(" ") + 1 for p in batch),
         tokens=sum(p.tokens for p in batch),
     )
+
+
+def _fact_columns(fact: "RetainFact", passage: "Passage") -> tuple[object, ...]:
+    narrative = "" if passage.part else fact.narrative
+    return (
+        fact.confidence, fact.importance, *_days(fact.occurred), fact.block_id, narrative,
+        wording_hash(fact.narrative), passage_key(passage.text), is_decided(passage.text), passage.part,
+    )  # fmt: skip
+
+
+def _days(occurred: "Span | None") -> tuple[str | None, str | None]:
+    return (occurred.start.isoformat(), occurred.end.isoformat()) if occurred else (None, None)
 
 
 def _delete_rows(store: Store, note_id: int) -> set[int]:
