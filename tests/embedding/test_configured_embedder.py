@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 import httpx
+import ollama
 import pytest
 from model_server import Model, ModelServer, model_server, vector
 
@@ -62,6 +63,9 @@ def remote(
 )
 def test_ollama_host_is_read_as_ollama_reads_it(text: str, url: str) -> None:
     assert ollama_address("", {"OLLAMA_HOST": text}).url == url
+    with_client = ollama.Client(host=text)
+    assert str(with_client._client.base_url).rstrip("/") == httpx.URL(url).__str__().rstrip("/")
+    with_client.close()
 
 
 def test_credentials_are_kept_apart_and_never_shown(server: ModelServer) -> None:
@@ -217,9 +221,8 @@ def test_a_key_goes_to_the_server_and_into_no_error(server: ModelServer, provide
 
 def test_a_server_that_repeats_the_key_does_not_get_it_shown(server: ModelServer) -> None:
     to = embedding_endpoint(settings(server), {})
-    said = httpx.Response(418, text="no such key sk-secret\n\nsorry", request=httpx.Request("POST", "http://x/"))
     with pytest.raises(RemoteError) as raised, server_of(to, "sk-secret", 1.0).errors():
-        said.raise_for_status()
+        raise ollama.ResponseError('{"error": "no such key sk-secret\\n\\nsorry"}', 418)
     assert str(raised.value) == f"ollama at {server.host} answered 418: no such key … sorry"
     assert raised.value.__suppress_context__
 

@@ -1,6 +1,6 @@
-"""Asks model servers over HTTP, each in its own protocol: Ollama, OpenAI-compatible ones and Anthropic.
+"""Asks model servers over HTTP: Ollama through its own client, OpenAI-compatible ones and Anthropic through httpx.
 
-Every failure leaves as a RemoteError without key or password. Import this lazily: httpx takes 130 ms.
+Every failure leaves as a RemoteError without key or password. Import this lazily: httpx takes 130 ms, ollama 320 more.
 """
 
 import json
@@ -99,6 +99,7 @@ class CoolDown:
         if self._failure and self._clock() < self._failure[0]:
             raise self._failure[1]
         try:
+            server.connect()
             return within(seconds, call, f"{server.where} did not answer")
         except RemoteError as error:
             self._failure = (self._clock() + COOL_DOWN_SECONDS, error)
@@ -124,7 +125,7 @@ class ModelServer:
     def __init__(self, to: Endpoint, key: str, seconds: float) -> None:
         self.endpoint, self.where = to, to.where
         self._key, self._seconds = key, seconds
-        self._client: httpx.Client | None = None
+        self._client: Any = None
         self._left_out: set[str] = set()
         self._if_away = f"Check `{to.setting}.url`, or {to.without_it}."
         self._if_no_model = f"Check `{to.setting}.model` and `{to.setting}.url`."
@@ -163,7 +164,7 @@ class ModelServer:
         url = to.url.removesuffix(path).removesuffix(self.shared) + path + (f"?{to.query}" if to.query else "")
         while True:
             sent = {key: value for key, value in body.items() if key not in self._left_out}
-            answer = self._connected().post(url, json=sent)
+            answer = self.connect().post(url, json=sent)
             meant = {key for key in sent if any(word in answer.text for word in self.optional.get(key, ()))}
             if answer.status_code not in (400, 422) or not meant:
                 break
@@ -171,10 +172,11 @@ class ModelServer:
         answer.raise_for_status()
         return answer.json()
 
-    def _connected(self) -> httpx.Client:
+    def connect(self) -> Any:  # noqa: ANN401 - each server has another client
+        """The client; the first call makes it and imports its package, so that no deadline pays for that."""
         if self._client is None:
             address, is_chat = self.endpoint.address, self.endpoint.setting != "embedding"
-            self._client = httpx.Client(
+            self._client = self._new_client(
                 timeout=self._seconds,
                 auth=address.credentials,
                 headers=self._headers() | ({"Accept-Encoding": "identity"} if is_chat else {}),
@@ -198,6 +200,9 @@ class ModelServer:
         for secret in (self._key, (self.endpoint.address.credentials or ("", ""))[1]):
             line = line.replace(secret, "…") if secret else line
         return line[:200]
+
+    def _new_client(self, **settings: Any) -> Any:  # noqa: ANN401 - as httpx takes them
+        return httpx.Client(**settings)
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -255,7 +260,7 @@ class ModelServer:
 
 
 class OllamaServer(ModelServer):
-    """Ollama, by its own API: only that tells how much a model reads, and cuts no text that it is told not to cut."""
+    """Ollama, through its own Python package."""
 
     def __init__(self, to: Endpoint, key: str, seconds: float, keep_alive: str = "") -> None:
         super().__init__(to, key, seconds)
@@ -267,26 +272,43 @@ class OllamaServer(ModelServer):
         self._if_no_model = f"Get it with `ollama pull {to.model}` or {to.without_it}."
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        # Without `truncate` a text longer than the context would be cut without a word.
-        body = {"input": list(texts), "truncate": False, "keep_alive": self._keep_alive}
         with self.errors():
-            return [list(vector) for vector in self._ask("embed", body)["embeddings"]]
+            # Without `truncate=False` a text longer than the context would be cut without a word.
+            client, model = self.connect(), self.endpoint.model
+            answer = client.embed(model, list(texts), truncate=False, keep_alive=self._keep_alive)
+            return [list(vector) for vector in answer.embeddings]
 
     def chat(self, messages: Messages, form: Mapping[str, Any]) -> str:
         options = {"temperature": 0, "seed": 0, "num_predict": MAX_CHAT_TOKENS, "num_ctx": CONTEXT_TOKENS}
-        body = {"messages": list(messages), "format": dict(form), "stream": False, "options": options}
         with self.errors():
-            return str(self._ask("chat", body)["message"]["content"] or "")
+            answer = self.connect().chat(
+                self.endpoint.model, list(messages), format=dict(form), stream=False, options=options
+            )
+            return answer.message.content or ""
 
     def find_model(self) -> int | None:
         with self.errors():
-            info = self._ask("show", {}).get("model_info") or {}
+            info = self.connect().show(self.endpoint.model).modelinfo or {}
             lengths = [int(value) for key, value in info.items() if key.endswith(".context_length")]
         return lengths[0] if lengths else None
 
-    def _ask(self, what: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON comes
-        given = {key: value for key, value in body.items() if value is not None}
-        return self._post(f"/api/{what}", {"model": self.endpoint.model, **given})
+    def _new_client(self, **settings: Any) -> Any:  # noqa: ANN401
+        try:
+            import ollama
+        except ImportError as error:
+            raise RemoteError(f"the package ollama is missing ({error})", "Install it: pip install ollama") from None
+        return ollama.Client(host=self.endpoint.address.url, **settings)
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        self.connect()
+        import ollama
+
+        with super().errors():
+            try:
+                yield
+            except ollama.ResponseError as failed:
+                raise self._refused(failed.status_code, str(failed.error)) from None
 
 
 class AnthropicServer(ModelServer):

@@ -356,6 +356,7 @@ class ModelWriter:
         if self._server is None:
             self._server = self._connect()
         server, until = self._server, min(now + self._page_seconds, self._until)
+        server.connect()
 
         def ask() -> str:
             left = max(round(until - self._clock(), 1), 0.1)
