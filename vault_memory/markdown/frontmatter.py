@@ -5,9 +5,12 @@ import unicodedata
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.note import FRONT, Problem
+
+if TYPE_CHECKING:
+    from frontmatter.default_handlers import YAMLHandler
 
 _GUARDED = re.compile(
     r"^[ \t\"'{?-]*(scopes?\b|by(?=[ \t\"']*:))|[{,][ \t\"']*(scopes?|by)(?=[ \t\"']*:)", re.IGNORECASE | re.MULTILINE
@@ -30,17 +33,18 @@ def frontmatter(
         problems.append(Problem(path, 1, "frontmatter is never closed by ---: read as text"))
         return _unreadable("\n".join(lines)), 0
     states[: end + 1] = bytes([FRONT]) * (end + 1)
-    block = "\n".join(lines[1:end])
-    return (_load_yaml(path, block, problems) if block.strip() else {}), end + 1
+    block = "\n".join(lines[: end + 1])
+    return (_load_yaml(path, block, problems) if any(map(str.strip, lines[1:end])) else {}), end + 1
 
 
 def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, object]:
-    """The properties that stand between the two lines of dashes."""
-    import yaml  # lazy: 30 ms, and recall parses no note
+    """The properties of a block that stands between its two lines of dashes."""
+    import frontmatter as reader  # lazy: 30-60 ms, and recall parses no note
+    from yaml import YAMLError
 
     try:
-        loaded = yaml.load(block, Loader=_loader())
-    except yaml.YAMLError as error:
+        loaded, _ = reader.parse(block, handler=_handler())
+    except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or type(error).__name__
         line = mark.line + 2 if mark else 1
@@ -53,7 +57,7 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
         # The YAML reader builds dates and numbers itself: 2025-13-45 is a ValueError, not a YAMLError.
         problems.append(Problem(path, 1, f"broken YAML: {error}; {_YAML_HINT}", "warning"))
         return _unreadable(block)
-    if not loaded or not isinstance(loaded, dict):
+    if not loaded:
         problems.append(Problem(path, 1, "frontmatter is not a list of properties; read as text"))
         return _unreadable(block)
     flat = {str(key): _flat(value) for key, value in loaded.items()}
@@ -94,9 +98,10 @@ def _unreadable(block: str) -> Mapping[str, object]:
 
 
 @lru_cache(maxsize=1)
-def _loader() -> Any:  # noqa: ANN401 - a class of one or the other kind
+def _handler() -> "YAMLHandler":
     """Reads YAML with libyaml where that is there, without merge keys: ten lines of them take minutes and gigabytes."""
     import yaml
+    from frontmatter.default_handlers import YAMLHandler
 
     class FlatLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         def flatten_mapping(self, node: yaml.MappingNode) -> None:
@@ -107,7 +112,13 @@ def _loader() -> Any:  # noqa: ANN401 - a class of one or the other kind
                 if key.tag == "tag:yaml.org,2002:merge":
                     raise yaml.constructor.ConstructorError(None, None, "merge keys (<<) are not read", key.start_mark)
 
-    return FlatLoader
+    class FlatHandler(YAMLHandler):
+        FM_BOUNDARY = re.compile(r"^---[^\S\n]*$", re.MULTILINE)
+
+        def load(self, fm: str, **_: object) -> Any:  # noqa: ANN401 - as its parent says
+            return super().load(fm.removeprefix("\n").removesuffix("\n"), Loader=FlatLoader)
+
+    return FlatHandler()
 
 
 _MAX_NUMBER_BITS = 4096
