@@ -108,7 +108,7 @@ BULK_TEXTS, BULK_CALL = 256, 4
 BLOCK_CONTEXTS, BLOCK_CHARACTERS = 1024, 1 << 15
 """What is taken in one numpy step: bounds its memory to some ten megabytes."""
 MEMO_WORDS = 40_000
-"""Words whose sums or rows are remembered, 20 MB at 128 dimensions; more than one block can hold."""
+"""Words whose rows are remembered."""
 
 
 class TokenTable:
@@ -171,11 +171,11 @@ class TokenTable:
         if self._row_of == self._search:
             self._row_of = {self[row].decode(): row for row in range(self.count)}.get
 
-    def arrays(self) -> "tuple[Int64s, Int8s]":
+    def arrays(self) -> "tuple[Int32s, Int8s]":
         """All weights (copied) and all vectors (a view, shape (tokens, dimensions)) for numpy."""
         import numpy as np
 
-        weights = np.frombuffer(self._map, "<u2", self.count, self._weights_at).astype(np.int64)
+        weights = np.frombuffer(self._map, "<u2", self.count, self._weights_at).astype(np.int32)
         vectors = np.frombuffer(self._map, np.int8, self.count * self.dimensions, self._vectors_at)
         return weights, vectors.reshape(self.count, self.dimensions)
 
@@ -189,9 +189,6 @@ class StaticEmbedder:
         self.dimensions = self._table.dimensions
         self._asked = 0
         self._pieces: dict[str, list[int]] = {}
-        self._sum_rows: dict[str, int] = {}
-        self._word_sums: Int32s | None = None
-        """The sums of whole words met in bulk: 100 pieces × 127 × 65535 stays below 2^31."""
 
     def word_length(self, word: str) -> float | None:
         """The length of a word's vector, which says how much it tells: 0.2 ("the") to 3; None where it is in pieces."""
@@ -231,14 +228,7 @@ class StaticEmbedder:
             self._table.hold()
         counts: Counter[int] = Counter()
         for word, times in Counter(words(text)).items():
-            rows = self._pieces.get(word)
-            if rows is None:
-                rows = self._table.pieces(word)
-                if len(self._pieces) >= MEMO_WORDS:
-                    self._pieces.clear()
-                if len(word) <= self._table.longest_piece:  # longer ones hardly repeat and would fill the memory
-                    self._pieces[word] = rows
-            for row in rows:
+            for row in self._rows(word):
                 counts[row] += times
         totals = [0] * self.dimensions
         for row, times in counts.items():
@@ -246,6 +236,16 @@ class StaticEmbedder:
             factor = times * weight
             totals = [t + factor * x for t, x in zip(totals, vector, strict=True)]
         return totals
+
+    def _rows(self, word: str) -> list[int]:
+        rows = self._pieces.get(word)
+        if rows is None:
+            rows = self._table.pieces(word)
+            if len(self._pieces) >= MEMO_WORDS:
+                self._pieces.clear()
+            if len(word) <= self._table.longest_piece:  # longer ones hardly repeat and would fill the memory
+                self._pieces[word] = rows
+        return rows
 
     # --- many texts, with numpy ------------------------------------------------------------------------------------
 
@@ -266,26 +266,12 @@ class StaticEmbedder:
         return scaled_rows(segment_sums(rows * weights[:, None], [len(context) for context in contexts]))
 
     def _text_sums(self, texts: list[str]) -> "Int64s":
-        """The sum of each text's words: (texts, dimensions); takes `BLOCK_CHARACTERS` at most."""
-        import numpy as np
-
-        if self._word_sums is None:
-            self._table.hold()
-            self._word_sums = np.zeros((MEMO_WORDS, self.dimensions), np.int32)
-        split = [words(text) for text in texts]
-        different = {word for text_words in split for word in text_words}
-        if len(self._sum_rows) + len(different) > MEMO_WORDS:  # forgetting all at once is rare and cheap
-            self._sum_rows.clear()
-        new = [word for word in different if word not in self._sum_rows]
-        pieces_of = [self._table.pieces(word) for word in new]
-        flat = [row for rows in pieces_of for row in rows]
+        """The sum of each text's tokens: (texts, dimensions); takes `BLOCK_CHARACTERS` at most."""
+        self._table.hold()
+        rows = [[row for word in words(text) for row in self._rows(word)] for text in texts]
+        flat = [row for of_text in rows for row in of_text]
         weights, vectors = self._table.arrays()
-        weighted = vectors[flat] * weights[flat][:, None]
-        first = len(self._sum_rows)
-        self._word_sums[first : first + len(new)] = segment_sums(weighted, [len(rows) for rows in pieces_of])
-        self._sum_rows.update(zip(new, range(first, first + len(new)), strict=True))
-        rows = [self._sum_rows[word] for text_words in split for word in text_words]
-        return segment_sums(self._word_sums[rows], [len(text_words) for text_words in split])
+        return segment_sums(vectors[flat] * weights[flat][:, None], [len(of_text) for of_text in rows])
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
