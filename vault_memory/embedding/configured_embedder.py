@@ -151,8 +151,8 @@ class RemoteEmbedder:
     def _vectors(self, ask: Ask, texts: Sequence[str], prefix: int) -> list[TextVector]:
         """Ask for a batch; one that is refused is asked for in halves, until the text at fault is alone.
 
-        That one is cut, but not in its first `prefix` characters, and given up when that does not help either. Later
-        batches are smaller after one that was refused though no text of it is at fault.
+        That one is cut step by step, but not in its first `prefix` characters, and given up when that does not help
+        either. Later batches are smaller after one that was refused though no text of it is at fault.
         """
         try:
             found = ask(texts)
@@ -160,7 +160,11 @@ class RemoteEmbedder:
             if error.kind not in _AT_FAULT:
                 raise
             if len(texts) == 1:
-                return [_shortened(ask, texts[0], error, prefix + SHORTEST_CHARACTERS)]
+                shorter = texts[0][: max(int(len(texts[0]) * SHORTER), prefix + SHORTEST_CHARACTERS)]
+                if error.kind == "unusable" or shorter == texts[0]:
+                    return [TextVector(None, refused=None if error.kind == "unusable" else error)]
+                (one,) = self._vectors(ask, [shorter], prefix)
+                return [one._replace(cut=one.vector is not None)]
             middle = len(texts) // 2
             halves = self._vectors(ask, texts[:middle], prefix) + self._vectors(ask, texts[middle:], prefix)
             if not any(one.cut or one.refused or not one.dimensions for one in halves):
@@ -191,20 +195,6 @@ class RemoteEmbedder:
         if len(prompts) > 1:
             self._probe = (self._clock(), found[1].vector)
         return found[0], self._probe[1]
-
-
-def _shortened(ask: Ask, text: str, refused: RemoteError, shortest: int) -> TextVector:
-    """The vector of a text that was refused, cut step by step."""
-    while refused.kind != "unusable" and len(text) > shortest:
-        text = text[: max(int(len(text) * SHORTER), shortest)]
-        try:
-            (floats,) = ask([text])
-            return TextVector(quantised(floats), len(floats), cut=True)
-        except RemoteError as error:
-            if error.kind not in _AT_FAULT:
-                raise
-            refused = error
-    return TextVector(None, refused=None if refused.kind == "unusable" else refused)
 
 
 def fit(text: str, context_tokens: int) -> tuple[str, bool]:
