@@ -114,6 +114,12 @@ def test_no_edit_changes_whose_a_line_is(action: str, old: str, text: str) -> No
         apply_edit(EditRequest("memory.md", action, text, old), HELD, MINE)
 
 
+@pytest.mark.parametrize("old", ["safe code", "7720", "mine\n- (scope=agent:other)", "\0\0\0"])
+def test_what_is_not_open_is_not_found(old: str) -> None:
+    with pytest.raises(UsageError, match="does not occur"):
+        apply_edit(EditRequest("memory.md", "replace", "x", old), HELD, MINE)
+
+
 def test_one_s_own_is_edited_and_the_diff_shows_no_more() -> None:
     for action, old, text in (
         ("replace", "mine", "still mine"), ("insert", "trains", "- (scope=agent:me) too"), ("append", "", "- x"),

@@ -4,9 +4,6 @@ Pure: bytes in, bytes out. Byte order mark, line ends and all that is not named 
 What is out of the asker's scopes does not occur in the file for them, and no edit changes whose a line is.
 """
 
-import re
-from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +13,7 @@ from vault_memory.markdown.note import CODE, COMMENT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
 from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
-from vault_memory.write.rewrite import decode_utf8, difference_of_lines
+from vault_memory.write.rewrite import LINE_ENDS, decode_utf8, difference_of_lines
 
 APPEND, REPLACE, INSERT = "append", "replace", "insert"
 ACTIONS = (APPEND, REPLACE, INSERT)
@@ -81,9 +78,11 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
         lead = "" if not text.strip("\ufeff") or text.endswith(("\n", "\r")) else ending
         after = (text + lead + new.rstrip("\r\n") + ending).encode()
     else:
-        standing = line_access(note, opened.folders) if opened.scopes else ()
-        hidden = {number for number, (scope, _) in enumerate(standing, 1) if scope not in opened.scopes}
-        after = _place(wanted, text, (new, old), list(_find_seen(text, old, hidden))).encode()
+        seen = LINE_ENDS.split(text)
+        for number, (scope, _) in enumerate(line_access(note, opened.folders) if opened.scopes else ()):
+            if scope not in opened.scopes:  # no text that is asked for stands there
+                seen[2 * number] = "\0" * len(seen[2 * number])
+        after = _place(wanted, text, "".join(seen), (new, old)).encode()
     if after == data:
         raise UsageError("The file says that already.", "Nothing was written.")
     _refuse_side_effects(wanted, data, after, opened)
@@ -147,28 +146,17 @@ def _of_persons(note: Note) -> set[str]:
     return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
 
 
-def _find_seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
-    ends = [match.end() for match in re.finditer(r"\r\n|\n|\r", text)] if hidden else []
-    start = text.find(old)
-    while start >= 0:
-        end = start + len(old)
-        first, last = (1 + bisect_right(ends, position) for position in (start, end - 1))
-        if hidden.isdisjoint(range(first, last + 1)):
-            yield start
-        start = text.find(old, start + 1)
-
-
-def _place(wanted: EditRequest, text: str, values: tuple[str, str], found: list[int]) -> str:
-    if len(found) != 1:
-        what = "does not occur in" if not found else f"occurs {len(found)} times in"
+def _place(wanted: EditRequest, text: str, seen: str, values: tuple[str, str]) -> str:
+    new, old = values
+    start = seen.find(old) if text.count(old) else -1  # who names the signs of hidden lines finds nothing
+    if start < 0 or seen.find(old, start + 1) >= 0:
         raise UsageError(
-            f"`old` {what} {wanted.path}.",
+            f"`old` {'does not occur' if start < 0 else 'occurs several times'} in {wanted.path}.",
             "Give text that occurs there exactly once, as memory_get shows it after `L12 `.",
         )
-    (start,), (new, old) = found, values
-    if wanted.action == REPLACE:
-        return text[:start] + new + text[start + len(old) :]
     end = start + len(old)
+    if wanted.action == REPLACE:
+        return text[:start] + new + text[end:]
     if not old.endswith("\n"):
         end = text.find("\n", end) + 1 or len(text)
     ending = "\r\n" if "\r\n" in text else "\n"
