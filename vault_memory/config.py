@@ -293,24 +293,19 @@ def load(
     vault = Path(named).expanduser().absolute()
     vault_file = vault / ".memory" / "config.toml"
     vaults = reader.read(vault_file) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
-    values: dict[str, Any] = {}
-    if vaults:
-        values |= reader.checked(vaults, vault_file, in_vault=True)
-    if users:
-        values |= reader.checked(users, user_file)
-        if isinstance(configured, str) and configured.strip():
-            values.setdefault("capture_vault", _absolute(configured))
-        values["projects"] = reader.folders(_PROJECTS_TABLE, users, user_file)
-    if users or vaults:
-        own, of_vault = (reader.folders(_SCOPES_TABLE, *each) for each in ((users, user_file), (vaults, vault_file)))
-        values["folder_scopes"], refused = _joined_folders(own, of_vault)
-        what = "is ignored: a vault opens no folder, nor one that you have a scope for"
-        reader.ignored += [f"{vault_file}: `{_SCOPES_TABLE}{name}` {what}" for name in refused]
+    values = reader.checked(vaults, vault_file, in_vault=True) | reader.checked(users, user_file)
+    if isinstance(configured, str) and configured.strip():
+        values.setdefault("capture_vault", _absolute(configured))
+    values["projects"] = reader.folders(_PROJECTS_TABLE, users, user_file)
+    own, of_vault = (reader.folders(_SCOPES_TABLE, *each) for each in ((users, user_file), (vaults, vault_file)))
+    values["folder_scopes"], refused = _joined_folders(own, of_vault)
+    what = "is ignored: a vault opens no folder, nor one that you have a scope for"
+    reader.ignored += [f"{vault_file}: `{_SCOPES_TABLE}{name}` {what}" for name in refused]
     for variable, key in VARIABLES.items():
         if text := environ.get(variable, ""):  # an empty variable counts as unset
             with reader.collecting(f"${variable}"):
                 values[SETTINGS[key].name] = _of_text(SETTINGS[key].metadata["check"], text)
-    for table, problem in list(_at_odds(values, environ)) if values else ():
+    for table, problem in list(_at_odds(values, environ)):
         reader.problems += [problem] if problem not in reader.problems else []
         values.pop(f"{table}_provider", None)
     if reader.problems and not with_problems:
