@@ -123,7 +123,7 @@ def _statements(text: str, others: Collection[str]) -> str:
         return ""
     if "^" in text and block_id(text):
         text = text[: text.rindex("^")]
-    sentences = [one for one in _SENTENCE.split(_ASIDE.sub("", text).strip()) if one]
+    sentences = filter(None, _SENTENCE.split(_ASIDE.sub("", text).strip()))
     said = " ".join(one for one in sentences if not _QUESTION.search(one) and not _addresses(one, others))
     return said if len(_WORD.findall(said)) >= LEAST_WORDS else ""
 

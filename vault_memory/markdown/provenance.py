@@ -61,18 +61,13 @@ def note_origin(properties: Mapping[str, object], path: str) -> str:
 
     A note in an agent's folder is the agent's at most: what it says of itself, the agent wrote.
     """
-    said, of_folder = _named_origin(properties), "agent:claude-code" if agent_project(path) else PERSON
-    return line_origin(said, of_folder) or of_folder
-
-
-def _named_origin(properties: Mapping[str, object]) -> str:
     from vault_memory.markdown.frontmatter import guarded  # a recall reads no properties
 
     named = [(key, value) for key, value in properties.items() if value not in (None, "")]
-    said = next((value for key, value in named if guarded(key) == "by"), None)
-    if said is not None:
-        return normal(str(said))
-    return WEB if any(key.casefold() == "source" and _is_page(value) for key, value in named) else PERSON
+    is_page = any(key.casefold() == "source" and _is_page(value) for key, value in named)
+    said = next((normal(str(value)) for key, value in named if guarded(key) == "by"), WEB if is_page else PERSON)
+    of_folder = "agent:claude-code" if agent_project(path) else PERSON
+    return line_origin(said, of_folder) or of_folder
 
 
 def _is_page(value: object) -> bool:

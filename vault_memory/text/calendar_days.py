@@ -121,15 +121,10 @@ def period_of(day: date, kind: str) -> Period:
 
 def finer(period: Period) -> list[str]:
     """The names of the next finer periods with a day in this one, in order: months of a year, weeks of a month."""
-    names: list[str] = []
-    day = period.start
-    while period.kind != "week":
-        found = period_of(day, PERIODS[PERIODS.index(period.kind) - 1])
-        names.append(found.name)
-        if found.end >= period.end:
-            break
-        day = plus(found.end, 1)
-    return names
+    if period.kind == "week":
+        return []
+    kind, days = PERIODS[PERIODS.index(period.kind) - 1], range(period.start.toordinal(), period.end.toordinal() + 1)
+    return list(dict.fromkeys(period_of(date.fromordinal(day), kind).name for day in days))
 
 
 def long_day(day: date, beside: date | None = None) -> str:

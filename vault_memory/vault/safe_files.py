@@ -183,12 +183,8 @@ def keep_attributes(source: Path, target: Path) -> None:
 
 def make_private(folder: str | os.PathLike[str]) -> None:
     """Make a folder of ours with those above it, for its user alone; raises OSError."""
-    folder = os.fspath(folder)
-    if not os.path.isdir(folder):
-        make_private(os.path.dirname(folder))
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder, 0o700)
-    close_folder(folder)
+    os.makedirs(folder, 0o700, exist_ok=True)
+    close_folder(os.fspath(folder))
 
 
 def close_folder(folder: str) -> None:
