@@ -139,7 +139,7 @@ def test_a_server_that_does_not_know_a_key_is_asked_without_it_from_then_on(serv
 
 # --- what models do wrong --------------------------------------------------------------------------------------------
 
-BABBLE = "Ada and the ferry and the oars. " * 20_000
+BABBLE = "Ada and the ferry and the oars. " * 200
 
 BAD_REPLIES: dict[str, Callable[[dict[str, Any]], str]] = {
     "nothing": lambda _: "",
@@ -148,7 +148,6 @@ BAD_REPLIES: dict[str, Callable[[dict[str, Any]], str]] = {
     "babble in the schema": answer((BABBLE, [1])),
     "no sentence": answer(),
     "an invented number": answer(("Ada mended 7341 oars with Ben.", [2])),
-    "one bad sentence of two": answer(("Ada prefers short replies on the ferry.", [1]), ("Zebulon left Tarn.", [3])),
 }
 
 

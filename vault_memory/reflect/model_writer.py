@@ -118,9 +118,7 @@ def number_facts(facts: Sequence[str]) -> dict[int, str]:
 def messages(subject: str, given: Mapping[int, str], what: str, wrong: Sequence[str] = ()) -> Messages:
     """What a model is asked: instructions apart from the data; `wrong` is what the last answer did wrong."""
     facts = [{"n": number, "text": text} for number, text in given.items()]
-    data: dict[str, Any] = {"subject": subject, "about": what, "facts": facts}
-    if wrong:
-        data["corrections"] = list(wrong)[:5]
+    data = {"subject": subject, "about": what, "facts": facts} | ({"corrections": [*wrong][:5]} if wrong else {})
     limits = {"most": MAX_SENTENCES, "each": SENTENCE_CHARACTERS, "all": MAX_CHARACTERS, "cited": MAX_CITED}
     return [
         {"role": "system", "content": _INSTRUCTIONS.format(**limits)},
@@ -128,36 +126,7 @@ def messages(subject: str, given: Mapping[int, str], what: str, wrong: Sequence[
     ]
 
 
-def parse_answer(reply: str) -> tuple[CitedSentence, ...]:
-    """The sentences of an answer; raises RemoteError for what is not of `FORM`."""
-    try:
-        found = [(row["text"], tuple(row["facts"])) for row in read_object(reply)["sentences"]]
-        is_form = all(isinstance(text, str) and all(type(n) is int for n in facts) for text, facts in found)
-    except (ValueError, TypeError, LookupError):
-        is_form = False
-    if not is_form:
-        raise RemoteError("the answer is not the JSON that was asked for", "Use another model.", "unusable")
-    return tuple(CitedSentence(text.strip(), tuple(dict.fromkeys(facts))) for text, facts in found)
-
-
 # --- the checks ------------------------------------------------------------------------------------------------------
-
-
-def problems(sentences: Sequence[CitedSentence], given: Mapping[int, str], names: Sequence[str]) -> list[str]:
-    """Why sentences about somebody of these names may not stand on a page, a short text each."""
-    if not sentences:
-        return ["there is no sentence"]
-    if len(sentences) > MAX_SENTENCES:
-        return [f"there are {len(sentences)} sentences, and at most {MAX_SENTENCES} may be"]
-    found = []
-    if (total := sum(len(sentence.text) for sentence in sentences)) > MAX_CHARACTERS:
-        found.append(f"all sentences together have {total} characters, over {MAX_CHARACTERS}")
-    if len({sentence.text.casefold() for sentence in sentences}) < len(sentences):
-        found.append("a sentence stands there twice")
-    for number, sentence in enumerate(sentences, 1):
-        found += [f"sentence {number}: {what}" for what in _wrong_in_one(sentence, given, names)]
-    return found
-
 
 _MARKS = re.compile(
     r"""\s*(?: [-+*>=#|•–—] | \d{1,9}[.)]\s )  # it begins like a list, a heading or a quotation
@@ -168,26 +137,53 @@ _MARKS = re.compile(
 )
 
 
-def _wrong_in_one(sentence: CitedSentence, given: Mapping[int, str], names: Sequence[str]) -> Sequence[str]:
+def checked(sentence: CitedSentence, given: Mapping[int, str], names: Sequence[str]) -> CitedSentence:
+    """A sentence about somebody of these names, with only those citations in which a reader finds some of it again.
+
+    Raises ValueError, with a short reason, for one that may not stand on a page.
+    """
     text, facts = sentence
-    if len(text) > SENTENCE_CHARACTERS:
-        return [f"it has {len(text)} characters, over {SENTENCE_CHARACTERS}"]
+    strange = [number for number in facts if number not in given]
     # Control characters hide what is there, or turn the line round.
-    if not text.strip() or any(unicodedata.category(char).startswith(("C", "Zl", "Zp")) for char in text):
-        return ["it is not one line of plain text"]
-    if _MARKS.match(text):
-        return ["it has marks of Markdown or HTML, or a link"]
-    if not facts:
-        return ["it cites no fact"]
-    if strange := [number for number in facts if number not in given]:
-        return [f"there is no fact {str(strange[0])[:10]}"]
-    if len(facts) > MAX_CITED:
-        return [f"it cites {len(facts)} facts, over {MAX_CITED}"]
-    sources = [*(given[number] for number in facts), *names]
-    found = list(ungrounded(text, sources, given.values()))
-    if traced(text, " ".join(sources)) < TRACEABLE:
-        found.append("too few of its words are words of the facts it cites")
-    return found
+    is_hidden = any(unicodedata.category(char).startswith(("C", "Zl", "Zp")) for char in text)
+    for is_wrong, what in (
+        (len(text) > SENTENCE_CHARACTERS, f"it has {len(text)} characters, over {SENTENCE_CHARACTERS}"),
+        (not text.strip() or is_hidden, "it is not one line of plain text"),
+        (_MARKS.match(text), "it has marks of Markdown or HTML, or a link"),
+        (not facts, "it cites no fact"),
+        (strange, f"there is no fact {', '.join(map(str, strange))[:10]}"),
+        (len(facts) > MAX_CITED, f"it cites {len(facts)} facts, over {MAX_CITED}"),
+    ):
+        if is_wrong:
+            raise ValueError(what)
+    cited = tuple(n for n in facts if traced(text, _DAY.sub(" ", given[n]), len(facts)) >= TRACEABLE)
+    sources = [*(given[number] for number in cited or facts), *names]
+    for what in ungrounded(text, sources, given.values()):
+        raise ValueError(what)
+    if not cited or traced(text, " ".join(sources)) < TRACEABLE:
+        raise ValueError("too few of its words are words of the facts it cites")
+    return CitedSentence(text, cited)
+
+
+def read_answer(
+    reply: str, given: Mapping[int, str], names: Sequence[str]
+) -> tuple[tuple[CitedSentence, ...], Sequence[str]]:
+    """The sentences of an answer that may stand on a page, each once, and why the others may not."""
+    try:
+        rows = [(row["text"], row["facts"]) for row in read_object(reply)["sentences"]]
+        is_form = all(isinstance(text, str) and all(type(n) is int for n in facts) for text, facts in rows)
+    except (ValueError, TypeError, LookupError):
+        is_form = False
+    if not is_form:
+        return (), ["the answer is not the JSON that was asked for"]
+    found, wrong = dict[str, CitedSentence](), list[str]()
+    for number, (text, facts) in enumerate(rows, 1):
+        try:
+            sentence = checked(CitedSentence(text.strip(), tuple(dict.fromkeys(facts))), given, names)
+            found.setdefault(sentence.text.casefold(), sentence)
+        except ValueError as error:
+            wrong.append(f"sentence {number}: {error}")
+    return tuple(found.values())[:MAX_SENTENCES], wrong or ["there is no sentence"]
 
 
 _WORD = re.compile(r"\d{4}-\d\d-\d\d|[^\W_]+(?:[.,:'’][^\W_]+)*")
@@ -222,13 +218,6 @@ def _folded(word: str) -> str:
     """A word without the ending of a genitive, a number without its thousands' commas."""
     word = unicodedata.normalize("NFKC", word).casefold().replace("’", "'").removesuffix("'s").removesuffix("'")
     return word.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word) else word
-
-
-def without_idle_citations(sentence: CitedSentence, given: Mapping[int, str]) -> CitedSentence:
-    """A sentence with only those citations in which a reader finds some of it again."""
-    text, cited = sentence
-    sources = {number: _DAY.sub(" ", given[number]) for number in cited}
-    return CitedSentence(text, tuple(n for n in cited if traced(text, sources[n], len(cited)) >= TRACEABLE))
 
 
 # --- what a fact says of an opinion ----------------------------------------------------------------------------------
@@ -300,23 +289,16 @@ class ModelWriter:
     ) -> tuple[CitedSentence, ...]:
         """Sentences about somebody of these names that cite `facts`, as many of them as it reads, by numbers from 1.
 
-        None for no facts. Raises RemoteError: "unusable" where what it wrote did not pass the checks twice.
+        A sentence that does not pass the checks is dropped; none for no facts. Raises RemoteError: "unusable" where
+        none passed, twice.
         """
-        given, wrong = number_facts(facts), list[str]()
+        given = number_facts(facts)
+        wrong: Sequence[str] = ()
         if not given:
             return ()
         for _ in range(TRIES):
-            try:
-                found = parse_answer(self._reply(messages(names[0], given, what, wrong), FORM))
-                if not (wrong := problems(found, given, names)):
-                    borne_out = (without_idle_citations(sentence, given) for sentence in found)
-                    found = tuple(sentence for sentence in borne_out if sentence.facts)
-                    wrong = problems(found, given, names)  # a name may have stood in what is not cited any more
-            except RemoteError as error:
-                if error.kind != "unusable":
-                    raise
-                wrong = [str(error)]
-            if not wrong:
+            found, wrong = read_answer(self._reply(messages(names[0], given, what, wrong), FORM), given, names)
+            if found:
                 return found
         assert self._server is not None
         said = f"{self._server.where} wrote something that cannot go on a page: {self._server.plain(wrong[0])}"
