@@ -156,7 +156,7 @@ class _Page:
     def fitted(self) -> list[Line]:
         """The lines within the limit: what is told beside the overview gives way."""
         found = list(self.lines())
-        while (over := self._count(found) - self._tokens) > 0 and self._room:
+        while (over := self._context.tokens(found) - self._tokens) > 0 and self._room:
             self._room = max(self._room - over, 0)
             found = list(self.lines())
         return found
@@ -171,12 +171,9 @@ class _Page:
             opening += [Line(""), line._replace(text=f"**{text}**{cited}")]
         if self._facts:  # of opinions alone their own heading says enough
             opening += [Line(""), self._opening]
-        yield from opening
-        yield from self._section("", sorted(best[len(first) :], key=in_order, reverse=True))
-        used = (
-            sum(map(self._body.cost, best)) + self._count(self._profile.opinions) + self._count(opening) + FRAME_TOKENS
-        )
-        self._room = min(self._room, max(self._tokens - used, 0))
+        yield from (*opening, *self._section("", sorted(best[len(first) :], key=in_order, reverse=True)))
+        used = sum(map(self._body.cost, best)) + sum(map(self._context.tokens, (self._profile.opinions, opening)))
+        self._room = min(self._room, max(self._tokens - used - FRAME_TOKENS, 0))
         rest, now, ahead, earlier = list[Fact](), list[Fact](), list[Fact](), list[Fact]()
         room = self._room
         for fact in more:
@@ -209,9 +206,6 @@ class _Page:
         is_later = fact.when is not None and self._newest is not None and fact.when > self._newest
         return is_later and fact.succeeded_by is None
 
-    def _count(self, lines: Iterable[Line]) -> int:
-        return self._context.count("\n".join(line.text for line in lines))
-
     @cached_property
     def _opening(self) -> Line:
         days = sorted({day for fact in self._facts if (day := known_on(fact))})
@@ -228,15 +222,11 @@ class _Page:
         folded = len(self._facts) - len(told)
         if not folded:
             return
-        places = self._places - Counter(map(self._where, told))
+        places = Counter(map(self._where, self._facts)) - Counter(map(self._where, told))
         fullest = sorted(places, key=lambda place: (-places[place], place))[:FOLDED_LINKS]
         links = ", ".join(f"{place} ({places[place]})" for place in fullest)
         among = "on" if len(fullest) == len(places) else "most of them on"
         yield from (Line(""), Line(f"…and {counted(folded, 'more fact')}, {among} {links}.", slot="folded"))
-
-    @cached_property
-    def _places(self) -> Counter[str]:
-        return Counter(map(self._where, self._facts))
 
     def _where(self, fact: Fact) -> str:
         """Where a folded fact is to be looked up: the summary of its month if there is one, else its note."""
@@ -290,7 +280,7 @@ def bank_lines(
         if folded := len(facts) - len(taken):
             more = f"…and {counted(folded, 'more fact')}: on the pages of those they are about, and in the logs."
             found += [Line(""), Line(more, slot="folded")]
-        over = context.count("\n".join(line.text for line in found)) - tokens
+        over = context.tokens(found) - tokens
         if over <= 0 or not taken:
             return tuple(found)
         room = max(room - over, 0)

@@ -63,7 +63,7 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
         if room < OPINION_TOKENS:
             break
         lines, subject = tuple(entry(opinions[place], context)), next(iter(opinions[place].subjects), "")
-        cost = context.count("\n".join(line.text for line in lines)) + 1
+        cost = context.tokens(lines) + 1
         if subject not in by_subject:
             cost += context.count(_title(subject, context)) + 3
         if cost <= room:

@@ -142,20 +142,17 @@ class _RetoldPage:
 
         Its last sentences go where it is too long, and facts at the end of the page fold away for the rest.
         """
-        kept = [self.mark, *sentences]
-        while (taken := self._tokens(kept) + 1) > self.room and len(kept) > 1:
+        kept, tokens = [self.mark, *sentences], self.jobs.context.tokens
+        while (taken := tokens(kept) + 1) > self.room and len(kept) > 1:
             kept.pop()
         # A page is mostly shorter than it may be, and has the room without folding anything away.
-        has_room = self._tokens(self.draft.lines) + taken <= self.subject.tokens
+        has_room = tokens(self.draft.lines) + taken <= self.subject.tokens
         shorter = self.draft if has_room else self.job.draft(taken)
         if len(kept) < 2 or shorter is None:
             return None
         # The opening line of a summary is its first.
         at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
         return shorter._replace(lines=(*shorter.lines[:at], *kept, *shorter.lines[at:]), by=method)
-
-    def _tokens(self, lines: Sequence[Line]) -> int:
-        return self.jobs.context.count("\n".join(line.text for line in lines))
 
 
 def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:

@@ -40,20 +40,23 @@ _LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[((?:[^\[\]\\]|\\.)*
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """What a summary needs of its vault.
-
-    `link_entity` gives an entity's name by its slug, as a link where it has a page; `exists` tells whether a link's
-    target does; `stems` gives the stems of a text that tell something; `count` counts tokens; `summaries` are the names
-    of the periods that have a page.
-    """
+    """What a page needs of its vault."""
 
     cite: Citations
     link_entity: Callable[[str], str]
+    """An entity's name by its slug, as a link where it has a page."""
     exists: Callable[[str], bool]
+    """Whether a link's target does."""
     stems: Callable[[str], Sequence[str]]
+    """The stems of a text that tell something."""
     count: Callable[[str], int]
+    """The tokens of a text."""
     summaries: Collection[str] = frozenset()
+    """The names of the periods that have a page."""
     layout: Layout = STANDARD
+
+    def tokens(self, lines: Iterable[Line]) -> int:
+        return self.count("\n".join(line.text for line in lines))
 
 
 def counted(number: int, noun: str) -> str:
@@ -94,6 +97,10 @@ class Body:
         return self.limit >= HEADINGS_FROM
 
     @cached_property
+    def _by_key(self) -> dict[int | None, Fact]:
+        return {fact.key: fact for fact in (*self.newer, *self.facts)}
+
+    @cached_property
     def threads(self) -> Counter[str]:
         return Counter(slug for fact in self.facts for slug in dict.fromkeys(fact.about))
 
@@ -108,10 +115,6 @@ class Body:
     def name_entity(self, slug: str) -> str:
         name = self.context.link_entity(slug)
         return unlinked(name) if slug in self.named else name
-
-    @cached_property
-    def _by_key(self) -> dict[int | None, Fact]:
-        return {fact.key: fact for fact in (*self.newer, *self.facts)}
 
     def text(self, fact: Fact) -> str:
         """The words of a fact as they stand on the page."""
@@ -156,17 +159,12 @@ class Body:
 
     def listed(self, facts: Iterable[Fact], section: str) -> list[Line]:
         """A line for each fact, with the day and the name that its own words leave out."""
-        return [
-            Line(
-                f"- {self._lead(fact, section)}{self.text(fact)}{self._until(fact)} — {self.context.cite.fact(fact)}",
-                (fact.key,),
-            )
-            for fact in facts
-        ]
-
-    def _lead(self, fact: Fact, section: str) -> str:
-        parts = [part for part in (self._day(fact), self._name(fact, section)) if part]
-        return f"{', '.join(parts)}: " if parts else ""
+        found: list[Line] = []
+        for fact in facts:
+            lead = ", ".join(filter(None, (self._day(fact), self._name(fact, section))))
+            words = f"{lead}: {self.text(fact)}" if lead else self.text(fact)
+            found.append(Line(f"- {words}{self._until(fact)} — {self.context.cite.fact(fact)}", (fact.key,)))
+        return found
 
     def _day(self, fact: Fact) -> str:
         """The day of a fact where neither its citation nor its words tell it."""

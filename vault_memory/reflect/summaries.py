@@ -101,16 +101,13 @@ def _fitting(
     body: Body, lines: Callable[[Sequence[Fact]], Sequence[Line]], facts: Sequence[Fact], tokens: int
 ) -> list[Fact]:
     """The facts that the page tells: the best first, each that still fits with all that stands around it."""
-    count = body.context.count
-    weigh = Weights(body.context.stems, body.cost)
-    keys = {fact.key for fact in facts}
-    taken: list[Fact] = []
+    weigh, keys, taken = Weights(body.context.stems, body.cost), {fact.key for fact in facts}, list[Fact]()
     for fact in choose(facts, SPARE_CHOICE * body.limit, weigh):
         newer = fact.succeeded_by
         if newer in keys and newer != fact.key and newer not in {one.key for one in taken}:
             continue  # it found no room
         more = [*taken, fact]
-        if count("\n".join(line.text for line in lines(more))) <= tokens:
+        if body.context.tokens(lines(more)) <= tokens:
             taken = more
     return taken
 
