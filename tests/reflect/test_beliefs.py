@@ -211,17 +211,17 @@ def test_only_a_newer_opinion_bears_another_out_and_no_further_than_it_is_held(d
 def test_the_number_in_the_bank_is_the_prior_wherever_it_stands_in_time() -> None:
     mine = opinion(EARLY, None, c=0.3, path="bank/opinions.md")
     one = only(opinion(EARLY, 1, c=0.9), mine)
-    assert one.prior == 0.3
+    assert one.belief.prior == 0.3
 
 
 def test_a_number_given_by_hand_is_moved_by_newer_facts_only() -> None:
     facts = [opinion(EARLY, 1, c=0.9), fact(NOT_EARLY, 4, "anna"), opinion(EARLY, 6, c=0.8)]
     by_hand = {fact_name(facts[0].key): ConfidenceByHand(0.4, date(2025, 11, 6))}
     one = only(*facts, by_hand=by_hand)
-    assert (one.prior, one.belief.value) == (0.4, 0.4)
+    assert (one.belief.prior, one.belief.value) == (0.4, 0.4)
     assert texts(one.contradicts) == [NOT_EARLY]
     later = only(*facts, fact("Anna never likes early meetings.", 7, "anna"), by_hand=by_hand)
-    assert later.prior == 0.4
+    assert later.belief.prior == 0.4
     assert 0.4 - STEP_DOWN <= later.belief.value < 0.4
     undated = only(*facts, fact("Never likes early meetings.", None, "anna"), by_hand=by_hand)
     assert undated.belief.value == 0.4

@@ -20,7 +20,7 @@ def fact(text: str, day: str | None = "2025-11-03", kind: str = "world", confide
 
 
 def opinion(*told: Fact, supports: tuple[Fact, ...] = (), contradicts: tuple[Fact, ...] = ()) -> HeldOpinion:
-    return HeldOpinion(told[-1], told, 0.8, weigh_evidence(0.8, ()), supports, contradicts)
+    return HeldOpinion(told[-1], told, weigh_evidence(0.8, ()), supports, contradicts)
 
 
 def moves(

@@ -92,7 +92,6 @@ class HeldOpinion:
 
     statement: Fact
     statements: tuple[Fact, ...]
-    prior: float
     belief: Belief
     supports: tuple[Fact, ...] = ()
     contradicts: tuple[Fact, ...] = ()
@@ -149,7 +148,7 @@ def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"]
     newest = next((fact for fact in reversed(statements) if fact.day), statements[-1])
     since = stated_on(first)
     about = [subjects[slug] for slug in newest.subjects or newest.about or (NOBODY,)]
-    found = _Question(statements, newest, since, about, inputs).find_evidence()
+    found = _EvidenceSearch(statements, newest, since, about, inputs).find_evidence()
     supports, contradicts, related = (
         tuple(sorted((fact for said, fact in found if said == relation), key=in_order))
         for relation in (SUPPORTS, CONTRADICTS, RELATED)
@@ -165,7 +164,7 @@ def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"]
     # Where its day is not known, whatever bears on it may have come later.
     belief = weigh_evidence(prior, pieces, since.toordinal() if since else None)
     is_given = by_hand is not None
-    return HeldOpinion(newest, tuple(statements), prior, belief, supports, contradicts, related, since, is_given)
+    return HeldOpinion(newest, tuple(statements), belief, supports, contradicts, related, since, is_given)
 
 
 def _subjects(fact: Fact) -> tuple[str, ...]:
@@ -234,8 +233,8 @@ class _SubjectFacts:
                 yield self.facts[place]
 
 
-class _Question(NamedTuple):
-    """What the facts about its subjects say of an opinion held since a day."""
+class _EvidenceSearch(NamedTuple):
+    """Finds what the facts about its subjects say of an opinion that is held since a day."""
 
     statements: Sequence[Fact]
     newest: Fact

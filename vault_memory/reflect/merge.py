@@ -97,7 +97,10 @@ def merge_block(
     standing = (lines[at] for at in yours if lines[at].stands_for)
     replaced = frozenset(alone(name) for line in standing for name in line.names)
     orphaned = tuple(lines[at].text for at in sorted(yours) if not _is_grounded(lines[at], facts.names))
-    return MergeResult(close_block(lines, yours), lines, edits.deleted, replaced, orphaned, edits.is_edited)
+    texts = tuple(line.text for line in lines)
+    cites = tuple(fact_name(key) for at, line in enumerate(lines) if at not in yours for key in line.keys)
+    block = Block(texts, sha(texts), cites, yours)
+    return MergeResult(block, lines, edits.deleted, replaced, orphaned, edits.is_edited)
 
 
 def _is_grounded(line: Line, facts: Container[str]) -> bool:
@@ -105,13 +108,6 @@ def _is_grounded(line: Line, facts: Container[str]) -> bool:
     if line.keys:
         return any(name in facts for name in line.facts)
     return all(name in facts for name in line.retold)
-
-
-def close_block(lines: Sequence[Line], yours: frozenset[int] = frozenset()) -> Block:
-    """The block of these lines, with what its closing marker says; `yours` are places among them."""
-    texts = tuple(line.text for line in lines)
-    cites = tuple(fact_name(key) for place, line in enumerate(lines) if place not in yours for key in line.keys)
-    return Block(texts, sha(texts), cites, yours)
 
 
 def alone(name: str) -> str:

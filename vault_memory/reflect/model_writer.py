@@ -11,10 +11,11 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.embedding.endpoints import reflect_endpoint
+from vault_memory.embedding.endpoints import Endpoint, reflect_endpoint
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, one_line, traced, without_evidence
 from vault_memory.reflect.confidence import CONTRADICTS, RELATED, SUPPORTS
@@ -269,13 +270,13 @@ class ModelWriter:
     """Writes the summaries of pages with one model; server and run begin with the first page."""
 
     def __init__(
-        self, method: str, connect: "Callable[[], ModelServer]", page_seconds: float, run_seconds: float,
-        clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep,
+        self, to: Endpoint, environ: Mapping[str, str], config: Config,
+        clock: Callable[[], float], sleep: Callable[[float], None],
     ) -> None:  # fmt: skip
-        self.method = method
+        self.method = to.name
         """How a page's frontmatter names it: `ollama/llama3.2`."""
-        self._connect, self._clock, self._sleep = connect, clock, sleep
-        self._page_seconds, self._run_seconds = page_seconds, run_seconds
+        self._to, self._environ, self._clock, self._sleep = to, environ, clock, sleep
+        self._page_seconds, self._run_seconds = config.reflect_deadline_seconds, config.reflect_run_deadline_seconds
         self._server: ModelServer | None = None
         self._until: float | None = None
 
@@ -313,17 +314,19 @@ class ModelWriter:
 
     def check(self) -> None:
         """Whether server and model are there; raises RemoteError."""
-        server = self._connect()
-        try:
+        with closing(self._connect()) as server:
             server.find_model()
-        finally:
-            server.close()
 
     def close(self) -> None:
         """Close the connection."""
         if self._server is not None:
             self._server.close()
             self._server = None
+
+    def _connect(self) -> "ModelServer":
+        from vault_memory.embedding.model_clients import server_of
+
+        return server_of(self._to, self._to.key(self._environ), self._page_seconds)
 
     def _reply(self, asked: Messages, form: Mapping[str, Any], kept_seconds: float = 0.0) -> str:
         """What the model answers in the time of a page; raises RemoteError where only `kept_seconds` are left."""
@@ -354,13 +357,4 @@ def configured_writer(
     """The writer that the settings name, if any, for one run."""
     environ = os.environ if environ is None else environ
     to = reflect_endpoint(config, environ)
-    if to is None:
-        return None
-    page_seconds, run_seconds = config.reflect_deadline_seconds, config.reflect_run_deadline_seconds
-
-    def connect() -> "ModelServer":
-        from vault_memory.embedding.model_clients import server_of
-
-        return server_of(to, to.key(environ), page_seconds)
-
-    return ModelWriter(to.name, connect, page_seconds, run_seconds, clock, sleep)
+    return ModelWriter(to, environ, config, clock, sleep) if to else None

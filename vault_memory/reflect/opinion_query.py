@@ -135,7 +135,7 @@ def _history(opinion: HeldOpinion) -> tuple[Moment, ...]:
     """How sure one was from the day of the prior on, if nothing older moved it."""
     days = opinion.belief.history
     start = opinion.since.toordinal() if opinion.since else None
-    first = [(start, opinion.prior)] if start and (not days or start < days[0][0]) else []
+    first = [(start, opinion.belief.prior)] if start and (not days or start < days[0][0]) else []
     return tuple(Moment(date.fromordinal(day).isoformat(), round_confidence(value)) for day, value in (*first, *days))
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import Config, template
-from vault_memory.embedding.endpoints import reflect_endpoint
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, entity_page, opinion_page, proposals, summaries, user_feedback
@@ -138,7 +137,7 @@ class RunPlanner:
             user_feedback.read_given_confidences(self.feedback, path, *self._read_written(path, name))
         self.jobs = PageJobs(
             store, asked, template("entity.md").read_text("utf-8"), self.feedback,
-            entity_days=config.reflect_entity_days, has_model=reflect_endpoint(config, os.environ) is not None,
+            entity_days=config.reflect_entity_days, has_model=config.reflect_provider != "off",
             ask=retelling.ask if retelling else None, removed=self._find_removed(), holds_block=self._holds_block,
         )  # fmt: skip
         facts = KnownFacts(
