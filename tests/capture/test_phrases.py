@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.capture.statements import SessionTurn, Statement, find_log_statements, find_statements
+from vault_memory.capture.log_statements import find_log_statements
+from vault_memory.capture.statements import SessionTurn, Statement, find_statements
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 
@@ -98,7 +99,6 @@ No, the deposit is 30 percent, not 20.
 The team meets every Wednesday at 10.
 Don't ever touch the generated files by hand.
 Joris is our accountant and Petra does payroll.
-I like my coffee plans simple, so keep itineraries to one page
 The culprit was the antivirus locking the file.
 we moved the choir rehearsal to Thursdays
 as of March the shop opens on Sundays

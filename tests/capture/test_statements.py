@@ -2,7 +2,8 @@
 
 import pytest
 
-from vault_memory.capture.statements import SessionTurn, find_log_statements, find_statements
+from vault_memory.capture.log_statements import find_log_statements
+from vault_memory.capture.statements import SessionTurn, find_statements
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 
@@ -62,8 +63,6 @@ def test_a_cue_makes_a_statement(text: str, category: str, statement: str | None
         "se chover a nossa festa vira na garagem e ninguém vai precisar de mesa.",
         "is the feed always utf16 or whats with the weird first char",
         "you can always add that to the joining page, in a box",
-        "Only in yaml files they are forbidden.",
-        "We decided last week to drop it with 2.5",
     ],
 )
 def test_what_is_asked_supposed_quoted_passing_or_secret_is_none(text: str) -> None:
@@ -80,6 +79,11 @@ def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
 def test_what_is_taken_back_later_is_none() -> None:
     assert kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "hm wait, scrap Arcadas")) == []
     assert len(kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "scrap the breakfast"))) == 1
+
+
+def test_an_everyday_word_in_both_takes_nothing_back() -> None:
+    rule = "Con las familias siempre de usted, nada de tutear en las cartas."
+    assert kept(("U", rule), ("A", "Hecho."), ("U", "gracias"), ("U", "olvídalo pues. otra cosa, con las notas")) != []
 
 
 def test_who_interrupts_takes_back_what_was_said_just_before() -> None:
@@ -188,7 +192,6 @@ def test_what_stands_beside_something_pasted_is_stated(text: str) -> None:
     [
         "yeah because nobody ever sleeps on a night shift of course, we all just nap standing like horses",
         "the relatives in bed 9 said the food is terrible and we always ignore the bell",
-        "this list always falls apart when I paste it in the other editor",
         "my laptop only has 8 gigs so everything takes ages, and the fan sounds like a plane taking off",
         "All our tests pass except the one about time zones, which only fails in the pipeline",
         "I like the second version, the verbs are stronger",
@@ -217,6 +220,8 @@ def test_what_is_asked_for_is_not_cut_within_a_clause_and_may_stand_before() -> 
         "add to what you know about me: I'm left-handed",
         "deja anotado que el taller abre a las ocho",
         "pour que tu saches, Inès fait les factures",
+        "from now on tests sit next to the code, in a folder of their own",
+        "for next time the flour on that sheet wants to be in kilos",
     ],
 )
 def test_requests_in_other_words(text: str) -> None:

@@ -298,8 +298,9 @@ class HookRun:
         if not self.event.said and hook_events.has_stored(lines):
             self.session.note(REMINDED)
             return False
+        from vault_memory.capture.own_words import split_sentences
         from vault_memory.capture.scores import GATE
-        from vault_memory.capture.statements import is_statable, split_sentences
+        from vault_memory.capture.statements import is_statable
         from vault_memory.sessions.transcript import clean_message
 
         self.doing = "it was weighed what was said"

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
-from vault_memory.capture import cues, sources
+from vault_memory.capture import sources
+from vault_memory.capture.log_statements import find_log_statements
 from vault_memory.capture.model_engine import model_decision, model_statements
 from vault_memory.capture.names import add_names, drop_words, names_within, often_named
 from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import SessionTurn, Statement, find_log_statements, find_statements, is_taken_back
+from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionTurn, Statement, find_statements, is_taken_back
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -453,8 +454,8 @@ def _is_marked(statement: Statement) -> bool:
     """Whether its words mark it as worth keeping; of what a log says of a name only a wish or a request does: of 92
     lines of the sample vault's logs 65 are no news."""
     if statement.is_of_name and not statement.is_request:
-        return statement.cue is cues.PREFERENCE
-    return statement.cue is not cues.ANSWER
+        return statement.cue is PREFERENCE
+    return statement.cue is not ANSWER
 
 
 def _begins_by_asking(statement: Statement) -> bool:

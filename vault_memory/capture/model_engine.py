@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vault_memory.capture import cues
-from vault_memory.capture.cues import Cue
-from vault_memory.capture.statements import SessionTurn, Statement, is_statable, split_sentences
+from vault_memory.capture import statements
+from vault_memory.capture.own_words import split_sentences
+from vault_memory.capture.statements import Cue, SessionTurn, Statement, is_statable
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, traced
 from vault_memory.reflect.model_writer import Ask, object_form, read_object, ungrounded
@@ -24,7 +24,14 @@ MESSAGE_CHARS, SESSION_CHARS = 1200, 24_000
 
 CATEGORIES: Mapping[str, Cue] = {
     cue.category: cue._replace(name="model", certainty=0.7)
-    for cue in (cues.PROFILE, cues.PREFERENCE, cues.FACT, cues.CHANGE, cues.CAUSE, cues.RULE)
+    for cue in (
+        statements.PROFILE,
+        statements.PREFERENCE,
+        statements.FACT,
+        statements.CHANGE,
+        statements.CAUSE,
+        statements.RULE,
+    )
 }
 
 FORM = object_form(

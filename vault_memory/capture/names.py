@@ -7,7 +7,7 @@ every noun is.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from vault_memory.capture import cues
+from vault_memory.capture.grammar import language_of
 from vault_memory.text.calendar_days import CALENDAR_WORDS
 
 NAME_DAYS = 3
@@ -29,7 +29,7 @@ def add_names(
 ) -> None:
     """Add the names of one log to those that were met."""
     words = _WORD.findall(" ".join(text for _, text in lines).casefold())
-    if cues.language_of(words, (*languages, "de")) == "de":
+    if language_of(words, (*languages, "de")) == "de":
         return
     for number, text in lines:
         for name, is_within in _names_in(text):

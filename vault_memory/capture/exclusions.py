@@ -1,0 +1,152 @@
+"""What marks a sentence as nothing to keep: guesses, irony, matters of this day, hearsay, secrets. Pure.
+
+Patterns for all languages at once, read in small letters (lowered) but for secrets.
+"""
+
+import re
+
+from vault_memory.capture.grammar import joined, lowered
+
+_SUPPOSED = re.compile(
+    joined(r"""
+    \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|
+    probably|presumably|i (?:mean|guess|wonder|suppose|think)|suppose|imagine|i wish|if only|what if|let'?s say|
+    in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|i)|vielleicht|
+    vermutlich|wahrscheinlich|eventuell|ich (?:glaube|meine)|meine ich|irgendwann|jemals|eines tages|stell dir vor|
+    angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|tal vez|creo que|a lo mejor|
+    algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
+""")
+)
+"""Marks what is said as a guess or a wish."""
+_IF = re.compile(r"(?:\W|and |but |und |et |e |y |ok )*(?:if|wenn|falls|si|se|were|should|had)\b")
+"""Begins a clause that supposes something."""
+_IRONY = re.compile(
+    joined(r"""
+    \b(?:lol|ha|hah|heh|joking|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|jaja\w*|jeje\w*|xd)\b|[:;]-?[)DP](?!\w)|
+    [😂🤣😄😉😜🙃🙄😏]|/s\b|\b(?:yeah right|sure,? because|(?:just )?kidding|scherz|witz|
+    blague|broma|brincadeira|i swear)\b
+"""),
+    re.IGNORECASE,
+)
+_SARCASM = re.compile(
+    joined(r"""
+    ^(?:\W|oh |ah |ach |well |na |mais |pues |yeah )*(?:great|brilliant|fantastic|wonderful|lovely|awesome|marvell?ous|
+    super|toll|wunderbar|klasse|herrlich|génial|bravo|magnifique|quel(?:le)? \w+|genial|fant[aá]stico|qué bien|
+    estupendo|perfe(?:c|k)?to?|maravilh\w+|ótimo|beleza|que \w+a)\b[\s,]+(?=\w)|
+    ^(?:\W|oh |ah |ach |well |na |mais |pues )*(?:yeah|sure|right|klar|ja|oui|sí|claro|sim|yes)\b,? (?:because|cause|
+    weil|
+    parce|porque)\b|\b(?:of course|no doubt|natürlich|bien sûr|évidemment|por supuesto|com certeza|selbstverständlich|
+    (?:just )?like (?:an?|some|the) \w+\W*$|wie eine? \w+\W*$|comme une? \w+\W*$|com[ou] uma? \w+\W*$|
+    on (?:this|the) (?:planet|earth)|in the (?:world|universe)|(?:exactly|just) what (?:an?|every|i|we)|
+    than any(?:one|body)|if we ask|(?:million|thousand|hundred|billion)s? (?:times|of|years))\b
+""")
+)
+"""Means the opposite: praises or affirms what nobody asked, compares it with what it is not, or exceeds all measure."""
+_AFFIRMED = re.compile(r"(?:\W|oh |ah |na |mais )*(?:sure|of course|klar|logisch|bien sûr|claro|ah sim|com certeza)\b")
+"""Affirms, which no question before makes irony."""
+_PASSING = re.compile(
+    joined(r"""
+    \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|week|morning|afternoon|
+    evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
+    currently|so far|again|still|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|
+    bit|
+    hours?|days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|noon|the (?:demo|standup|call|
+    meeting))|until (?:i|we|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|
+    third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|meanwhile|afterwards|vorübergehend|
+    erstmal|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|
+    diese woche|wieder|noch immer|immer noch|nochmal|bis dahin|(?<!jeden )(?<!guten )morgen|noch nicht|pour l'instant|
+    tout à l'heure|tout de suite|ce (?:soir|matin)|
+    aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|encore|por ahora|esta (?:tarde|noche|vez|
+    semana)|hoy|mañana(?! siempre)|^ahora|ayer|otra vez|todavía|aún|ainda|de momento|por enquanto|hoje|amanhã|^agora|
+    ontem|dest[ae] vez|
+    dessa vez|est[ae] semana|semana que vem|de novo|nu even)\b
+""")
+)
+"""Speaks of this day and this task."""
+_ONE_OFF = re.compile(
+    r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d"
+    r"|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
+)
+"""One number among many."""
+_UNDER_WAY = re.compile(
+    r"\b(?:is|are|am|i'm|we're|they're|it's|he's|she's) (?:\w+ )?(?!\w*thing)\w{2,}ing\b|\best\w+ \w+ndo\b|"
+    r"\b(?:a|ont|as|ai|avons) (?:\w+ )?\w{2,}(?:ée?s?|u|is)\b|"
+    r"\b(?:he|ha|hemos|han) \w+[dst]o\b|\b(?:have|has|\w+'ve) (?:\w+ )?(?:been|put|sold|gone|got|had|\w+e[dn])\b"
+)
+"""Tells what somebody is doing, or has done."""
+_STATUS = re.compile(
+    joined(r"""
+    \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
+    green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
+    working|running|off)|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|typo|err(?:or|ors|ored)|
+    too (?:many|much)|takes forever|(?:nobody|no one) (?:knows|understands)|niemand weiß|personne ne sait|nadie sabe|
+    ninguém sabe|(?:sind|ist) (?:\w+ ){0,2}(?:rot|grün|kaputt|fertig|falsch|leer)|(?:ne |
+    n')?(?:marche|fonctionne)|(?:siguen?|fallan?)|funciona)\b|
+    \d[\w%]* (?:\w+ )?(?:instead of|rather than|au lieu de|statt|en vez de|em vez de) \d
+""")
+)
+"""Says how something goes at the moment."""
+_SECRET = re.compile(
+    joined(r"""
+    \b(?i:pass(?:word|phrase|code)|pin(?: code)?|api[ -]?key|token|credentials?|secret|passwort|kennwort|
+    mot de passe|code d'accès|contraseña|clave|senha|schlüssel|wachtwoord)\b(?:[^.\n]{0,20}?(?:(?i:\bis\b|
+    \blautet\b|\bist\b|\best\b|\bes\b|\bé\b)|[:=])|,?)\s*(?!(?i:in|on|at|with|by|under|kept|stored|rotated|the|a|an|
+    not|no|never|always|im|in der|dans|en|na|no)\b)(?=\S{6})(?:(?=[a-z]*[A-Z0-9])(?=\S*[\d!#$%&*+=?^_-])\S+)|
+    (?i:\b(?:password|passwort|contraseña|senha|mot de passe|passcode|pin)(?:is|ist|es|é|est|lautet)) (?!(?i:in|on|
+    at|the|a|not|no|never|always|im|kept|stored|rotated)\b)\S|\[redacted|
+    (?<!\S)(?=\S{0,80}[a-z])(?=\S{0,80}[A-Z])(?=\S{0,80}\d)(?:(?=\S{0,80}[!#$%&*+=?^])\S{8,80}|
+    [\w+/=-]{16,80})(?![^\s,.;:])
+""")
+)
+"""Says what a secret is; the known shapes of keys are gone from a session before."""
+_REPORTED = re.compile(
+    joined(r"""
+    \b(?:says?|said|wrote|writes|claims?|schrieb|schreibt|sagt|dit|écrit|a écrit|dice|escribió|diz|escreveu) ?(?::|
+    ["“„«])|\b(?:docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|error|log|output|
+    support|message|comment|linter|warning|template|mail|email|ticket|doku|fehler|anleitung|documentación|erreur|
+    notice|manuel|mensagem|documentação)s? (?:also )?(?:says?|said|claims?|states?|reads|tells|recommends?|
+    suggests?|sagt|dit|dice|diz)\b|, (?:says|sagt|dit|dice|diz) \w+\W*$|\b(?:according to|
+    in the (?:example|docs?|readme|manual)|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
+""")
+)
+"""Hands on what somebody else said, or a text."""
+
+
+def is_guess(lower: str) -> bool:
+    """Whether a clause is said as a guess or a wish."""
+    return _SUPPOSED.search(lower) is not None
+
+
+def supposes(lower: str) -> bool:
+    """Whether a clause makes a supposition of what follows it."""
+    return _IF.match(lower) is not None or is_guess(lower)
+
+
+def is_joke(lower: str) -> bool:
+    """Whether a clause says itself that it is meant in fun."""
+    return _IRONY.search(lower) is not None
+
+
+def is_ironic(lower: str, *, is_reply: bool) -> bool:
+    """Whether a sentence means the opposite of what it says: nobody affirms but in a reply."""
+    return is_joke(lower) or _SARCASM.search(lower) is not None or (not is_reply and _AFFIRMED.match(lower) is not None)
+
+
+def is_passing(lower: str) -> bool:
+    """Whether a sentence speaks of this day, or of one number among many."""
+    return _PASSING.search(lower) is not None or _ONE_OFF.search(lower) is not None
+
+
+def is_under_way(lower: str) -> bool:
+    """Whether a clause tells what somebody is doing, or has done."""
+    return _UNDER_WAY.search(lower) is not None
+
+
+def is_status(lower: str) -> bool:
+    """Whether a sentence says how something goes at the moment."""
+    return _STATUS.search(lower) is not None
+
+
+def is_foreign(sentence: str) -> bool:
+    """Whether a sentence hands on what others said, or a secret."""
+    return _SECRET.search(sentence) is not None or _REPORTED.search(lowered(sentence)) is not None

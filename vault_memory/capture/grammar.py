@@ -1,0 +1,261 @@
+"""What a sentence is made of, by closed classes of words: one small table a language.
+
+What somebody states for good looks alike in any language: it has a subject, speaks of every time and not of this day,
+gives a reason, answers or corrects. None of that needs to know what a sentence is about, so that the tables hold only
+words of which a grammar lists all. **A further language** is one more entry of LANGUAGES: fill each field with the
+words that a grammar of it lists under that head (`past` and `unreal` are patterns of whole words; leave a field empty
+where the language has none), and put its words for remembering into REMEMBER, which is read whatever languages are on.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+
+class Language(NamedTuple):
+    """Closed classes of a language's words: each a text of words, but for the patterns `past` and `unreal`."""
+
+    determiners: str
+    pronouns: str
+    prepositions: str
+    verbs: str
+    """Finite forms of to be, to have, to do, to go, to stay and the like, as they stand second in a sentence."""
+    ours: str
+    mine: str
+    yours: str
+    pointing: str
+    """What stands for something that only the talk before it names."""
+    always: str
+    """How often, when as a rule."""
+    every: str
+    """How many, of all and none: they tell as often of what lies before somebody as of what lasts."""
+    duty: str
+    denying: str
+    reasons: str
+    questions: str
+    """Words that ask, at the beginning of a sentence without a question mark."""
+    asking: str
+    """Verbs that ask, at the beginning of a sentence."""
+    wishes: str
+    """To prefer one thing to another; who only likes something speaks of what lies before them."""
+    causes: str
+    changes: str
+    third: str
+    """How verbs end of what he, she or it does now."""
+    past: str
+    unreal: str
+    """Forms of what is only supposed."""
+
+
+LANGUAGES: Mapping[str, Language] = {
+    "en": Language(
+        determiners="""the a an each every no all any both some most half my our your their his its one two three four
+            five nobody everybody everyone anyone nothing everything none there only""",
+        pronouns="i i'm im i've i'd i'll we we're we've we'll us you he she it they it's its that's thats theres who",
+        prepositions="""in on at for from to of with without by under over after before since until about between into
+            as per during and or but than""",
+        verbs="""is are isn't aren't was were has have hasn't haven't does do doesn't don't dont doesnt can can't cannot
+            cant may will won't gets get goes go wants needs stays stay keeps lives live runs comes come takes""",
+        ours="we we're we've we'll us our ours here",
+        mine="i i'm im i've my me mine i'd",
+        yours="you your u ur you're youre",
+        pointing="""it it's its this that that's thats these those they them they're he she his her hes shes whats
+            what's""",
+        always="""always never ever usually normally everywhere anywhere nowhere whenever neither daily weekly monthly
+            nightly yearly mondays tuesdays wednesdays thursdays fridays saturdays sundays weekdays weekends""",
+        every="only every each all nobody nothing none both forever anymore",
+        duty="must mustn't may allowed forbidden banned mandatory required policy rule convention",
+        denying="not no never don't dont doesn't doesnt isn't aren't won't can't cant cannot nobody none without nor",
+        reasons="because since cause cuz otherwise so",
+        questions="who what why how whats whoever",
+        asking="is are does do did can could should would will has have isn't was were",
+        wishes="prefer prefers rather",
+        causes="culprit turned turns workaround",
+        changes="""moved switched migrated changed decided agreed dropped replaced renamed settled chose left joined
+            anymore longer became""",
+        third="s",
+        past=r"was|were|had|did|got|went|came|wrote|gave|told|asked|said|thought|saw|made|took|ran|broke|lost|found|"
+        r"knew|felt|began|brought|bought|sent|spent|heard|met|fell|forgot|"
+        r"understood|"
+        r"(?<!\b(?:is|be|ts) )(?<!\b(?:are|get) )(?<!\bgets )(?<!\b(?:the|our) )(?<!\balways )(?<!\bnever )\w{3,}ed",
+        unreal=r"would|could|might|wouldn't|couldn't|\w+'d(?! (?:rather|prefer|like|better)\b)",
+    ),
+    "de": Language(
+        determiners="""der die das den dem des ein eine einen einem einer kein keine keinen keiner jeder jede jedes alle
+            niemand nichts unser unsere unseren unserem mein meine meinen dein zwei drei man beide nur""",
+        pronouns="ich wir du er sie es uns mir mich dir wer",
+        prepositions="""in im an am auf bei für von vom zu zum zur mit ohne über unter nach vor seit ab aus um durch bis
+            und oder als zwischen dort hier dann""",
+        verbs="""ist sind war waren hat haben wird werden kann können muss müssen darf dürfen soll sollen gilt gelten
+            geht gehen bleibt liegt steht läuft kommt""",
+        ours="wir uns unser unsere unseren unserem unserer hier man",
+        mine="ich mein meine meinen meiner mir mich",
+        yours="du dein deine dir dich ihr euch",
+        pointing="es das dies dieser diese dieses er sie ihn ihm ihnen damit dafür da",
+        always="""immer nie niemals stets grundsätzlich ausschließlich täglich wöchentlich monatlich montags dienstags
+            mittwochs donnerstags freitags samstags sonntags""",
+        every="nur jeder jede jedes jeden alle überall niemand nichts meistens komplett",
+        duty="muss müssen darf dürfen soll sollen verboten erlaubt pflicht vorschrift regel gilt gelten braucht",
+        denying="nicht kein keine keinen nie niemals nichts ohne niemand",
+        reasons="weil denn sonst damit deshalb",
+        questions="wer was wann warum welche welcher welches wieso ob",
+        asking="ist sind hat haben kann können soll sollen geht gibt macht läuft",
+        wishes="bevorzuge bevorzugt lieber",
+        causes="ursache schuld lag",
+        changes="umgestiegen gewechselt entschieden beschlossen vereinbart umgezogen ersetzt übernommen mehr",
+        third="t",
+        past=r"war|waren|hatten?|wurden?|ging|kam|sah|\w{3,}ten?|ge\w{3,}t(?! (?:wird|werden))",
+        unreal="wären?|wär|hätten?|würden?|könnten?|müssten?",
+    ),
+    "fr": Language(
+        determiners="""le la les l' un une des du au aux ce cette ces chaque tout tous toute toutes aucun aucune mon ma
+            mes notre nos votre vos leur leurs deux trois rien personne""",
+        pronouns="je j' nous on tu vous il elle ils elles c' ça qui",
+        prepositions="""de d' à en dans sur sous pour par avec sans chez entre depuis avant après et ou que qu' comme
+            dès""",
+        verbs="est sont a ont doit doivent peut peuvent faut va vont fait font reste se s' ne n'",
+        ours="nous on notre nos chez ici",
+        mine="je j' mon ma mes moi me m'",
+        yours="tu te t' toi ton ta tes vous vos votre",
+        pointing="il elle ils elles ça c' ce cela ceci celui celle lui leur",
+        always="toujours jamais aucun aucune lundi mardi mercredi jeudi vendredi samedi dimanche",
+        every="seulement uniquement chaque tout tous toute toutes partout personne rien",
+        duty="doit doivent faut peut peuvent interdit obligatoire règle convention",
+        denying="ne n' pas jamais rien aucun aucune sans personne plus",
+        reasons="parce puisque sinon car donc",
+        questions="qui quoi pourquoi comment combien",
+        asking="est-ce",
+        wishes="préfère préfères",
+        causes="cause coupable faute venait",
+        changes="décidé passé passés changé migré choisi convenu remplacé fermé quitté plus",
+        third="e",
+        past=r"était|étaient|avait|avaient|ai|avons|(?:a|est) \w+é",
+        unreal=r"\w{2,}rai[st]|\w{2,}raient",
+    ),
+    "es": Language(
+        determiners="""el la los las un una unos unas cada todo toda todos todas ningún ninguna mi mis nuestro nuestra
+            nuestros nuestras su sus dos tres nadie nada este esta ese esa""",
+        pronouns="yo nosotros tú él ella ellos se nos me quien",
+        prepositions="de del a al en con sin por para sobre entre desde hasta y o que como según tras",
+        verbs="es son está están ha han debe deben puede pueden va van hay tiene tienen se",
+        ours="nosotros nos nuestro nuestra nuestros nuestras aquí",
+        mine="yo mi mis me mí",
+        yours="tú te tu tus ti usted",
+        pointing="él ella ello eso esto ese esa lo le les",
+        always="siempre nunca jamás lunes martes miércoles jueves viernes sábados domingos",
+        every="solo sólo cada todo todos toda todas nadie nada únicamente",
+        duty="debe deben puede pueden prohibido obligatorio regla norma",
+        denying="no nunca jamás nada nadie sin ningún ninguna tampoco ni",
+        reasons="porque pues sino así",
+        questions="qué quién cuándo cómo cuál dónde cuánto",
+        asking="",
+        wishes="prefiero prefiere",
+        causes="causa culpa arregló solucionó resolvió",
+        changes="decidimos decidido cambiado cambiamos pasado acordado mudado migrado ya dejamos",
+        third="[ae]",
+        past=r"era|fue|fueron|había|hizo|\w{2,}(?:ó|aba|ieron|aron)",
+        unreal=r"\w{2,}ría[ns]?|\w{2,}(?:iera|ara|áramos|iéramos)[ns]?",
+    ),
+    "pt": Language(
+        determiners="""o a os as um uma uns umas cada todo toda todos todas nenhum nenhuma meu minha meus minhas nosso
+            nossa nossos nossas seu sua dois duas três ninguém nada este esta esse essa dona""",
+        pronouns="eu nós você ele ela eles elas se gente quem",
+        prepositions="de do da dos das em no na nos nas com sem por pra para ao aos às sobre entre desde até e ou que",
+        verbs="é são está estão tem têm deve devem pode podem vai vão fica ficam há",
+        ours="nós nosso nossa nossos nossas aqui gente",
+        mine="eu meu minha meus minhas me mim",
+        yours="tu você te teu tua",
+        pointing="ele ela isso isto esse essa aquilo",
+        always="sempre nunca jamais segunda terça quarta quinta sexta sábado domingo",
+        every="só apenas somente cada todo toda todos todas ninguém nada",
+        duty="deve devem pode podem proibido obrigatório regra precisa",
+        denying="não nunca jamais nada ninguém sem nenhum nenhuma nem",
+        reasons="porque pois senão então",
+        questions="qual onde quanto será",
+        asking="",
+        wishes="prefiro prefere",
+        causes="causa culpa resolvem resolveu",
+        changes="decidimos mudamos passamos trocamos combinamos migramos mais mudou",
+        third="[ae]",
+        past=r"era|foi|foram|tinha|estava|tava|fez|\w{2,}(?:ou|ava|aram|eram)",
+        unreal=r"\w{2,}ria[ms]?|\w{2,}(?:asse|esse|isse)[ms]?|fosse",
+    ),
+}
+
+WORD = re.compile(r"\b[cdjlmnst]['’]|[^\W_]+(?:['’.@/:-][^\W_]+)*|--?\w+", re.IGNORECASE)
+"""A word, as this module counts them: with what an apostrophe, a dot or a hyphen joins, but `l'` and its like alone."""
+
+
+_RUN = re.compile(r"\w+")
+
+
+class Grammar:
+    """One language's classes as sets and patterns."""
+
+    def __init__(self, language: Language) -> None:
+        self.classes: Mapping[str, frozenset[str]] = {
+            name: frozenset(text.split()) for name, text in language._asdict().items() if name not in _PATTERNS
+        }
+        self.common = frozenset().union(*(self.classes[name] for name in _COMMON))
+        self.openers = frozenset().union(*(self.classes[name] for name in _OPENERS))
+        self.third = re.compile(rf"(?:{language.third})$")
+        self.past, self.unreal = (re.compile(rf"\b(?:{text})\b") for text in (language.past, language.unreal))
+
+    def has(self, names: str, words: Sequence[str]) -> bool:
+        """Whether some of these words are of one of these classes."""
+        return any(not self.classes[name].isdisjoint(words) for name in names.split())
+
+
+_PATTERNS = frozenset(("third", "past", "unreal"))
+_OPENERS = ("determiners", "pronouns", "prepositions", "always", "every", "denying", "reasons", "questions", "mine")
+_COMMON = (*_OPENERS, "verbs", "ours", "yours", "pointing", "duty", "wishes", "changes")
+
+LEAST_COMMON = 0.15
+"""A sentence in a language has at least this share of its common words; one in Dutch has less of any of the five."""
+
+
+@cache
+def grammar_of(name: str) -> Grammar:
+    """The classes of a language, by its short name."""
+    return Grammar(LANGUAGES[name])
+
+
+@cache
+def grammars() -> Sequence[Grammar]:
+    """The classes of all languages."""
+    return [grammar_of(name) for name in LANGUAGES]
+
+
+def language_of(words: Sequence[str], languages: Sequence[str], usual: str = "") -> str:
+    """The language of which a text has the most common words, of two equal ones the `usual`; "" for none."""
+    counts = {name: sum(word in grammar_of(name).common for word in words) for name in languages if name in LANGUAGES}
+    best = max(counts, key=lambda name: (counts[name], name == usual), default="")
+    return best if best and counts[best] >= max(1.0, LEAST_COMMON * len(words)) else ""
+
+
+def joined(lines: str) -> str:
+    """A pattern that is written over several lines."""
+    return "".join(map(str.strip, lines.splitlines()))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in small letters."""
+    return [word.replace("’", "'").lower() for word in WORD.findall(text)]
+
+
+def lowered(text: str) -> str:
+    """A text in small letters, with one kind of apostrophe."""
+    return text.lower().replace("’", "'")
+
+
+def count_words(text: str) -> int:
+    return len(_RUN.findall(text))
+
+
+MONTHS = joined(r"""
+    jan(?:\.|uary?|uar|vier|eiro)?|feb(?:\.|ruary?|ruar|rero)?|f[eé]v(?:\.|rier|ereiro)?|mar(?:\.|ch|s|zo|ço)?|märz|
+    a[pb]r(?:\.|il)?|avril|ma[iy]o?|jun(?:e|i|io|ho)?|juin|jul(?:y|i|io|ho)?|juillet|aug(?:ust)?|août|agosto|
+    set(?:embro)?|sep(?:t|tember|tembre|tiembre)?|o[ck]t(?:ober|obre|ubre)?|out(?:ubro)?|
+    nov(?:ember|embre|iembre|embro)?|de[cz](?:ember|embro)?|décembre|diciembre|enero
+""")

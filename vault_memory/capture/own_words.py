@@ -1,0 +1,109 @@
+"""Finds what a message's sender typed themselves: no code, tags, letters or quotations, nothing pasted. Pure."""
+
+import re
+from collections.abc import Iterator
+
+from vault_memory.capture.grammar import MONTHS, joined
+from vault_memory.capture.requests import is_request
+
+TYPED_CHARS, TYPED_LINES = 1500, 12
+"""A longer message was pasted, but for what its sender wrote before and after."""
+
+END_CHARS = 8000
+"""So much is read of each end of a message, code and tags aside; what is longer was pasted."""
+
+_SAYING = r"says?|said|wrote|writes|schrieb|schreibt|sagte?|dit|écrit|dice|dijo|escribió|diz|disse|escreveu"
+_TEXTS = joined(r"""
+    docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|thread|ticket|issue|slack|
+    e?-?mails?|message|letter|contract|spec|handbook|guide|notes|flyer|changelog|transcript|reviews?|logs?|output|
+    doku|handbuch|anleitung|seite|nachricht|brief|vertrag|fehler|manuel|lettre|contrat|correo|mensaje|carta|contrato|
+    mensagem|página
+""")
+_LEAD_IN = re.compile(
+    rf"^(?=[^\n]*\b(?:{_SAYING}|{_TEXTS}|sent|here'?s|here is|pasted?|from|error|hier ist|voici|aquí está|aqui está)\b)"
+    r"[^\n]*:[ \t]*$(?!\n+\0)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line that announces a text."""
+_QUOTING = re.compile(
+    rf"(?:^|(?<=[.!?] ))[^\n:.!?]{{0,60}}?\b(?:(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )(?:{_SAYING})|"
+    rf"(?:from|aus|von|vom|extrait|de|del|da|do|du) (?:[\w'’-]+ ){{0,3}}?(?:{_TEXTS})) ?: +"
+    r"(?P<quoted>\S[^\n]*(?:\n[^\n]+)*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A source before a colon, and what it says, up to the end of the paragraph."""
+_LETTER = re.compile(
+    joined(r"""
+    (?:^(?i:hi|hello|hey|dear|good (?:morning|afternoon)|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:tag|morgen)|moin|
+    bonjour|salut|ch[eè]re?s?|hola|buen[oa]s|estimad[oa]s?|querid[oa]s?|olá|oi|bom dia|car[oa]s?|prezad[oa]s?)\b
+    [^\n.?!:]{0,50}[,!:]?[ \t]*$|\A)(?s:.{0,4000}?)
+    (?:^|(?<=[.!?] ))(?i:(?:with )?(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|cheers|sincerely|yours|
+    (?:mit )?(?:freundlichen|besten|lieben|viele|liebe|beste|herzliche) grü(?:ß|ss)en?|mfg|cordialement|bien à vous|
+    (?:un )?saludos?(?: cordial(?:es)?)?|atentamente|atenciosamente|abraços?|cumprimentos|um abraço)
+    (?: \w+)?,?\s+[A-ZÄÖÜÉÁ][\w-]+(?: [A-ZÄÖÜÉÁ][\w.-]+){0,2}[ \t.]*$
+"""),
+    re.MULTILINE,
+)
+"""From a salutation, or else the beginning, to a closing with a name below it."""
+_MAIL = re.compile(r"^(?:(?:From|To|Subject|Von|An|Betreff|De|À|Objet|Para|Asunto|Assunto): .*\n){2}", re.MULTILINE)
+_END = re.compile(
+    r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rt]\.)\s+(?=\S)"
+    rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{MONTHS}))|(?<=[!?])(?=\w)|(?<=\s[:;][)DP])\s+|\n+"
+)
+"""Where a sentence ends: not after an initial, a title, or an ordinal before a month."""
+_MARK = re.compile(r"```|~~~|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", re.IGNORECASE)
+"""Where a block begins or ends, code or what stands between tags: put there by a tool, or pasted."""
+_QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„‟«»]{25,}[\"“”»]")
+_QUOTED = re.compile(r"^\s*[>|]|^\s*[\"“„«].{20,}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Nobody types these: the line was pasted from a terminal."""
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """The sentences of a message, without what is quoted or pasted."""
+    for part in _END.split(_typed(_without_quotations(text))):
+        sentence = part.strip()
+        if sentence and not _QUOTED.search(sentence) and not _CONTROL.search(sentence):
+            yield sentence
+
+
+def ends(text: str) -> str:
+    """The beginning and the end of a long text."""
+    return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n\n{text[-END_CHARS:]}"
+
+
+def _typed(text: str) -> str:
+    """What of a message its sender typed: of a long one, or from a mail on, only what stands before and after."""
+    mail = _MAIL.search(text)
+    text = text[: mail.start()] if mail else text
+    if len(text) <= TYPED_CHARS and text.count("\n") <= TYPED_LINES:
+        return text
+    paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
+    first_and_last = paragraphs[:1] + paragraphs[1:][-1:]
+    return "\n".join(part for part in first_and_last if len(part) <= TYPED_CHARS and part.count("\n") <= 2)
+
+
+def _without_quotations(text: str) -> str:
+    """A message without code, blocks, letters, quotations, and without the text that a line of it announces."""
+    text = _QUOTATION.sub("\0", _LETTER.sub("\0", ends(_without_blocks(text))))
+    text = _QUOTING.sub(lambda found: found[0] if is_request(found[0][: -len(found["quoted"])]) else "\0", text)
+    announced = next((lead.start() for lead in _LEAD_IN.finditer(text) if not is_request(lead[0])), len(text))
+    return text[:announced].replace("\0", "")
+
+
+def _without_blocks(text: str) -> str:
+    """A message without code, and without what stands between a tag and the next that closes it."""
+    blocks: list[tuple[int, int]] = []
+    nearest = {"```": len(text), "~~~": len(text)}  # by name, the end of the next mark that closes such a block
+    for mark in reversed(list(_MARK.finditer(text))):
+        name = (mark["tag"] or mark[0]).lower()
+        if not mark["slash"] and name in nearest:
+            blocks.append((mark.start(), nearest[name]))
+        if mark["slash"] or not mark["tag"]:
+            nearest[name] = mark.end()
+    parts, at = [], 0
+    for start, end in reversed(blocks):
+        if start >= at:
+            parts.append(text[at:start])
+            at = end
+    return "\n".join([*parts, text[at:]])

@@ -1,0 +1,78 @@
+"""Tells what somebody took back of what they said in a session. Pure."""
+
+import re
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from vault_memory.capture.grammar import grammars, joined, lowered
+from vault_memory.capture.own_words import ends
+from vault_memory.capture.requests import find_refusals
+from vault_memory.embedding.builtin_embedder import builtin
+
+TELLING_LENGTH = 1.0
+"""The length of a word's vector from which it is about something; function words are shorter."""
+
+AT_ONCE_CHARS = 12
+"""What begins so early in the next message takes back what was said last."""
+
+RETRACTIONS, RETRACTION_CHARS = 20, 300
+"""So many retractions of one message are read, and so many characters to each side of one: more is no speech."""
+
+RETRACTION = re.compile(
+    joined(r"""
+    \b(?:scrap|forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|what i)|strike that|
+    cancel that|correction|my mistake|i misspoke|let'?s not|on reflection|never ?mind|actually,? no|wait,? no|
+    no,? wait|hm+,? wait|argh,? no|undo that|i was wrong|scratch that|on second thoughts?|
+    take (?:it|that) back|disregard|bin (?:that|it)|drop (?:that|the idea)|got (?:it|that) wrong|or rather|
+    ignore my|changed my mind|doch nicht|doch lieber|nein,? doch|ach (?:nee|nein)|lassen wir|vergiss (?:das|es|die|den)|
+    streich das|
+    kommando zurück|ich hab mich (?:geirrt|vertan)|quatsch|ich nehm das zurück|finalement,? non|laisse tomber|
+    oublie|tout compte fait|réflexion faite|je me suis trompée?|en fait,? non|olvida|olvídalo|mejor no|al final no|
+    espera, (?:no|lo)|ya no lo|
+    me equivoqué|esquece|deixa (?:pra lá|isso)|pensando bem|me enganei|melhor não|na verdade,? não)\b
+""")
+)
+_INTERRUPTION = re.compile(r"\b(?:wait|hold on|halt|warte|attends|espera|ai não|peraí|argh,? no|oops)\b")
+"""With what somebody begins who takes back what was said just before."""
+_CLAUSE_END = re.compile(r"[,.;!?\n]")
+_WORD = re.compile(r"\w+")
+
+
+def is_retracted(sentence: str, rest: str, later: Collection[str]) -> bool:
+    """Whether a sentence was taken back in the rest of its message or in later ones: by its words, or by the next thing
+    that was said."""
+    own = telling_words(sentence)
+    return any(
+        _takes_back(text, retraction, own, is_next=place < 2)
+        for place, text in enumerate(map(ends, [rest, *later]))
+        for retraction in _retractions(lowered(text), is_next=place == 1)
+    )
+
+
+def telling_words(text: str) -> set[str]:
+    """The words of a text that tell what it is about: numbers, and words of no closed class with a long vector."""
+    words = {word for word in _WORD.findall(lowered(text)) if not any(word in each.common for each in grammars())}
+    lengths = {word: builtin().word_length(word) for word in words}
+    return {word for word, length in lengths.items() if word.isdigit() or (length or len(word) / 5) >= TELLING_LENGTH}
+
+
+def _retractions(lower: str, *, is_next: bool) -> Iterator[re.Match[str]]:
+    yield from islice(RETRACTION.finditer(lower), RETRACTIONS)
+    yield from find_refusals(lower)
+    if is_next and (interruption := _INTERRUPTION.search(lower, 0, AT_ONCE_CHARS)):
+        yield interruption
+
+
+def _takes_back(text: str, retraction: re.Match[str], own: set[str], *, is_next: bool) -> bool:
+    """Whether a retraction names one of these words in its clause, or in the first one after it that names anything.
+
+    In the very next thing somebody says it may also name them anywhere around, or nothing at all ("scrap that").
+    """
+    start, end = retraction.span()
+    near = text[max(0, start - RETRACTION_CHARS) : start]
+    before = telling_words(near if is_next else _CLAUSE_END.split(near)[-1])
+    clause, *further = map(telling_words, _CLAUSE_END.split(text[end : end + RETRACTION_CHARS]))
+    if is_next and start < AT_ONCE_CHARS and not clause:
+        return True
+    after = set().union(clause, *further) if is_next else next(filter(None, [clause, *further]), set())
+    return bool(own & (before | after))
