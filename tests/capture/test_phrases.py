@@ -93,6 +93,8 @@ Zapamiętaj, że sklep jest zamknięty w poniedziałki.
 
 STATEMENTS = r"""
 The nightly export starts at 02:30 and takes an hour.
+the test server in the cellar is called hamster
+the deadline for the report to the council is 26 june
 Our biggest customer is Halvorsen in Bergen.
 every endpoint has to return problem+json
 No, the deposit is 30 percent, not 20.

@@ -70,6 +70,11 @@ _TASK = re.compile(
 )
 """Begins what is to be done or found out, where somebody asks to remember it."""
 _HAS_TO = re.compile(r"\b(?:ha(?:s|ve) to|needs? to|tienen? que|têm? (?:que|de)|every \w+day)\b")
+_NAMING = re.compile(
+    r"\b(?:(?:is|are) called (?!twice|once|by|from|in|with|when|on|for|every|again)|we call |heiß(?:t|en)\b|"
+    r"nennen wir\b|s'appelle(?:nt)?\b|on appelle\b|se llaman?\b|llamamos\b|se chamam?\b|chamamos\b|name is\b)"
+)
+"""Tells what somebody or something is called."""
 _IS_NAME = re.compile(
     r"\b(?:is|are|ist|sind|est|es|é) [A-ZÄÖÜÉ]\w+|^[A-ZÄÖÜÉ]\w+ (?:[A-ZÄÖÜÉ]\w+ )?(?:is|ist|est|es|é) \w"
 )
@@ -269,21 +274,19 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     is_always = grammar.has("always", words)
     is_contrast = _CONTRAST.search(lower) is not None
     is_ban = words[0] in _NO and grammar.has("always every", words[1:])
-    is_rule = is_duty or is_contrast or is_always or is_ban
-    is_cause, is_wish = grammar.has("causes", first), grammar.has("wishes", words[:3])
+    is_rule = is_duty or is_contrast or is_always or is_ban or _DATE.search(lower) is not None
+    is_cause, is_wish = grammar.has("causes", words), grammar.has("wishes", words[:3])
     if is_we and is_duty and not is_always:
         return False
     if exclusions.is_under_way(start) or (grammar.past.search(start) and not (is_duty or is_change or is_cause)):
         return False
     if is_cause or is_wish or (is_ours and (is_rule or is_change)) or (grammar.has("ours", words) and is_always):
         return True
-    is_named = _is_named(words, grammar)
-    if exclusions.is_status(lower):
+    is_named = _is_named(words, grammar) or _NAMING.search(lower) is not None
+    if exclusions.is_status(lower) or (len(words) < SHORT and not is_named):
         return False
     if setting.is_first:
         return is_rule or is_named
-    if len(words) < SHORT and not is_named:
-        return False
     is_explained = setting.is_reply and len(clauses) > 1
     is_one_of_ours = grammar.has("ours", words) and _IS_NAME.search(text) is not None
     return is_rule or is_named or is_explained or is_one_of_ours
