@@ -21,7 +21,6 @@ INTERNAL = [
     "answers",
     "add_other_sources",
     "retain_once",
-    "find_alike",
     "create_note",
     "edit",
     "__init__",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from vault_memory.store.view import View
     from vault_memory.vault.undo_history import UndoReport
     from vault_memory.vault.vault import Vault
+    from vault_memory.write.comparison import Comparison
     from vault_memory.write.edit import EditRequest, EditResult
     from vault_memory.write.forget import ForgetResult, Removal
     from vault_memory.write.new_note import NewNote, StoredNote
@@ -313,14 +314,12 @@ class Memory:
         with self._lock:
             return self._writer.retain(bullet, day)
 
-    def retain_once(self, bullet: "Bullet", scopes: Scopes = ()) -> "RetainResult | str":
-        """Retain a fact of today, or say where one in these scopes says the same; of two writers at once one writes."""
+    def retain_once(
+        self, bullet: "Bullet", scopes: Scopes = (), *, even_if_similar: bool = True
+    ) -> "RetainResult | Comparison":
+        """Retain a fact of today, or tell of the one in these scopes that says the same, or nearly."""
         with self._lock:
-            return self._writer.retain_once(bullet, date.today(), _scope_names(scopes))
-
-    def find_alike(self, bullet: "Bullet", scopes: Scopes = ()) -> str | None:
-        """Where a fact in these scopes stands that says nearly the same, and its text."""
-        return self._writer.find_alike(bullet, date.today(), _scope_names(scopes))
+            return self._writer.retain_once(bullet, date.today(), _scope_names(scopes), even_if_similar)
 
     def create_note(self, note: "NewNote", scopes: Scopes = ()) -> "StoredNote | str":
         """Make a note, named by its title and the time, or say which one in these scopes holds the same text."""

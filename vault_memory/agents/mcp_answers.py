@@ -28,6 +28,7 @@ from vault_memory.search.get import Excerpt, open_named, parse_span
 from vault_memory.text import frame
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault.vault import inside
+from vault_memory.write.comparison import SAME, Comparison
 from vault_memory.write.retain import parse_bullet
 
 Arguments = Mapping[str, Any]
@@ -201,17 +202,18 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
         raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
     bullet = parse_bullet(_check_one_fact(content), given.get("kind", "world"), given.get("entities", ()), scope=scope)
     bullet = replace(bullet, by=_find_origin(bullet.text, caller.agent))
-    memory, seen_by = caller.vault.memory(), _scopes_beside(scope)
-    if not given.get("even_if_similar") and (alike := memory.find_alike(bullet, seen_by)):
-        text = (
-            f"The notes say nearly this, and nothing was written:\n{frame.framed(clean(alike))}\n"
+    is_wanted = bool(given.get("even_if_similar"))
+    done = caller.vault.memory().retain_once(bullet, _scopes_beside(scope), even_if_similar=is_wanted)
+    if isinstance(done, Comparison):
+        assert done.known, "a fact resembles another one"
+        if done.decision == SAME:
+            return _report_known(caller, done.known.source)
+        caller.structure(stored=False, similar=inline(done.known.source))
+        alike = frame.framed(clean(f"{done.known.source}\n{done.known.text}"))
+        return (
+            f"The notes say nearly this, and nothing was written:\n{alike}\n"
             "If yours is newer or says something else, call again with even_if_similar."
         )
-        caller.structure(stored=False, similar=inline(alike.partition("\n")[0]))
-        return text
-    done = memory.retain_once(bullet, seen_by)
-    if isinstance(done, str):
-        return _report_known(caller, done)
     where = "\n".join(filter(None, (done.source, done.bullet, done.resembles)))
     text = _confirm("Stored", where, done.warning)
     caller.structure(stored=True, source=inline(done.source))

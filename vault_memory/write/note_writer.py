@@ -46,22 +46,15 @@ class NoteWriter:
     def __init__(self, index_file: IndexFile) -> None:
         self._index, self.vault = index_file, index_file.vault
 
-    def retain_once(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> RetainResult | str:
-        """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
+    def retain_once(
+        self, bullet: Bullet, today: date, scopes: tuple[str, ...], even_if_similar: bool
+    ) -> RetainResult | Comparison:
+        """Retain a fact, or tell of the one in these scopes that says the same, or nearly; of two writers one does."""
         with self._alone():
-            compared = self._compare(bullet, today, scopes)
-            if compared.known and compared.decision == SAME:
-                return compared.known.source
+            compared = self._find(lambda view: retain.compare(view, bullet, today), scopes) or Comparison(CREATE)
+            if compared.decision == SAME or (compared.decision in (SKIP, MERGE) and not even_if_similar):
+                return compared
             return replace(self._retain(bullet, today), resembles=retain.resemblance(compared))
-
-    def find_alike(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> str | None:
-        """Where a fact in these scopes stands that says nearly the same, and its text."""
-        compared = self._compare(bullet, today, scopes)
-        known = compared.known if compared.decision in (SKIP, MERGE) else None
-        return f"{known.source}\n{known.text}" if known else None
-
-    def _compare(self, bullet: Bullet, today: date, scopes: tuple[str, ...]) -> Comparison:
-        return self._find(lambda view: retain.compare(view, bullet, today), scopes) or Comparison(CREATE)
 
     def create_once(self, filing: NewNote, now: datetime, scopes: tuple[str, ...]) -> StoredNote | str:
         """Make a note and make it searchable, or say which one in these scopes holds the same text.
