@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from model_server import Model, ModelServer, free_port, model_server, summed_up
+from model_server import Model, ModelServer, model_server, summed_up
 
 from vault_memory.config import Config
 from vault_memory.embedding.model_clients import MAX_CHAT_BYTES
@@ -212,24 +212,6 @@ def test_a_model_that_is_not_there_is_named(server: ModelServer, provider: str) 
     error = failing(writer(server, provider, reflect_model="mistral"))
     assert "has no model mistral" in str(error)
     assert provider != "ollama" or "ollama pull mistral" in error.next_step
-
-
-@EACH
-def test_nobody_there(provider: str) -> None:
-    error = failing(writer(ModelServer(port=free_port()), provider))
-    assert "cannot be reached" in str(error) and error.kind == "away"
-
-
-@EACH
-def test_a_key_goes_to_the_server_and_into_no_error(server: ModelServer, provider: str) -> None:
-    server.key = "sk-right"
-    assert written(writer(server, provider, {"KEY": "sk-right"}, reflect_key_env="KEY")) == GOOD
-    asked = len(server.requests)
-    wrong = failing(writer(server, provider, {"KEY": "sk-wrong"}, reflect_key_env="KEY"))
-    assert "refuses the key (401)" in str(wrong)
-    unset = failing(writer(server, provider, {}, reflect_key_env="KEY"))
-    assert "$KEY" in str(unset) and len(server.requests) == asked + 1
-    assert "sk-" not in str(wrong) + wrong.next_step + str(unset) + unset.next_step
 
 
 def test_anthropics_own_address_wants_its_own_key(server: ModelServer) -> None:

@@ -15,9 +15,9 @@ from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, make_edit
-from vault_memory.reflect.job import Writer
+from vault_memory.reflect.job import PageWriter
+from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
-from vault_memory.reflect.run_plan import Ledger
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import TRIES
@@ -135,7 +135,7 @@ def page(root: Path, path: str) -> bytes | None:
     return (root / path).read_bytes() if (root / path).exists() else None
 
 
-def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> Writer:
+def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> PageWriter:
     """Plan and write; `meddle` happens in between, and each time a page is looked at again."""
     of = PageHistory(KnownFacts(ALL), Ledger(root).last, lambda path: frozenset())
     edits = [made for one in drafts if (made := make_edit(one, page(root, one.path), of)[0])]
@@ -150,8 +150,8 @@ def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = la
     return written(root, edits, again)
 
 
-def written(root: Path, edits: Sequence[Edit], again: Callable[[Edit], Edit | None]) -> Writer:
-    done = Writer(vault(root), again)
+def written(root: Path, edits: Sequence[Edit], again: Callable[[Edit], Edit | None]) -> PageWriter:
+    done = PageWriter(vault(root), again)
     done.write(edits)
     return done
 

@@ -11,7 +11,7 @@ the lines that a person added or changed in it (`3-5,9`; the first between the m
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError
@@ -187,29 +187,22 @@ def read_page(path: str, data: bytes, name: str) -> Page:
         lines=tuple(parts[2 * start : 2 * (end - 1) : 2]),
         sha=said.get("sha", ""),
         cites=tuple(filter(None, said.get("cites", "").split(","))),
-        yours=_numbers(said.get("yours", "")),
+        yours=_read_places(said.get("yours", "")),
         by=said.get("by", ""),
     )
     return Page(before, block, "".join(parts[2 * end - 1 :]), parts[2 * start - 1])
 
 
-def _numbers(said: str) -> frozenset[int]:
+def _read_places(said: str) -> frozenset[int]:
     """The places that `3-5,9` names."""
-    found: set[int] = set()
-    for part in said.split(","):
-        if match := _PLACES.fullmatch(part):
-            found.update(range(int(match[1]) - 1, int(match[2] or match[1])))
-    return frozenset(found)
+    runs = filter(None, map(_PLACES.fullmatch, said.split(",")))
+    return frozenset(place for run in runs for place in range(int(run[1]) - 1, int(run[2] or run[1])))
 
 
-def _ranges(numbers: Iterable[int]) -> str:
+def _write_places(places: frozenset[int]) -> str:
     """Places as `3-5,9`."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
+    firsts, lasts = sorted(places - {at + 1 for at in places}), sorted(places - {at - 1 for at in places})
+    runs = zip(firsts, lasts, strict=True)
     return ",".join(f"{first + 1}-{last + 1}" if last > first else f"{first + 1}" for first, last in runs)
 
 
@@ -221,7 +214,7 @@ def put_block(page: Page, name: str, block: Block) -> bytes:
         before += lacks + ("" if before.endswith((page.newline * 2, "---" + page.newline)) else page.newline)
     after = page.after if page.block is not None else page.newline
     closing = f"<!-- memory:end {name} sha={block.sha}"
-    for key, value in (("cites", ",".join(block.cites)), ("yours", _ranges(block.yours)), ("by", block.by)):
+    for key, value in (("cites", ",".join(block.cites)), ("yours", _write_places(block.yours)), ("by", block.by)):
         closing += f" {key}={value}" if value else ""
     inner = [f"<!-- memory:begin {name} -->", *block.lines, closing + " -->"]
     return (before + page.newline.join(inner) + after).encode("utf-8")

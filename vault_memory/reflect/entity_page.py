@@ -66,7 +66,7 @@ class Profile:
 
 def lines(profile: Profile, context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The lines of an entity's block, within `tokens`; the order of the facts given plays no part."""
-    return tuple(_Page(profile, context, tokens).fitted())
+    return tuple(_EntityPage(profile, context, tokens).fitted())
 
 
 def size(facts: Sequence[Fact]) -> str:
@@ -98,7 +98,7 @@ def is_over(fact: Fact, newest: date | None) -> bool:
     return span.end < newest
 
 
-class _Page:
+class _EntityPage:
     def __init__(self, profile: Profile, context: PageContext, tokens: int) -> None:
         self._profile, self._context, self._tokens = profile, context, tokens
         self._room = tokens

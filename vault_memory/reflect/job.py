@@ -17,11 +17,12 @@ from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, proposals
 from vault_memory.reflect.blocks import PageLine
 from vault_memory.reflect.edit_plan import Edit, PageProblem, page_problem
+from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_drafts import ReflectRequest
 from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
-from vault_memory.reflect.run_plan import Ledger, RunPlanner
+from vault_memory.reflect.run_plan import RunPlanner
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries
@@ -88,7 +89,7 @@ class Steps:
     write: "Progress | None" = None
 
 
-class Writer:
+class PageWriter:
     """Writes edits into one vault, once; `on_write` is called with each just before.
 
     A page that changes under our hands is merged anew by `replan`, three times at most. Afterwards `edits` are those
@@ -231,7 +232,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
     )
 
 
-def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -> Writer | None:
+def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -> PageWriter | None:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
     for new in planner.feedback.new:
@@ -241,7 +242,7 @@ def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -
         # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
         journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
 
-    writer = Writer(index.vault, planner.replan, on_write) if planner.edits else None
+    writer = PageWriter(index.vault, planner.replan, on_write) if planner.edits else None
     if writer:
         writer.write(planner.edits, progress)
         _tell_index(index, [edit.path for edit in writer.edits])

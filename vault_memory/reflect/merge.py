@@ -34,7 +34,7 @@ from vault_memory.reflect.blocks import (
     without_confidence,
 )
 
-NOBODY: frozenset[str] = frozenset()
+NO_NAMES: frozenset[str] = frozenset()
 
 FORGOTTEN = "- (forgotten)"
 """What is left of a forgotten entry where a person wrote below it."""
@@ -50,9 +50,9 @@ class MergeResult(NamedTuple):
 
     block: Block
     lines: tuple[Line, ...]
-    deleted: frozenset[str] = NOBODY
+    deleted: frozenset[str] = NO_NAMES
     """The names of lines that nobody wants again."""
-    replaced: frozenset[str] = NOBODY
+    replaced: frozenset[str] = NO_NAMES
     """The names of lines that have one of theirs in their place, for the journal: the lines alone are gone."""
     orphaned: tuple[str, ...] = ()
     """Lines of theirs on a fact that is gone."""
@@ -64,8 +64,8 @@ class KnownFacts(NamedTuple):
     """The names of all facts, and of those that no page may tell, for they are forgotten or private; and whether a link
     of some name leads to a note."""
 
-    names: Container[str] = NOBODY
-    withheld: Container[str] = NOBODY
+    names: Container[str] = NO_NAMES
+    withheld: Container[str] = NO_NAMES
     is_linked: Callable[[str], bool] = lambda name: True
 
 
@@ -75,7 +75,7 @@ class Edits(NamedTuple):
 
     lines: tuple[Line, ...] = ()
     yours: frozenset[int] = frozenset()
-    deleted: frozenset[str] = NOBODY
+    deleted: frozenset[str] = NO_NAMES
     is_edited: bool = False
 
 
@@ -91,11 +91,11 @@ def merge_block(
     edits = Edits()
     if present:
         edits = _keep_parents(find_edits(present, last, facts.is_linked), draft, facts, hidden)
-    found = _Layout(draft, edits, hidden).lines()
+    found = _MergedLines(draft, edits, hidden).lines()
     lines = tuple(line for line, _ in found)
     yours = frozenset(at for at, (_, is_theirs) in enumerate(found) if is_theirs)
     standing = (lines[at] for at in yours if lines[at].stands_for)
-    replaced = frozenset(alone(name) for line in standing for name in line.names)
+    replaced = frozenset(name_alone(name) for line in standing for name in line.names)
     orphaned = tuple(lines[at].text for at in sorted(yours) if not _is_grounded(lines[at], facts.names))
     texts = tuple(line.text for line in lines)
     cites = tuple(fact_name(key) for at, line in enumerate(lines) if at not in yours for key in line.keys)
@@ -110,7 +110,7 @@ def _is_grounded(line: Line, facts: Container[str]) -> bool:
     return all(name in facts for name in line.retold)
 
 
-def alone(name: str) -> str:
+def name_alone(name: str) -> str:
     """The name of a line that is gone without what stood below it."""
     return f"{name}~"
 
@@ -185,7 +185,7 @@ def _deleted_names(present: Block, last: Sequence[Line], gone: Container[int], r
         if level := heading_level(line.text):
             below = takewhile(lambda n: not 0 < heading_level(last[n].text) <= level, range(at + 1, len(last)))
             is_left = any(last[n].text.strip() and n not in present.yours and n not in gone for n in below)
-        found.update(alone(name) if is_left else name for name in line.names)
+        found.update(name_alone(name) if is_left else name for name in line.names)
     return found
 
 
@@ -233,7 +233,7 @@ def parent(texts: Sequence[str], place: int) -> int:
 # --- the lines of both -----------------------------------------------------------------------------------------------
 
 
-class _Layout:
+class _MergedLines:
     """The draft without what stays away, and their lines among it."""
 
     def __init__(self, draft: Sequence[Line], edits: Edits, hidden: Container[str]) -> None:
@@ -281,7 +281,7 @@ class _Layout:
                 for place in sorted({standing[name] for name in line.names}):
                     if place not in kept and bare(self._texts[place]) != bare(line.text):  # else moved
                         self._found.append((self._edits.lines[place], place))
-            elif is_blank or not all(n in standing or is_deleted(n) or is_deleted(alone(n)) for n in line.names):
+            elif is_blank or not all(n in standing or is_deleted(n) or is_deleted(name_alone(n)) for n in line.names):
                 self._found.append((line, None))
             elif not level:
                 gone_depth = indent(line.text)

@@ -68,7 +68,7 @@ class Subject(NamedTuple):
     slug: str = ""
 
 
-class Job(NamedTuple):
+class PageJob(NamedTuple):
     """A page that facts make: what would have to change for it to change, and how to draft it, maybe with some of its
     tokens left free."""
 
@@ -114,7 +114,7 @@ class PageJobs:
         known = self._summary_paths  # of others there is nothing to tell, whatever stands there
         self._made = {link_name(path) for path in self._open_paths if path in known}
 
-    def jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[PageJob]:
         """The pages that the facts make; summaries first, the finer before the coarser, for others link them.
 
         A job must be done, or its page left as it is, before the next one is asked for.
@@ -183,7 +183,7 @@ class PageJobs:
         since = self.asked.since
         return since is None or any(fact.day and fact.day >= since for fact in about)
 
-    def _entities(self) -> Iterator[Job]:
+    def _entities(self) -> Iterator[PageJob]:
         for slug, path in sorted(self._pages.items()):
             about = self._about.get(slug, [])
             if not about or not self._is_touched(about):
@@ -200,7 +200,7 @@ class PageJobs:
             more = (*(line.text for line in entries), *sorted(months), "".join(fact.tier[0] for fact in rest))
             sign = self._sign(path, [*about, *newer], more)
             subject = Subject(known.name, "is known of", about, entity_page.PAGE_TOKENS, slug)
-            yield Job(path, sign, partial(self._entity_page, known, path, about), subject)
+            yield PageJob(path, sign, partial(self._entity_page, known, path, about), subject)
 
     def _entity_page(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int) -> Draft:
         lines = entity_page.lines(known, self.context, entity_page.PAGE_TOKENS - free)
@@ -208,32 +208,32 @@ class PageJobs:
         size = entity_page.size(known.facts) if known.facts else f"{counted(len(about), 'fact')} in opinions"
         return Draft(path, entity_page.BLOCK, lines, size, start)
 
-    def _bank(self) -> Iterator[Job]:
+    def _bank(self) -> Iterator[PageJob]:
         for path, title, kinds in (
             (self._layout.world, "World", ("world", "observation", "experience")),
             (self._layout.experience, "Experience", ("experience",)),
         ):
             about = [fact for fact in self.fact_set.facts if fact.kind in kinds and fact.path != path]
             if about and self._is_touched(about):
-                yield Job(path, self._sign(path, about, ()), partial(self._bank_page, path, title, about))
+                yield PageJob(path, self._sign(path, about, ()), partial(self._bank_page, path, title, about))
 
     def _bank_page(self, path: str, title: str, about: Sequence[Fact], _: int) -> Draft:
         lines = entity_page.bank_lines(about, self.context, is_world=path == self._layout.world)
         told = {key for line in lines for key in line.keys}
         return Draft(path, entity_page.BLOCK, lines, f"{counted(len(told), 'fact')} told", f"# {title}\n")
 
-    def _opinions(self) -> Iterator[Job]:
+    def _opinions(self) -> Iterator[PageJob]:
         lines, path = opinion_page.page(self.opinions, self.context), self._layout.opinions
         draft = Draft(
             path, opinion_page.BLOCK, lines, counted(len(self.opinions), "opinion"), "# Opinions\n",
             account=lambda was, now: opinion_page.summarize_moves(self.find_moves(was, now)),
         )  # fmt: skip
-        yield Job(path, self._sign(path, (), (line.text for line in lines)), lambda _: draft)
+        yield PageJob(path, self._sign(path, (), (line.text for line in lines)), lambda _: draft)
 
     def find_moves(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
         return opinion_page.find_moves(was, lines, self.opinions, self.by_key, self._cite.fact)
 
-    def _summaries(self) -> Iterator[Job]:
+    def _summaries(self) -> Iterator[PageJob]:
         for period, about in self._closed.items():
             if not self._is_touched(about):
                 continue
@@ -242,7 +242,7 @@ class PageJobs:
             inside = [fact for fact in given if period.holds(fact.when)]
             subject = Subject(period.title, "happened in", inside, summaries.limit(period, inside, self.context))
             draft = partial(summaries.summary, period, given, self.context)
-            yield Job(path, sign, draft, subject, summaries.too_little(period, about))
+            yield PageJob(path, sign, draft, subject, summaries.too_little(period, about))
 
     @property
     def max_pages(self) -> int:

@@ -14,7 +14,7 @@ from vault_memory.reflect.blocks import SENTENCE, Block, Line, fact_name
 from vault_memory.reflect.edit_plan import Draft
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.model_writer import Ask, ModelWriter, fact_line
-from vault_memory.reflect.page_drafts import Job, PageJobs, Subject
+from vault_memory.reflect.page_drafts import PageJob, PageJobs, Subject
 
 MIN_FACTS = 4
 """Fewer facts are read as fast as what would be said of them."""
@@ -65,7 +65,7 @@ class Retelling:
         return known in (self.signature(signature), self.signature(signature, has_failed=True))
 
     def retell(
-        self, draft: Draft, job: Job, subject: Subject, present: Block | None, jobs: PageJobs
+        self, draft: Draft, job: PageJob, subject: Subject, present: Block | None, jobs: PageJobs
     ) -> tuple[Draft, bytes]:
         """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
         done = self.signature(job.signature)
@@ -116,7 +116,7 @@ class _RetoldPage:
     """A page that gets a paragraph, behind `mark`."""
 
     draft: Draft
-    job: Job
+    job: PageJob
     subject: Subject
     jobs: PageJobs
     mark: Line

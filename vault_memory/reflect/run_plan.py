@@ -1,16 +1,6 @@
-"""Plans a run from the index and the pages as they stand: drafts, edits, proposals. It writes no page.
+"""Plans a run from the index and the pages as they stand: drafts, edits, proposals. It writes no page."""
 
-The lines of a written block are kept in `.memory/history/written` by the hash that the block's own closing marker
-names, for merge.py to compare with.
-"""
-
-import json
-import os
-import re
-import time
-from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import Config, template
@@ -19,76 +9,18 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, entity_page, opinion_page, proposals, summaries, user_feedback
 from vault_memory.reflect.blocks import Block, Line, PageLine
 from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, PageProblem, make_edit, page_problem
+from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
-from vault_memory.reflect.page_drafts import Job, PageJobs, ReflectRequest
+from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.sections import counted
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
-from vault_memory.vault import locations, safe_files
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import decode_utf8
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
-
-WRITTEN = "history/written"
-WRITTEN_SECONDS = 90 * 86400.0
-"""A text that no page has any more is kept so long, for a page may come back from another device or a backup."""
-
-_SHA = re.compile(r"[0-9a-f]{8}")
-
-
-class Ledger:
-    """The texts written into one vault's pages; `root` is the vault's real path."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    def last(self, sha: str) -> list[Line] | None:
-        """The lines of the block with this hash, or None when it was not written here."""
-        file = locations.derived(self._root, f"{WRITTEN}/{sha}.json") if _SHA.fullmatch(sha) else None
-        if file is None:
-            return None
-        with suppress(OSError, ValueError, TypeError, RecursionError):
-            return [
-                Line(str(text), tuple(map(int, keys)), str(slot), of=str(*of))
-                for text, keys, slot, *of in json.loads(file.read_bytes())
-            ]
-        return None
-
-    def keep(self, sha: str, lines: Sequence[Line]) -> None:
-        """Keep a block's lines, durably, before it is written; raises RefusedError or VaultError."""
-        file = locations.derived(self._root, f"{WRITTEN}/{sha}.json")
-        if file is None:
-            raise RefusedError(f".memory/{WRITTEN} is behind a link: nothing was written.", "Make it a plain folder.")
-        plain = [(line.text, line.keys, line.slot, *filter(None, [line.of])) for line in lines]
-        if self.last(sha) == list(lines):
-            return
-        try:
-            locations.make_folder(file.parent)
-            safe_files.replace_durably(file, json.dumps(plain, separators=(",", ":")).encode("ascii"))
-        except OSError as error:
-            raise VaultError(
-                f".memory/{WRITTEN} cannot be written: {error.strerror or error}; nothing was changed.",
-                "Check permissions and free space.",
-            ) from error
-
-    def sweep(self, used: Callable[[], Container[str]]) -> None:
-        """Delete what is old and, as `used` is asked only then, what no page names any more."""
-        folder = locations.derived(self._root, WRITTEN)
-        if folder is None:
-            return
-        oldest = time.time() - WRITTEN_SECONDS
-        with suppress(OSError):
-            with os.scandir(folder) as entries:
-                old = [entry for entry in entries if entry.stat(follow_symlinks=False).st_mtime < oldest]
-            known = used() if old else ()
-            for entry in old:
-                if entry.name.partition(".")[0] not in known:
-                    Path(entry.path).unlink(missing_ok=True)
-                else:
-                    os.utime(entry.path, follow_symlinks=False)  # not to be asked of again with every run
 
 
 class WrittenPage(NamedTuple):
@@ -213,7 +145,7 @@ class RunPlanner:
             if block and block.lines != tuple(line.text for line in draft.lines):
                 self._add(draft)
 
-    def _draft(self, job: Job) -> Draft | None:
+    def _draft(self, job: PageJob) -> Draft | None:
         """The draft of a page, with what a model writes on it; notes the signature that it is to be known by."""
         draft, signature = job.draft(0), job.signature
         if self._retelling and job.subject:

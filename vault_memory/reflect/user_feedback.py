@@ -5,7 +5,7 @@ The journal remembers it, with the proposals they ticked or refused (proposals.p
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
@@ -39,55 +39,50 @@ class FeedbackNote(NamedTuple):
 class Feedback:
     """All answers, of earlier runs and on the pages now; `new` is what the journal does not know yet."""
 
-    deleted: Mapping[str, frozenset[str]]
-    refused: set[str]
-    """Names of proposals that were refused: they are not asked again."""
-    given: dict[str, ConfidenceByHand]
     today: date
+    forgotten: frozenset[str] = frozenset()
+    """Facts."""
+    deleted: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The names of lines, by their page."""
     removed: set[str] = field(default_factory=set)
     """Pages."""
-    facts_behind: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    given: dict[str, ConfidenceByHand] = field(default_factory=dict)
+    facts_behind: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """By the names of lines of the core that were ticked, the facts they were put there for."""
-    forgotten: frozenset[str] = frozenset()
+    refused: set[str] = field(default_factory=set)
+    """Names of proposals that were refused: they are not asked again."""
     done: set[str] = field(default_factory=set)
     """Names of proposals that were ticked: not asked again either, unless one stands open on the page."""
     new: list[FeedbackNote] = field(default_factory=list)
     odd: list[PageLine] = field(default_factory=list)
     """Lines with a confidence that is none."""
 
-    def hidden(self, path: str) -> frozenset[str]:
+    def hidden(self, path: str) -> Set[str]:
         """The names of lines deleted from a page."""
-        return self.deleted.get(path, frozenset())
+        return self.deleted.get(path, set())
 
     def is_forgotten(self, text: str) -> bool:
         """Whether a line of the core was put there for facts that were all forgotten since."""
-        facts = self.facts_behind.get(text_name(text), frozenset())
+        facts = self.facts_behind.get(text_name(text), set())
         return bool(facts) and facts <= self.forgotten
 
 
 def read(store: View, today: date) -> Feedback:
     """What the journals know."""
-    deleted: dict[str, set[str]] = {}
+    found = Feedback(today, forgotten=frozenset(map(journal.digits, journal.forgotten(store))))
     for page, name, *_ in journal.verdicts(store, "deleted"):
-        deleted.setdefault(_page_now(page, store.layout), set()).add(name)
-    ticked = journal.verdicts(store, "ticked")
-    facts_behind: dict[str, set[str]] = defaultdict(set)
-    for fact, _, line in (about.partition(" ") for about, *_ in ticked if " " in about):
-        facts_behind[line].add(fact)
-    proposals = store.layout.proposals
-    return Feedback(
-        deleted={path: frozenset(names) for path, names in deleted.items()},
-        refused={name for _, name, *_ in journal.verdicts(store, "refused")} | deleted.get(proposals, set()),
-        done={name for _, name, *_ in ticked},
-        given={
-            name: ConfidenceByHand(value, date.fromordinal(day))
-            for _, name, value, day in journal.verdicts(store, "given")
-        },
-        today=today,
-        removed={_page_now(page, store.layout) for page, _, value, _ in journal.verdicts(store, "removed") if value},
-        facts_behind={line: frozenset(facts) for line, facts in facts_behind.items()},
-        forgotten=frozenset(map(journal.digits, journal.forgotten(store))),
-    )
+        found.deleted[_page_now(page, store.layout)].add(name)
+    for about, name, *_ in journal.verdicts(store, "ticked"):
+        found.done.add(name)
+        fact, _, line = about.partition(" ")
+        if line:
+            found.facts_behind[line].add(fact)
+    found.refused |= {name for _, name, *_ in journal.verdicts(store, "refused")} | found.hidden(store.layout.proposals)
+    for _, name, value, day in journal.verdicts(store, "given"):
+        found.given[name] = ConfidenceByHand(value, date.fromordinal(day))
+    pages = ((_page_now(page, store.layout), value) for page, _, value, _ in journal.verdicts(store, "removed"))
+    found.removed |= {page for page, value in pages if value}
+    return found
 
 
 def _page_now(path: str, layout: Layout) -> str:
