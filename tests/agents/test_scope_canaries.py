@@ -22,7 +22,7 @@ from vault_memory.context.context import ContextRequest, bundle
 from vault_memory.context.prompt_sheet import FORMS
 from vault_memory.federation import Federation
 from vault_memory.health.status import status
-from vault_memory.indexing.index_file import HeldIndex, WatcherReport
+from vault_memory.indexing.index_file import Freshness, HeldIndex
 from vault_memory.memory import Memory
 from vault_memory.rendering.common import seen_document
 from vault_memory.rendering.notes import entities_document, entity_document, get_document, opinions_document
@@ -307,7 +307,7 @@ def test_a_view_needs_its_scopes_and_gives_no_words_but_those_of_what_it_shows(t
 def test_what_changed_while_another_wrote_is_hidden_only_until_it_is_read(tmp_path: Path, watched: bool) -> None:
     cold = memory(fill(tmp_path, HIDING | {"c.md": "Walnuts are brown.\n", "d.md": "Plums are blue.\n"}))
     cold.index()
-    told = [WatcherReport(watched, 0)]
+    told = [Freshness(0) if watched else None]
     warm = Federation(cold.config, index_file=HeldIndex(cold.config, lambda: told[0]))
 
     def seen() -> tuple[bool, bool]:
@@ -320,12 +320,12 @@ def test_what_changed_while_another_wrote_is_hidden_only_until_it_is_read(tmp_pa
         assert seen() == (True, True)
         with writer_lock(cold.index_file.path, 0):
             put(tmp_path, "c.md", "---\nscope: agent:adder\n---\nWalnuts are brown.\n")
-            told[0] = WatcherReport(watched, 1)
+            told[0] = Freshness(1) if watched else None
             assert seen() == (False, True)
             put(tmp_path, "c.md", "Walnuts are brown, or were.\n")
             assert seen() == (False, True)
         cold.index()
-        told[0] = WatcherReport(watched, 0)
+        told[0] = Freshness(0) if watched else None
         assert seen() == (True, True)
     finally:
         warm.close()

@@ -12,7 +12,7 @@ from vaults import age, fill, memory, opened, put
 
 from vault_memory.config import Config
 from vault_memory.federation import Federation
-from vault_memory.indexing.index_file import HeldIndex, WatcherReport
+from vault_memory.indexing.index_file import Freshness, HeldIndex
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import rows
 
@@ -38,7 +38,7 @@ def warm(root: Path) -> Iterator[Federation]:
 
 def staying(root: Path, watched: bool) -> Federation:
     config = Config(vault=root)
-    return Federation(config, index_file=HeldIndex(config, lambda: WatcherReport(watched, 0)))
+    return Federation(config, index_file=HeldIndex(config, lambda: Freshness(0) if watched else None))
 
 
 def note(chance: random.Random) -> str:

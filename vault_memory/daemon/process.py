@@ -32,7 +32,7 @@ from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import FEW_PATHS, ChangeQueue, Trouble, Watcher
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.federation import Federation
-from vault_memory.indexing.index_file import HeldIndex, IndexFile, WatcherReport
+from vault_memory.indexing.index_file import Freshness, HeldIndex, IndexFile
 from vault_memory.startup import __version__, user_folder, vault_id
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
@@ -229,14 +229,16 @@ class Daemon:
             self._warm = Federation(config, index_file=held, index_of=HeldIndex)
         return self._warm
 
-    def _report_watching(self) -> WatcherReport:
+    def _report_watching(self) -> Freshness | None:
+        """How many notes wait to be looked at, where every change is seen."""
         if self._watcher.is_stale():
             self._changes.add_everything()
         done, total = self._worker.progress
         pending = self._changes.count
         # In the midst of many changes events come late: the answer is not fresh then anyway, and says so.
         is_whole = self._worker.knows_everything() and (self._has_all_events or pending > FEW_PATHS)
-        return WatcherReport(is_whole, max(pending, total - done), tuple(sorted(self._changes.failed)))
+        failed = tuple(sorted(self._changes.failed))
+        return Freshness(max(pending, total - done), unreadable=failed) if is_whole else None
 
     def _load(self) -> None:
         from vault_memory.indexing import prepare  # noqa: F401 - what reads a changed note

@@ -419,32 +419,21 @@ class IndexFile:
 # --- held open between questions -------------------------------------------------------------------------------------
 
 
-class WatcherReport(NamedTuple):
-    """What the watcher of the vault can say."""
-
-    is_whole: bool
-    """Whether it sees every change."""
-    pending: int
-    """How many notes wait to be looked at."""
-    unreadable: tuple[str, ...] = ()
-
-
 class HeldIndex(IndexFile):
     """An index file held open for one thread that answers many questions, trusted while someone watches the vault.
 
     What others did to the index file is noticed at the next question: another file in its place is opened; one that
     vanished goes on answering from what is held open while it is built anew. `ask_watcher` is asked before each
-    question, and without it the vault is looked through; `index_lost` is called when the index is no longer where it
-    was.
+    question, and where it does not see every change (None) the vault is looked through; `index_lost` is called when the
+    index is no longer where it was.
     """
 
     def __init__(
-        self, config: Config, ask_watcher: Callable[[], WatcherReport] | None = None,
+        self, config: Config, ask_watcher: Callable[[], Freshness | None] = lambda: None,
         index_lost: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         super().__init__(config)
-        self._ask_watcher = ask_watcher or (lambda: WatcherReport(is_whole=False, pending=0))
-        self._index_lost = index_lost
+        self._ask_watcher, self._index_lost = ask_watcher, index_lost
         self._store: Store | None = None
         self._identity: tuple[int, int] | None = None
 
@@ -473,10 +462,9 @@ class HeldIndex(IndexFile):
 
     def _freshness(self, store: Store, write: bool) -> Freshness:
         """What the watcher can say of the index, or what a look through the vault found and brought up to date."""
-        report = self._ask_watcher()
-        if report.is_whole:
-            freshness = Freshness(report.pending, unreadable=report.unreadable)
-            store.outdated = outdated(self.vault.walk().files, store.notes()) if report.pending else ()
+        freshness = self._ask_watcher()
+        if freshness:
+            store.outdated = outdated(self.vault.walk().files, store.notes()) if freshness.pending else ()
         else:
             Vault(self.config)  # one that is gone is told as without a daemon
             freshness = self.catch_up(store, self.vault.walk(), write)

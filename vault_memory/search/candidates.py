@@ -8,7 +8,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
-from functools import cached_property
 from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -164,6 +163,7 @@ class Finder:
         self.search, self.lexicon = Search(view), Lexicon(view)
         self._state: State | None = None
         self._configured: ConfiguredSpace | None = None
+        self._can_compare = False
 
     def refresh(self) -> None:
         """Forget what was learnt of the index where it has changed, by this connection or another."""
@@ -202,7 +202,7 @@ class Finder:
         only_time = is_listing or (query.window is not None and (not query.phrases or (is_unmet and bool(temporal))))
         space, vector = self._embedded(query.text, degraded) if mode != "lexical" and not only_time else (None, b"")
         pool = max(SEMANTIC_POOL, query.request.wanted)
-        about, naming = self._about(entities, present)
+        about, naming = self._about(entities, present) if entities else ({}, frozenset[str]())
         lexical = self._lexical(query, terms) if with_words else {}
         if query.words and with_words and not lexical:
             is_filtered = any(query.request.filters._replace(scopes=()))  # what scopes hide is not seen
@@ -320,11 +320,15 @@ class Finder:
 
         `degraded` gets what could not be used, and why.
         """
-        builtin, lacking = self._builtin
+        builtin = all_spaces(self.store).get(self._embedder.id)
         if not builtin or not text.strip():
             return None, b""
-        if lacking:
-            degraded.append(("semantic", lacking))
+        try:
+            if not self._can_compare:
+                load_vector_functions(self.store)
+                self._can_compare = True
+        except IndexUnusableError as error:
+            degraded.append(("semantic", f"sqlite-vec cannot be loaded ({error}); searched by words only"))
             return None, b""
         if self._remote:
             from vault_memory.embedding.configured_embedder import ConfiguredSpace
@@ -335,21 +339,8 @@ class Finder:
         (vector,) = self._embedder.embed([text])
         return (builtin, vector) if any(vector) else (None, b"")
 
-    @cached_property
-    def _builtin(self) -> tuple[Space | None, str]:
-        """The builtin space, if this index has it; and why its vectors cannot be compared, or ""."""
-        space = all_spaces(self.store).get(self._embedder.id)
-        try:
-            if space:
-                load_vector_functions(self.store)
-        except IndexUnusableError as error:
-            return space, f"sqlite-vec cannot be loaded ({error}); searched by words only"
-        return space, ""
-
     def _about(self, entities: Sequence[str], terms: Collection[str]) -> tuple[dict[int, float], frozenset[str]]:
         """Passages on the pages of these entities and facts that mention them; which of the terms only name them."""
-        if not entities:
-            return {}, frozenset()
         slugs = [slug for name in entities for slug in self.names.slugs(name)]
         forms = [*entities, *(form for slug in entities for form in self.names.forms(slug))]
         named = {word for form in forms for word in form.casefold().replace("-", " ").split()}
@@ -386,17 +377,14 @@ class Finder:
         terms = {} if query.request.mode == "semantic" else found.terms
         hits = self.find_hits(list(terms), stems)
         ids = dict.fromkeys(p.note_id for p in passages.values())
-        if space:
-            found = found._replace(
-                cosine=self.search.cosines(space, passages, found.vector),
-                note_cosine=self.search.note_cosines(space, ids, found.vector),
-            )
-        if terms and not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, query.request.wanted):
-            found = found._replace(beyond_pool=self._beyond(terms, hits))
+        is_full = not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, query.request.wanted)
         notes, total = self.search.notes(ids), found.totals.notes
         repeats = self.search.repeats(passages.values())
         held_by = {p: min(held.notes, total) for p, held in terms.items()}
         return found._replace(
+            beyond_pool=self._beyond(terms, hits) if terms and is_full else found.beyond_pool,
+            cosine=self.search.cosines(space, passages, found.vector) if space else {},
+            note_cosine=self.search.note_cosines(space, ids, found.vector) if space else {},
             notes={note: notes[note] for note in ids},
             rarity={p: inverse_frequency(found.totals.passages, held.passages) for p, held in terms.items()},
             # Above 0 even for a term in all notes: a vault may be a few.
