@@ -335,8 +335,8 @@ class Backfill:
         self._store, self._remote, self._lock = store, remote, lock
         self._report = BackfillReport(remote.id)
 
-    def run(self, progress: Progress | None = None, deadline: float = float("inf")) -> BackfillReport:
-        """Embed what waits, at least a batch, until all is done or `deadline` (monotonic) has passed; never raises."""
+    def run(self, progress: Progress | None = None) -> BackfillReport:
+        """Embed what waits; never raises."""
         report = self._report
         try:
             self._count()
@@ -349,8 +349,6 @@ class Backfill:
                 self._embed(batch)
                 if progress:
                     progress(min(report.done, report.passages), report.passages, report.embedded)
-                if time.monotonic() >= deadline:
-                    break
             with self._lock():
                 report.removed = embedding_rows.sweep(self._store)
                 self._store.checkpoint()

@@ -8,7 +8,7 @@ learning from the best of a first round RM3 (Lavrenko & Croft 2001), for notes B
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import nsmallest
 from itertools import chain
 from operator import add, itemgetter, mul
@@ -269,7 +269,7 @@ class Scorer:
         """
         found, ids, notes = self._found, self._ids, self._notes
         covered = _column(self._coverage, ids)
-        best_covered = _best_of_each(zip(notes, covered, strict=False))
+        best_covered = dict(sorted(zip(notes, covered, strict=False), key=itemgetter(1)))  # the last of a note counts
         scores, similar = self._score_notes(rarity)
         of_note = {
             "note": _column(scores, notes),
@@ -290,7 +290,8 @@ class Scorer:
         The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
         """
         placed = zip(self._passages, values, strict=False)
-        best = _best_of_each((p.note_id, value) for p, value in placed if 0 <= p.section < ASIDE)
+        standing = ((p.note_id, value) for p, value in placed if 0 <= p.section < ASIDE)
+        best = dict(sorted(standing, key=itemgetter(1)))
         rows = zip(self._notes, values, self._shares, strict=False)
         return [(1 - s) * value - CONTRAST * s * s * max(best.get(n, value) - value, 0.0) for n, value, s in rows]
 
@@ -397,10 +398,6 @@ def longest_run(spoken: Sequence[str], text: str) -> float:
 
 def _column(values: Mapping[int, float], keys: Sequence[int]) -> Sequence[float]:
     return [values.get(key, 0.0) for key in keys] if values else ()
-
-
-def _best_of_each(pairs: Iterable[tuple[int, float]]) -> dict[int, float]:
-    return dict(sorted(pairs, key=itemgetter(1)))  # the last of each counts
 
 
 def _written(text: str) -> str:

@@ -263,16 +263,15 @@ def found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:
     None when the text is gone: a citation that does not hold is worse than one result less.
     """
     first = place[0]
-    if _holds_at(place, lines, first.start_line):
-        return first.start_line
     height = first.end_line - first.start_line + 1
-    at = [n for n in range(1, len(lines) - height + 2) if _holds_at(place, lines, n)]
-    return at[0] if len(at) == 1 else None
 
+    def stands_at(start: int) -> bool:
+        if first.from_char is not None:
+            line = lines[start - 1] if 0 < start <= len(lines) else ""
+            return all(line[p.from_char : p.to_char] == p.text for p in place)
+        return "\n".join(lines[start - 1 : start - 1 + height]) == first.text
 
-def _holds_at(place: Sequence[Candidate], lines: list[str], start: int) -> bool:
-    first = place[0]
-    if first.from_char is not None:
-        line = lines[start - 1] if 0 < start <= len(lines) else ""
-        return all(line[p.from_char : p.to_char] == p.text for p in place)
-    return "\n".join(lines[start - 1 : start + first.end_line - first.start_line]) == first.text
+    if stands_at(first.start_line):
+        return first.start_line
+    places = list(filter(stands_at, range(1, len(lines) - height + 2)))
+    return places[0] if len(places) == 1 else None

@@ -109,8 +109,8 @@ class Searcher:
             if model:
                 model.close()
 
-    def backfill(self, progress: "Progress | None" = None, deadline: float = float("inf")) -> "BackfillReport | None":
-        """Make the configured embedder's missing vectors, until all are there or `deadline` (time.monotonic) is over.
+    def backfill(self, progress: "Progress | None" = None) -> "BackfillReport | None":
+        """Make the configured embedder's missing vectors.
 
         None when only the builtin embedder is configured. A server that fails is reported in the result, not raised;
         what was made is kept, and the next call goes on from there.
@@ -126,4 +126,4 @@ class Searcher:
                 alone.enter_context(locations.writer_lock(path.with_name("backfill"), 0))
             except BusyError:
                 return backfill.elsewhere()
-            return backfill.run(progress, deadline)
+            return backfill.run(progress)
