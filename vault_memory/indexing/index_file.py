@@ -226,11 +226,11 @@ class IndexFile:
         try:
             with closing(Store.create(built)) as store:
                 store.set_meta("fingerprint", self.fingerprint())
-                for key in ("generation", "built"):
-                    store.set_meta(key, generation + 1)
                 store.set_meta("vault", vault_id(self.vault.root))
                 store.set_meta("layout", json.dumps(self.vault.layout))
                 report = self.indexer(store).load(walk, progress)
+                for key in ("generation", "built"):
+                    store.set_meta(key, generation + 1)
                 if report.has_grown:
                     self.when_grown(store, self.embedder)
                 if why == "asked for" and report.failed:

@@ -74,6 +74,7 @@ class Indexer:
 
     def __init__(self, vault: Vault, store: Store, embedder: StaticEmbedder) -> None:
         self._vault, self._store, self._embedder = vault, store, embedder
+        self._together_seconds = TOGETHER_SECONDS
 
     def update(self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf")) -> Report:
         """Bring the index up to date with `walk`; stops after `deadline` (time.monotonic) and counts what is pending.
@@ -93,7 +94,7 @@ class Indexer:
         new_notes = sum(is_note_path(file.path) for file in changes.new)
         left = len(walk.notes) if walk.covered is None else before - gone + new_notes
         refuse_loss(before, left, gone - sum(map(is_note_path, moved_from)))
-        new = [] if self._vault.filters.unknown else changes.new
+        new = [] if self._vault.filters.unknown and known else changes.new
         report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
         todo = [*new, *changes.suspect]
         # With a deadline the start of workers alone would eat up what time there is.
@@ -124,29 +125,13 @@ class Indexer:
 
         Raises VaultError or RefusedError when the vault goes meanwhile, or most of it (law 7).
         """
-        from vault_memory.indexing.prepare import prepare
-
-        started = time.time_ns()
-        report = Report(problems=list(walk.skipped))
-        files, stored = sorted(walk.files.values()), 0
-        with self._store.writing():
-            by_workers = self._by_workers(files)
-            for done, file in enumerate(files):
-                prepared = next(by_workers, None)
-                # Without workers, after one that died, for a large note and for one that could not be read:
-                if prepared is None and (data := self._read(file, report)) is not None:
-                    prepared = prepare(file, data, self._vault)
-                if prepared:
-                    self._put(prepared, report)
-                    stored += 1
-                    report.added += is_note_path(file.path)
-                if progress:
-                    progress(done + 1, len(files), report.passages)
-            report.has_grown = self._finish(started, True)
+        self._together_seconds = float("inf")
+        report = self.update(walk, progress)
         unread = len(report.failed) - sum(problem.level == "error" for problem in walk.skipped)
-        if vanished := len(files) - stored - unread:
+        vanished, report.pending = report.pending - unread, 0
+        if vanished:
             Vault(self._vault.config)
-            refuse_loss(len(files), stored + unread, vanished)
+            refuse_loss(len(walk.files), len(walk.files) - vanished, vanished)
         return report
 
     def replace(self, texts: Mapping[str, bytes | None], without: Collection[int] = ()) -> None:
@@ -204,14 +189,14 @@ class Indexer:
             if row and row.hash == content_hash(data):
                 report.unchanged += is_note_path(file.path)
                 if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
-                    with self._store.writing(TOGETHER_SECONDS):
+                    with self._store.writing(self._together_seconds):
                         rows.touch(self._store, row.id, *file[1:])
                 return
             # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
             from vault_memory.indexing.prepare import prepare
 
             ready = prepare(file, data, self._vault)
-        with self._store.writing(TOGETHER_SECONDS):
+        with self._store.writing(self._together_seconds):
             self._put(ready, report)
             self._store.grow()  # in the transaction that makes the change: a run cut short has changed the index too
         if not is_note_path(file.path):

@@ -8,7 +8,6 @@ A text without a usable vector gets the zero vector until a rebuild: it is near 
 
 import importlib.machinery
 import json
-from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from itertools import groupby
@@ -204,10 +203,10 @@ def place_passages(store: Store, ids: Iterable[int]) -> None:
     notes: set[int] = set()
     for _, run in groupby(enumerate(sorted(ids)), lambda pair: pair[1] - pair[0]):
         consecutive = [passage_id for _, passage_id in run]
-        first, last = consecutive[0], consecutive[-1]
-        _place(store, first, last)
+        for at in range(0, len(consecutive), SLICE):
+            _place(store, consecutive[at], consecutive[at : at + SLICE][-1])
         sql = "SELECT DISTINCT note_id FROM passage WHERE id BETWEEN ? AND ?"
-        notes.update(row[0] for row in store.rows(sql, first, last))
+        notes.update(row[0] for row in store.rows(sql, consecutive[0], consecutive[-1]))
     for note_id in notes:
         _sum_note_vectors(store, note_id)
 
@@ -215,9 +214,7 @@ def place_passages(store: Store, ids: Iterable[int]) -> None:
 def place_note(store: Store, note_id: int) -> None:
     """Place what is there for a note that was just stored; nothing is embedded. Inside a transaction."""
     first, count = next(store.rows("SELECT first, count FROM note WHERE id = ?", note_id))
-    for start in range(first, first + count, SLICE):
-        _place(store, start, min(start + SLICE, first + count) - 1)
-    _sum_note_vectors(store, note_id)
+    place_passages(store, range(first, first + count))
 
 
 def _place(store: Store, first: int, last: int) -> None:
@@ -385,7 +382,7 @@ class VectorCache:
         )
         if size % 64 or not LEAST_HELD <= count <= MOST_BYTES // size:
             return None
-        ids, data = array("q"), bytearray()
+        ids, data = list[int](), bytearray()
         for i, vector in self._view.rows(_VECTORS, space.id, size):
             ids.append(i)
             data += vector
