@@ -188,27 +188,19 @@ def _report(shared: Shared, name: str, changes: Sequence[FileChange], about: dic
     from vault_memory.rendering.common import dump, schema
 
     if shared.json:
+        names = ("action", "added", "others")
         files = [
-            {
-                "path": str(change.file), "action": change.action, "diff": _diff(change), "added": list(change.added),
-                "others": list(change.others),
-            }
+            {"path": str(change.file), "diff": _diff(change)} | {name: getattr(change, name) for name in names}
             for change in changes
-        ]  # fmt: skip
-        shared.say(
-            dump(
-                schema(name)
-                | about
-                | {"vaults": sorted({vault for change in changes for vault in change.vaults}), "files": files}
-            )
-        )
+        ]
+        vaults = sorted({vault for change in changes for vault in change.vaults})
+        shared.say(dump(schema(name) | about | {"vaults": vaults, "files": files}))
         return
     done = [change for change in changes if change.before != change.after]
     for change in changes:
         if change.action == "kept":
-            shared.note(
-                f"{change.file} has changed since it was installed and was left alone: delete it if you do not need it."
-            )
+            what = "has changed since it was installed and was left alone: delete it if you do not need it."
+            shared.note(f"{change.file} {what}")
     if about["dry_run"]:
         shared.say("".join(map(_diff, done)).rstrip("\n") or "Nothing would be changed.")
         return

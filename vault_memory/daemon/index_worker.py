@@ -128,7 +128,8 @@ class IndexWorker(threading.Thread):
         except _StoppedError:
             failed = frozenset()
         except VaultMemoryError as error:
-            self._fail(Trouble(str(error), error.next_step), logging.INFO if isinstance(error, BusyError) else 0)
+            level = logging.INFO if isinstance(error, BusyError) else logging.WARNING
+            self._fail(Trouble(str(error), error.next_step), level)
         except Exception as error:  # this thread must outlive whatever happens in one run
             # Without the error's own text, which may hold a note's.
             kind, trace = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
@@ -173,11 +174,9 @@ class IndexWorker(threading.Thread):
                 self._answering.release()
             self._gave_way = time.monotonic()
 
-    def _fail(self, trouble: Trouble, level: int = 0) -> None:
+    def _fail(self, trouble: Trouble, level: int = logging.WARNING) -> None:
         if self.trouble != trouble:
-            log.log(
-                level or logging.WARNING, "not brought up to date: %s. %s", trouble.what.rstrip("."), trouble.next_step
-            )
+            log.log(level, "not brought up to date: %s. %s", trouble.what.rstrip("."), trouble.next_step)
             self.trouble = trouble
 
     def _log(self, report: "Report", seconds: float) -> None:

@@ -24,23 +24,19 @@ MAX_NAMED = 3
 def capture_document(done: CaptureReport) -> dict[str, Any]:
     """The `capture@1` document."""
     return schema("capture") | {
-        "items": [
-            {
-                "session": item.session, "message": item.message or None, "text": item.text,
-                "kind": facts.KINDS[item.kind], "category": item.category, "decision": item.decision,
-                "score": item.score,
-                "signals": dict(item.signals), "source": item.source, "cue": item.cue, "why": item.why or None,
-                "resembles": item.resembles or None, "entities": list(item.entities), "scope": item.scope or None,
-                "day": str(item.day) if item.day else None, "id": item.name,
-            }
-            for item in done.items
-        ],
+        "items": list(map(_item, done.items)),
         "sessions": done.sessions, "written": done.written, "proposed": done.proposed, "held_back": done.held_back,
         "accepted": done.accepted, "declined": done.declined, "lost": done.lost, "waiting": done.waiting,
         "remembered": [fact._asdict() for fact in done.facts],
         "proposals": list(map(_proposal_row, done.proposals)), "refused": list(map(_proposal_row, done.refused)),
         "dry_run": done.dry_run, "run": done.run or None, "problems": done.problems, "seconds": round(done.seconds, 3),
     }  # fmt: skip
+
+
+def _item(item: CaptureItem) -> dict[str, Any]:
+    fields = item._asdict() | {name: getattr(item, name) or None for name in ("message", "why", "resembles", "scope")}
+    del fields["replaces"]
+    return fields | {"kind": facts.KINDS[item.kind], "day": str(item.day) if item.day else None, "id": item.name}
 
 
 def capture_text(done: CaptureReport, explain: bool) -> str:

@@ -32,6 +32,12 @@ FROM_SESSIONS, CLOSEST_NOTES = "The closest notes come last. From sessions:", "C
 """How results are introduced of which the notes know nothing."""
 
 
+_OF_A_RESULT = (
+    "rank", "score", "kind", "date", "occurred", "entities", "confidence", "tier", "content", "path", "start_line",
+    "end_line", "source", "heading", "tokens", "truncated", "superseded_by", "by", "trusted",
+)  # fmt: skip
+
+
 def recall_document(answer: Answer) -> Document:
     """The `recall@1` document."""
     request, filters = answer.request, answer.request.filters
@@ -65,13 +71,8 @@ def _result(result: Result, vault: str) -> Document:
     from urllib.parse import quote
 
     file = quote(result.path.removesuffix(".md"), safe="")
-    document = {
-        "rank": result.rank, "score": round(result.score, 4), "kind": result.kind, "date": result.date,
-        "occurred": result.occurred, "entities": list(result.entities), "confidence": result.confidence,
-        "tier": result.tier, "content": result.content, "path": result.path, "start_line": result.start_line,
-        "end_line": result.end_line, "source": result.source, "heading": list(result.heading),
-        "tokens": result.tokens, "truncated": result.truncated,
-        "superseded_by": result.superseded_by, "by": result.by, "trusted": result.trusted,
+    document: Document = {name: getattr(result, name) for name in _OF_A_RESULT} | {
+        "score": round(result.score, 4), "entities": list(result.entities), "heading": list(result.heading),
         "uri": "" if result.root else f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
     }  # fmt: skip
     document |= {"root": result.root} if result.root else {}
