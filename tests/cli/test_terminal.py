@@ -166,7 +166,7 @@ def test_wrapping_loses_nothing_but_spaces(text: str, width: int) -> None:
 
 
 def test_a_mistyped_command_is_guessed() -> None:
-    assert "Did you mean `recall`?" in call("recal", "roof").err
+    assert "Did you mean 'recall'?" in call("recal", "roof").err
     assert "Did you mean" not in call("zzz").err
 
 

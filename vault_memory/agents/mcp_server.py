@@ -150,7 +150,7 @@ class McpServer:
                 return load(self._vault, cwd=self._folder).mcp_edit
             return False
 
-        with_edit = await self._in_thread(self._slow, may_edit)
+        with_edit = await asyncio.wrap_future(self._slow.submit(may_edit))
         self._warm_up()
         tools = []
         for tool in mcp_tools.tools(with_edit):
@@ -197,7 +197,7 @@ class McpServer:
         from vault_memory.agents import mcp_answers
 
         words = ["reflect", *(["--dry-run"] if dry_run else [])]
-        command = await self._in_thread(self._answers, lambda: self._vault_session().command(*words))
+        command = await asyncio.wrap_future(self._answers.submit(lambda: self._caller(agent).vault.command(*words)))
         nowhere = asyncio.subprocess.DEVNULL
         process = await asyncio.create_subprocess_exec(
             *command, stdin=nowhere, stdout=asyncio.subprocess.PIPE, stderr=nowhere
@@ -209,8 +209,7 @@ class McpServer:
                 process.terminate()
         document = json.loads(said or b"{}")
         report = mcp_answers.report_reflect
-        text: str = await self._in_thread(self._answers, lambda: report(self._caller(agent), document))
-        return text
+        return await asyncio.wrap_future(self._answers.submit(lambda: report(self._caller(agent), document)))
 
     async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
@@ -221,7 +220,7 @@ class McpServer:
             return mcp_answers.resource(self._caller(_name_agent(context)), uri)
 
         try:
-            text = await self._in_thread(self._answers, work)
+            text = await asyncio.wrap_future(self._answers.submit(work))
         except UsageError as error:
             raise MCPError(types.INVALID_PARAMS, _error_text(error, "resource")) from error
         except Exception as error:
@@ -231,20 +230,13 @@ class McpServer:
 
     # --- the threads ---------------------------------------------------------------------------------------------
 
-    async def _in_thread(self, executor: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:  # noqa: ANN401
-        return await asyncio.get_running_loop().run_in_executor(executor, work)
-
-    def _vault_session(self) -> "VaultSession":
+    def _caller(self, agent: str = "") -> "Caller":
+        from vault_memory.agents.mcp_answers import Caller
         from vault_memory.agents.vault_session import VaultSession
 
         if self._session is None:
             self._session = VaultSession(self._vault, self._folder)
-        return self._session
-
-    def _caller(self, agent: str) -> "Caller":
-        from vault_memory.agents.mcp_answers import Caller
-
-        return Caller(self._vault_session(), agent)
+        return Caller(self._session, agent)
 
     def _warm_up(self) -> None:
         if not self._is_warming:
@@ -257,10 +249,9 @@ class McpServer:
         Between two rounds a question goes first; with the last of them the vectors are read.
         """
         with suppress(Exception):  # a question will say what is wrong
-            from vault_memory.agents import mcp_answers  # noqa: F401
             from vault_memory.store.embedding_rows import QUESTIONS_TO_EARN
 
-            if self._vault_session().warm_up() and rounds + 1 < QUESTIONS_TO_EARN:
+            if self._caller().vault.warm_up() and rounds + 1 < QUESTIONS_TO_EARN:
                 self._answers.submit(self._load, rounds + 1)
 
 

@@ -32,20 +32,6 @@ class LazyGroup(click.Group):
         command = getattr(import_module(f"vault_memory.cli.{module}"), cmd_name)
         return command if isinstance(command, click.Command) else None
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that was meant; raises click's UsageError with the name nearest to a mistyped one."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            if not near:
-                raise
-            raise click.UsageError(f"No such command '{args[0]}'. Did you mean `{near[0]}`?", ctx) from error
-
 
 @click.group(
     cls=LazyGroup,
@@ -67,6 +53,9 @@ def group(shared: Shared, rebuild: bool) -> None:
         ctx.invoke(index, rebuild=True)
     elif rebuild:
         raise click.UsageError("--rebuild works alone or with `index`.")
+
+
+group.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]  # click looks here for what a typo may mean
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -50,13 +50,8 @@ def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> 
     if kind == "cron":
         what = {"install": "Add", "uninstall": "Delete", "status": "Look for"}[action]
         shared.note(f"{what} this line with `crontab -e`; nothing was changed.")
-    elif (
-        action == "install"
-        and not only_print
-        and any(name.startswith("MEMORY_") and name != "MEMORY_VAULT" for name in os.environ)
-    ):
-        what = "Settings in environment variables are not seen by a service"
-        shared.note(f"{what}: put them into your own config file.")
+    elif action == "install" and any(name.startswith("MEMORY_") and name != "MEMORY_VAULT" for name in os.environ):
+        shared.note("A service does not see settings in environment variables: put them into your own config file.")
 
 
 def _perform(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dict[str, Any], str]:
