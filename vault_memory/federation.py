@@ -98,7 +98,7 @@ class Federation(Memory):
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
         self._opened: dict[str, Memory] = {}
-        self._hasty: dict[str, threading.Thread] = {}
+        self._hook_threads: dict[str, threading.Thread] = {}
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -350,12 +350,12 @@ class Federation(Memory):
             except BaseException as error:  # raised where the result is asked for
                 result.set_exception(error)
 
-        thread = self._hasty.get(name)
+        thread = self._hook_threads.get(name)
         if thread and thread.is_alive():
             result.set_exception(TimeoutError())
         else:
-            self._hasty[name] = threading.Thread(target=run, daemon=True)
-            self._hasty[name].start()
+            self._hook_threads[name] = threading.Thread(target=run, daemon=True)
+            self._hook_threads[name].start()
         return result
 
     def _ask_index_of(self, root: FurtherVault, request: Request) -> Answer | NoAnswer:

@@ -124,7 +124,7 @@ class Server:
         except OSError:
             pass  # cut off, or gone
         finally:
-            self._note(connection, None)
+            self._mark(connection, None)
 
     def _answer_lines(self, connection: socket.socket) -> None:
         """Answer line after line; an unfinished one at the end is never a message."""
@@ -132,15 +132,15 @@ class Server:
             if self._token and not hmac.compare_digest(lines.readline(100).strip(), self._token):
                 return
             while (line := lines.readline(client.LONGEST_REQUEST_BYTES + 1)).endswith(b"\n"):
-                if not self._note(connection, True):
+                if not self._mark(connection, True):
                     return
                 if answer := self._answer(line):
                     connection.sendall(answer)
-                self._note(connection, False)
+                self._mark(connection, False)
             if len(line) > client.LONGEST_REQUEST_BYTES:
                 connection.sendall(_error(None, client.INVALID_REQUEST, "The message is too long."))
 
-    def _note(self, connection: socket.socket, is_busy: bool | None) -> bool:
+    def _mark(self, connection: socket.socket, is_busy: bool | None) -> bool:
         """Note whether a connection has a request in hand, None when it has ended; whether one may begin."""
         with self._changed:
             if is_busy is None:

@@ -32,7 +32,7 @@ FROM_SESSIONS, CLOSEST_NOTES = "The closest notes come last. From sessions:", "C
 """How results are introduced of which the notes know nothing."""
 
 
-_OF_A_RESULT = (
+_RESULT_FIELDS = (
     "rank", "score", "kind", "date", "occurred", "entities", "confidence", "tier", "content", "path", "start_line",
     "end_line", "source", "heading", "tokens", "truncated", "superseded_by", "by", "trusted",
 )  # fmt: skip
@@ -71,7 +71,7 @@ def _result(result: Result, vault: str) -> Document:
     from urllib.parse import quote
 
     file = quote(result.path.removesuffix(".md"), safe="")
-    document: Document = {name: getattr(result, name) for name in _OF_A_RESULT} | {
+    document: Document = {name: getattr(result, name) for name in _RESULT_FIELDS} | {
         "score": round(result.score, 4), "entities": list(result.entities), "heading": list(result.heading),
         "uri": "" if result.root else f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
     }  # fmt: skip
