@@ -291,15 +291,12 @@ def test_links_lead_nowhere_else(vault: Memory, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("mine")
     (root / "a.svg").symlink_to(secret)
-    (root / "b.svg").symlink_to(tmp_path / "b.svg")
-    (root / "c.svg").symlink_to(root / ".memory/c.svg")
-    (tmp_path / "d.svg").symlink_to(root / ".obsidian/d.svg")
-    (root / "e.svg").symlink_to(root / "Boats.md")
-    for file in (root / "a.svg", root / "b.svg", root / "c.svg", tmp_path / "d.svg", root / "e.svg"):
+    (root / "b.svg").symlink_to(root / "Boats.md")
+    (tmp_path / "c").symlink_to(root / ".memory")
+    for file in (root / "a.svg", root / "b.svg", tmp_path / "c/c.svg"):
         with pytest.raises(RefusedError):
             draw(vault, found, file, force=True)
-    assert secret.read_text() == "mine" and not (tmp_path / "b.svg").exists()
-    assert (root / "Boats.md").read_text() == NOTES["Boats.md"]
+    assert secret.read_text() == "mine" and (root / "Boats.md").read_text() == NOTES["Boats.md"]
 
 
 def test_force_goes_with_a_file(vault: Memory) -> None:

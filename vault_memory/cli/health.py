@@ -56,33 +56,27 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
 def write_drawing(vault: Vault, file: Path, drawing: str, force: bool = False) -> Path:
     """Write a drawing whole or not at all, in the vault or elsewhere; returns where it lies.
 
-    Raises UsageError for a name that is not that of an SVG file, RefusedError for a hidden place in the vault, a link
-    out of it, and (unless forced) a file that is not ours, VaultError where the system refuses.
+    Raises UsageError for a name that is not that of an SVG file, RefusedError for a hidden place in the vault, a link,
+    and (unless forced) a file that is not ours, VaultError where the system refuses.
     """
     from vault_memory.integrations.install import is_unchanged, replace_file
 
-    named = Path(os.path.abspath(file))
-    if named.suffix.lower() != ".svg":
-        raise UsageError(f"{printable(str(file))} is not the name of an SVG file.", "For example --plot stats.svg.")
-    target = Path(os.path.realpath(named))
+    target = Path(os.path.realpath(file.parent), file.name)
     shown = printable(str(target))
+    if target.suffix.lower() != ".svg":
+        raise UsageError(f"{shown} is not the name of an SVG file.", "For example --plot stats.svg.")
+    if target.is_relative_to(vault.root) and is_hidden(target.relative_to(vault.root).as_posix()):
+        what = "is in a hidden folder of the vault, or hidden itself: nothing was written."
+        raise RefusedError(f"{shown} {what}", "Choose a file that is not hidden.")
     try:
-        before = target.read_bytes() if target.exists() else None
+        before = target.read_bytes() if os.path.lexists(target) else None
     except OSError as error:
         raise VaultError(f"{shown} cannot be read: {error.strerror}.", "Choose another file.") from error
-    if before is not None and (target.suffix.lower() != ".svg" or not (force or is_unchanged(before))):
+    if target.is_symlink() or not (before is None or force or is_unchanged(before)):
         what = "is not a drawing made by this program, or has been changed since: it was left alone."
         raise RefusedError(f"{shown} {what}", "Choose another file, or replace it with --force.")
-    data, bases = drawing.encode("utf-8"), (vault.root, Path(os.path.abspath(vault.config.vault)))
-    inside = [path.relative_to(base).as_posix() for path in (named, target) for base in bases if base in path.parents]
-    if not inside:
-        replace_file(target, before, data)
-    elif is_hidden(inside[0]):
-        what = "is in a hidden folder of the vault, or hidden itself: nothing was written."
-        raise RefusedError(f"{printable(inside[0])} {what}", "Choose a file that is not hidden.")
-    else:
-        vault.write(inside[0], data, before)
-    return named
+    replace_file(target, before, drawing.encode("utf-8"))
+    return Path(os.path.abspath(file))
 
 
 @command("memory doctor --fix", short_help="Check for problems and say how to fix them.")

@@ -136,10 +136,10 @@ def status_text(document: Document) -> str:
         lines.append(f"index    {index['path']}{where}{size}, {'up to date' if index['fresh'] else behind}")
         lines.append(f"holds    {counts}")
         lines += [_vectors(each, index["passages"]) for each in index["embedders"]]
-    lines += _sessions(document["sessions"]) if document.get("sessions") else []
-    lines += [_root(root) for root in document.get("roots", ())]
-    lines += _reflected(document["reflect"]) if document.get("reflect") else []
-    lines += _captured(document["capture"]) if document.get("capture") else []
+    lines += _sessions(document["sessions"]) if document["sessions"] else []
+    lines += map(_root, document["roots"])
+    lines += _reflected(document["reflect"]) if document["reflect"] else []
+    lines += _captured(document["capture"]) if document["capture"] else []
     lines += _daemon(daemon) if daemon else ["daemon   not running: `memory watch` starts it"]
     return "\n".join(lines)
 
@@ -158,7 +158,7 @@ def _sessions(found: Document) -> Iterator[str]:
     unfinished = f", {found['unfinished']:,} ending in an unfinished line" if found["unfinished"] else ""
     held = f"{found['transcripts']:,} from {', '.join(found['tools'])}, {plural(found['messages'], 'message')}"
     yield f"sessions {held}{gone}{unfinished}{damaged}"
-    if found.get("swept"):  # a daemon of an earlier version does not say
+    if found["swept"]:
         behind = f"{plural(found['pending'], 'session')} behind" if found["pending"] else "up to date"
         yield f"{INDENT}{found['folder']}, {found['bytes'] / 1e6:.1f} MB, read {_local(found['swept'])}, {behind}"
 
@@ -175,7 +175,7 @@ def _reflected(last: Document) -> Iterator[str]:
     if last["ok"]:
         skipped = f", {last['skipped']:,} skipped" if last["skipped"] else ""
         waiting = f", {plural(last['proposals'], 'proposal')} waiting" if last["proposals"] else ""
-        undone = ", undone since" if last.get("undone") else ""
+        undone = ", undone since" if last["undone"] else ""
         yield f"reflect  {_local(last['at'])}, {plural(last['pages'], 'page')} written{undone}{skipped}{waiting}"
     else:
         yield f"reflect  {_local(last['at'])}, failed"
