@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import os
 import signal
 import subprocess
 import time
@@ -34,6 +35,12 @@ def until(wanted: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
         assert time.monotonic() < deadline, f"still {found!r} after {seconds:.0f} s"
         time.sleep(0.01)
     return found
+
+
+def freeze(process: "subprocess.Popen[Any]") -> None:
+    """Stop a process by SIGSTOP, as a debugger does, and wait until all of its threads stand still."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
 
 
 class Running:

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-from daemons import Running, start_daemon
+from daemons import Running, freeze, start_daemon
 from mcp import MCPError
 from mcp_client import Session, Wire, inside, talk, talk_to_process
 from vaults import fill, memory, put, run
@@ -478,7 +478,7 @@ def test_a_daemon_that_dies_or_hangs_does_not_take_the_server_with_it(root: Path
 
     async def work(session: Session) -> None:
         assert "Prefers concise" in await session.search("what does Peter prefer?")
-        daemon.process.send_signal(signal.SIGSTOP)
+        freeze(daemon.process)
         assert "Prefers concise" in await session.search("what does Peter prefer?")
         daemon.process.send_signal(signal.SIGCONT)
         pending = asyncio.ensure_future(session.search("what does Peter prefer?"))
@@ -549,7 +549,7 @@ def test_half_a_character_is_no_reason_to_leave_a_request_unanswered(root: Path)
 def held_up(root: Path) -> Running:
     """A daemon that is there and does not answer, so that a search runs for a while."""
     daemon = start_daemon(root).settled()
-    daemon.process.send_signal(signal.SIGSTOP)
+    freeze(daemon.process)
     return daemon
 
 

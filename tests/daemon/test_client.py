@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import rpc_server
+from daemons import freeze
 from rpc_server import PATIENCE_SECONDS, Served, request, served
 
 from vault_memory import errors
@@ -109,7 +110,7 @@ def test_a_stopped_daemon_is_given_up_and_does_nothing_on_waking(path: Path) -> 
     with process(path) as daemon:
         with connect(path) as client:
             assert client.call("echo", {"a": 1}) == {"a": 1}
-            daemon.send_signal(signal.SIGSTOP)
+            freeze(daemon)
             with pytest.raises(NotRunningError):  # one connected before
                 client.call("echo")
         with connect(path) as client, pytest.raises(NotRunningError):  # and one after: the system accepts for it

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from daemons import Running, start_daemon, until
+from daemons import Running, freeze, start_daemon, until
 from sample import Said, call
 from vaults import fill, index_digest, memory, obeying_permissions, put, snapshot, start
 
@@ -74,7 +74,7 @@ def test_the_answer_is_the_same_with_a_daemon_and_without(root: Path) -> None:
 
 def test_it_is_the_daemon_that_answers(root: Path) -> None:
     daemon = start_daemon(root).settled()
-    daemon.process.send_signal(signal.SIGSTOP)
+    freeze(daemon.process)
     assert told(root, *ASKED)["results"]  # in its own process, for nobody answers
     daemon.process.send_signal(signal.SIGCONT)
     status = told(root, "status")["daemon"]
