@@ -62,12 +62,12 @@ def write_drawing(vault: Vault, file: Path, drawing: str, force: bool = False) -
     from vault_memory.integrations.install import is_unchanged, replace_file
 
     target = Path(os.path.realpath(file.parent), file.name)
-    shown = printable(str(target))
+    shown, named = printable(str(target)), printable(str(file))
     if target.suffix.lower() != ".svg":
-        raise UsageError(f"{shown} is not the name of an SVG file.", "For example --plot stats.svg.")
+        raise UsageError(f"{named} is not the name of an SVG file.", "For example --plot stats.svg.")
     if target.is_relative_to(vault.root) and is_hidden(target.relative_to(vault.root).as_posix()):
         what = "is in a hidden folder of the vault, or hidden itself: nothing was written."
-        raise RefusedError(f"{shown} {what}", "Choose a file that is not hidden.")
+        raise RefusedError(f"{named} {what}", "Choose a file that is not hidden.")
     try:
         before = target.read_bytes() if os.path.lexists(target) else None
     except OSError as error:

@@ -1,8 +1,8 @@
 """The process that stays with one vault: its lock, its socket, its threads, its signals, its log.
 
-Besides watchdog's threads: this one waits for signals; one accepts connections, and each connection has one; one keeps
-the index in step; one answers questions from a held index; one does what writes or may take long. None of these waits
-for another but for the notes that a question would miss, and for that only a moment.
+Besides watchdog's threads: this one waits for signals; one keeps the index in step; one accepts connections, and each
+connection has one. One question at a time is answered, from a held index, and beside it one thing is done that writes
+or may take long. Questions wait for the notes that they would miss, and for those only a moment.
 """
 
 import contextlib
@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -70,14 +69,13 @@ class Daemon:
         self._watcher = Watcher(self._root, self._changes)
         self._warm: Federation | None = None
         self._has_all_events = False  # whether all that happened before the question in hand was told of
-        self._answers = ThreadPoolExecutor(1, "answers")
-        self._slow = ThreadPoolExecutor(1, "slow")
+        self._writing = threading.Lock()
         self._background = Background(self._root, self._settings)
         self._worker = IndexWorker(
             self._settings, self._changes, self._watcher, self._answering, self._index_was_updated
         )
         self._begun = time.monotonic()
-        self._is_stopping = False
+        self._is_stopping = self._is_closed = False
         self._stop: SimpleQueue[None] = SimpleQueue()  # a signal may put into it whatever the thread is at
         self._server = Server(self._handle)
         self._unreachable = ""
@@ -102,7 +100,7 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
         if sys.platform != "win32":
-            signal.signal(signal.SIGHUP, lambda *_: self._is_stopping or self._slow.submit(self._settings.read_again))
+            signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=self._settings.read_again).start())
         self._worker.start()
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
         try:
@@ -116,10 +114,10 @@ class Daemon:
             self._server.close()
             if not self._worker.stop(STOP_SECONDS):
                 log.warning("the index worker did not end in %d s", STOP_SECONDS)
-            self._answers.submit(self._close).result()
-            self._answers.shutdown()
-            # The lock is held, and `stopped` not said, until what was asked for and a nightly reflect have ended, too.
-            self._slow.shutdown(cancel_futures=True)
+            # The vault's lock is held, and `stopped` not said, until what is under way has ended, too.
+            with self._answering, self._writing:
+                self._close()
+                self._is_closed = True
             self._background.wait()
 
     def _end(self, *_: object) -> None:
@@ -129,8 +127,8 @@ class Daemon:
     def _warm_up(self) -> None:
         """Once the vault was looked at: load what the first question would wait for."""
         self._worker.looked.wait()
-        with contextlib.suppress(RuntimeError):  # it was stopped meanwhile
-            self._answers.submit(self._load).result()
+        self._load()
+        if not self._is_stopping:
             self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
 
     # --- the threads of the connections --------------------------------------------------------------------------
@@ -149,8 +147,7 @@ class Daemon:
         if name != "status" and not self._worker.looked.wait(FIRST_LOOK_SECONDS):
             done, total = self._worker.progress
             raise BusyError(f"The index is being built ({done:,} of {total:,} notes).", "Try again in a moment.")
-        executor = self._slow if method.is_slow else self._answers
-        found = executor.submit(self._run_method, name, params, process).result()
+        found = self._run_method(name, params, process)
         if name == "recall":
             # Where a note is not as it was indexed though nobody told of it: no system tells of what is written through
             # a memory map, nor to a hard link outside the vault.
@@ -177,8 +174,6 @@ class Daemon:
             "trouble": trouble and {"what": trouble.what, "mend": trouble.next_step},
             "settings": self._settings.trouble or None, "socket": str(self.socket), "log": str(self.log_file),
         }  # fmt: skip
-
-    # --- the threads that work -------------------------------------------------------------------------------------
 
     def _index_was_updated(self, changed: bool) -> None:
         self._background.index_was_updated(changed)
@@ -207,19 +202,23 @@ class Daemon:
             if isinstance(environment, dict) and not self._settings.are_those_of(environment):
                 raise NotRunningError("The daemon has other settings than this process.", "")
         if methods.METHODS[method].is_slow:
-
-            def unless_stopping(done: int, total: int, passages: int) -> None:
-                if self._is_stopping:
-                    raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
-
-            return methods.call(method, Federation(config), params, unless_stopping)
+            with self._writing:
+                self._check_running()
+                return methods.call(method, Federation(config), params, self._check_running)
         is_hasty = params.get("patience") == 0 or self._changes.count > FEW_PATHS
         seconds = HASTY_SECONDS if is_hasty else SETTLE_SECONDS
-        self._has_all_events = self._watcher.wait_for_events(seconds)
+        has_all_events = self._watcher.wait_for_events(seconds)
         # Before the lock: the index worker waits for whoever holds it.
         self._changes.settle(seconds)
         with self._answering:
+            if self._is_closed:
+                self._check_running()
+            self._has_all_events = has_all_events
             return methods.call(method, self._warm_memory(config), params)
+
+    def _check_running(self, *_: object) -> None:
+        if self._is_stopping:
+            raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
 
     def _warm_memory(self, config: Config) -> Federation:
         """The Memory that questions are answered from; made anew when the settings were read again."""

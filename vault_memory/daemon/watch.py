@@ -83,7 +83,7 @@ class ChangeQueue:
         self._latest = 0.0
         self._in_hand: Batch = {}
         self._failed: Batch = {}
-        self._hurry = False
+        self._hurrying = 0
         self._stopped = False
 
     def add(self, paths: Iterable[str]) -> None:
@@ -123,7 +123,7 @@ class ChangeQueue:
             return None
 
     def _due_at(self, waiting: _WaitingPath) -> float:
-        if self._hurry:
+        if self._hurrying:
             return waiting.first
         quiet = waiting.last + LONE_SAVE_SECONDS if len(self._paths) <= FEW_PATHS else self._latest + BURST_SECONDS
         return min(quiet, waiting.first + LONGEST_WAIT_SECONDS)
@@ -145,15 +145,15 @@ class ChangeQueue:
         until = self._clock() + seconds
         with self._changed:
             wanted = (self._paths.keys() | self._in_hand.keys()) - {EVERYTHING}
+            self._hurrying += 1
+            self._changed.notify_all()
             while 0 < len(wanted) <= FEW_PATHS and EVERYTHING not in self._paths and not self._stopped:
                 left = until - self._clock()
                 if left <= 0:
                     break
-                self._hurry = True
-                self._changed.notify_all()
                 self._changed.wait(left)
                 wanted &= self._paths.keys() | self._in_hand.keys()
-            self._hurry = False
+            self._hurrying -= 1
 
     @property
     def count(self) -> int:
