@@ -1,8 +1,12 @@
-"""Finds what somebody asks to remember, and what they ask not to, in a score of languages. Pure."""
+"""Finds what somebody asks to remember, and what they ask not to, in a score of languages. Pure.
+
+**A further language** is one more entry of WORDS. Each field is a pattern of alternatives in small letters.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
+from typing import NamedTuple
 
 from vault_memory.capture.grammar import LANGUAGES, count_words, joined, lowered, words_of
 
@@ -21,63 +25,241 @@ LEAD_WORDS, NESTED_REQUESTS = 10, 6
 REFUSALS = 20
 """So many refusals of one message are read."""
 
-_STEMS = joined(r"""
-    remember|memori[sz]e|retain|don'?t (?:ever )?forget|never forget|bear in mind|keep in mind|hang on to|
-    hold on ?to|(?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)|
-    note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|remind yourself|
-    (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|make it a (?:rule|habit)|one to keep|
-    (?:keep track|take note|store|log|record|save) (?:of )?the fact|it'?s (?:written|noted) down|don'?t lose (?:this|
-    it)|
-    (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)|
-    next time(?! (?:i|we|he|she|they|it|round)\b)|(?:new|standing|house|ground|general) (?:rule|order|policy)(?=[:,])|
-    worth (?:remembering|noting|knowing)|
-    (?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know|
-    merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|vergiss (?:bitte )?nicht|nicht vergessen|
-    halte?(?= (?:\w+ )?fest)|trage?(?= dir)|mache? dir (?:'?ne|eine) notiz|vermerke?|präge? dir|hinterlege?(?= dir)|
-    damit du(?: es| bescheid|'s)? weißt|schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|speicher(?:e|n)?(?= (?:dir|das))|
-    denk(?:e|en)? (?:\w+ )?dara?n|(?:neue|feste) regel(?=:)|gut zu wissen|reten(?:ir|ez)|retiens|
-    inscris|pour que tu saches|la prochaine fois(?! (?:je|on|nous|il|elle)\b)|(?:souviens|rappelle)-toi|souvenez-vous|
-    n'oublie[zs]? pas|mémorise[zr]?|prends note|pour mémoire|
-    à (?:retenir|noter)|not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|enregistre[zr]?(?= (?:que|ça))|
-    sache[zs]?(?= que)|nouvelle règle(?= ?:)|recu[eé]rda(?:lo|te)?|recuerdes|acuérdate|ap[uú]nta(?:te|lo)?|
-    an[oó]ta(?:te|lo)?|memoriza|toma nota|ten(?:lo)? (?:en cuenta|presente)|(?:no |que no )(?:te |se te )?olvides?|
-    para que (?:lo )?sepas|qu[eé]date con|gr[aá]ba(?:te|lo)|deja (?:anotado|apuntado|constancia)|
-    la próxima vez(?! (?:yo|voy|vamos)\b)|guarda(?:lo)?(?= (?:esto|eso|que))|que conste|nueva (?:regla|norma)(?=:)|
-    lembr[ae](?:-te|-se)?|lembres?|
-    anot[ae]|memoriz[ae]|registr?[ae](?= (?:isso|que|aí))|guard[ae](?= (?:isso|isto|que|bem|essa))|
-    pra (?:você|vc) saber|da próxima vez(?! (?:eu|a gente|nós)\b)|deix[ae] (?:registrado|anotado)|fi(?:ca|que) sabendo|
-    (?:grav|salv)[ae](?= (?:isso|que|aí))|tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)|
-    (?:não (?:se |te )?)esque[çc][ae]s?|
-    nova regra(?=:)|onthou(?:d)?|vergeet niet|noteer|goed om te weten|schrijf (?:\w+ )?op|ricorda(?:ti|telo)?|
-    tieni (?:presente|a mente|conto)|segna(?:ti|telo)|annota(?:ti)?|prendi nota|non dimenticar[ei]|kom(?:me)? ihåg|
-    glöm inte|notera|skriv upp|husk(?=e? )|glem ikke|skriv ned|zapamiętaj|pamiętaj|zanotuj|nie zapomnij|zapamatuj|
-    pamatuj|nezapomeň|запомни(?:те)?|помни(?:те)?|не забудь(?:те)?|запиши(?:те)?|имей(?:те)? в виду|запам'ятай|
-    пам'ятай
-""")
-_TIMES = joined(r"""
-    from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forwards?|henceforth|
-    in (?:the |all )?future|(?:ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an)|in zukunft|künftig|zukünftig|à l'avenir|
-    désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)|(?:a partir de|de) ahora(?: en adelante)?|
-    (?:de aquí )?en adelante|en el futuro|en lo sucesivo|
-    (?:a partir de agora|de agora em diante|(?:daqui|de hoje) (?:p(?:a)?ra (?:a )?frente|(?:em|por) diante))|no futuro|
-    vanaf nu|voortaan|in het vervolg|d'?\ ?ora in (?:poi|avanti)|in futuro|från och med nu|framöver|fra nå av|
-    fremover|od teraz|na przyszłość|od teď|впредь|отныне|надалі
-""")
-_PLACES = joined(r"""
-    (?:in|into|to|for|from|through|auf|im|à|dans|en|na|nel|nella|i) (?:[^\W\d]+ ){0,4}?(?:you know(?: about \w+)?|
-    memory|memories|mind|
-    notes|notebook|head|skull|gedächtnis|hinterkopf|kopf|notizen|mémoire|tête|esprit|memoria|cabeza|memória|cabeça|
-    geheugen|hoofd|notities|minne)|for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later)|
-    (?:for|till|until|für|fürs|pour|para|pra|p'ra|per|voor|beim|till) (?:[^\W\d]+ ){0,3}?(?:next time|nächste mal|
-    nächsten mal|später|prochaine fois|suite|plus tard|próxima(?: vez)?|más adelante|prossima volta|volgende keer|
-    nästa gång|future|zukunft|futuro)
-""")
-_KEEPING = (
-    r"(?:stick|keep|hold|put|get|tuck|file|store|save|take|mark|pin) (?:this|that|it)(?: one)?\b"
-    r"(?=[^,;.!?:]{0,40}:(?!\S))"
+
+class RequestWords(NamedTuple):
+    """The words of one language for remembering and forgetting."""
+
+    keep: str
+    """What asks to remember."""
+    kept: str
+    """All forms of the words for remembering: behind a negation they refuse."""
+    forget: str
+    """The stem of forgetting: a request where it is negated."""
+    no: str
+    """Negations."""
+    refused: str
+    """What else asks not to remember: to forget something, or to tell nobody."""
+    times: str = ""
+    """From when on something is so."""
+    places: str = ""
+    """Where, or till when, something is to be kept."""
+
+
+WORDS = {
+    "en": RequestWords(
+        keep=r"""
+            remember|memori[sz]e|retain|bear in mind|keep in mind|hang on to|hold on ?to|
+            (?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)|
+            note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|remind yourself|
+            (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|make it a (?:rule|habit)|one to keep|
+            (?:keep track|take note|store|log|record|save) (?:of )?the fact|it'?s (?:written|noted) down|
+            don'?t lose (?:this|it)|(?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)|
+            (?:stick|keep|hold|put|get|tuck|file|store|save|take|mark|pin) (?:this|that|it)(?: one)?\b
+            (?=[^,;.!?:]{0,40}:(?!\S))|next time(?! (?:i|we|he|she|they|it|round)\b)|
+            (?:new|standing|house|ground|general) (?:rule|order|policy)(?=[:,])|worth (?:remembering|noting|knowing)|
+            (?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
+        kept=r"""
+            remember\w*|memori[sz]\w*|(?:retain|note|save|store|log|record|file|keep|jot|write|put|add|commit)(?:d|ed)?
+            (?: down)? (?:this|that|it|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
+            (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|
+            (?:in|into|to|from|for|part of) your (?:[\w-]+ )?(?:memory|memories|notes|mind)|for the record""",
+        forget="forget",
+        no="don'?t(?! you (?!dare))|not|never|nothing|none|no",
+        refused=r"""
+            forget (?:that|how|why|who|where|when|my|the fact|what (?!i (?:said|wrote|told)))(?= ?\w)|
+            off[ -]the[ -]record|(?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and)|
+            (?:keep|leave|stays?|hold) [^.!?]{0,60}?(?:to yourself|between us|
+            (?:out of|off) (?:your|the) (?:notes|memory|record|log))""",
+        times=r"""
+            from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forwards?|henceforth|
+            in (?:the |all )?future""",
+        places=r"""
+            (?:in|into|to|for|from|through) (?:[^\W\d]+ ){0,4}?(?:you know(?: about \w+)?|memory|memories|mind|notes|
+            notebook|head|skull)|for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later)|
+            (?:for|till|until) (?:[^\W\d]+ ){0,3}?(?:next time|future)""",
+    ),
+    "de": RequestWords(
+        keep=r"""
+            merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|halte?(?= (?:\w+ )?fest)|trage?(?= dir)|
+            mache? dir (?:'?ne|eine) notiz|vermerke?|präge? dir|hinterlege?(?= dir)|
+            damit du(?: es| bescheid|'s)? weißt|schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|
+            speicher(?:e|n)?(?= (?:dir|das))|denk(?:e|en)? (?:\w+ )?dara?n|(?:neue|feste) regel(?=:)|gut zu wissen""",
+        kept=r"""
+            merk(?:e|en|t|st)?|notier\w*|aufschreib\w*|(?:dir|dass du|das) (?:\w+ )?(?:speicher|behalt|behält)\w*|
+            in(?:s| dein\w*) gedächtnis|schreib(?:e|en)?(?= \w+)|speicher(?:e|n)?(?= \w+)""",
+        forget="verg[ie]ss|vergess",
+        no="nicht|nie|niemals|nichts",
+        refused=r"""
+            vergiss,? (?:dass|mein\w*|wie|wer|was|wann|wo)(?= \w)|(?:bleibt|ganz|nur) unter uns|
+            unter uns(?: gesagt)?(?=[,.:;!]|$)|behalte? \w+ für dich""",
+        times="ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig",
+        places=r"""
+            (?:in|auf|im) (?:[^\W\d]+ ){0,4}?(?:gedächtnis|hinterkopf|kopf|notizen)|
+            (?:für|fürs|beim) (?:[^\W\d]+ ){0,3}?(?:nächste mal|nächsten mal|später|zukunft)""",
+    ),
+    "fr": RequestWords(
+        keep=r"""
+            reten(?:ir|ez)|retiens|inscris|pour que tu saches|la prochaine fois(?! (?:je|on|nous|il|elle)\b)|
+            (?:souviens|rappelle)-toi|souvenez-vous|mémorise[zr]?|prends note|pour mémoire|à (?:retenir|noter)|
+            not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|enregistre[zr]?(?= (?:que|ça))|
+            sache[zs]?(?= que)|nouvelle règle(?= ?:)""",
+        kept=r"reten(?:ir|ez|u)|retien\w+|not(?:e[rz]?|es|é)|mémoris\w+|enregistr\w+|souvien\w+",
+        forget="oubli",
+        no="ne |n'|pas|jamais|non",
+        refused=r"""
+            oublie[zs]?,? (?:que|qu'|mon|ma|mes)(?= ?\w)|entre nous(?=[,.:;!]|$)|
+            garde[sz]? [\w ]{1,20} pour (?:toi|vous)|hors micro""",
+        times="à l'avenir|désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)",
+        places=r"""
+            (?:à|dans|en) (?:[^\W\d]+ ){0,4}?(?:mémoire|tête|esprit)|
+            pour (?:[^\W\d]+ ){0,3}?(?:prochaine fois|suite|plus tard)""",
+    ),
+    "es": RequestWords(
+        keep=r"""
+            recu[eé]rda(?:lo|te)?|acuérdate|ap[uú]nta(?:te|lo)?|an[oó]ta(?:te|lo)?|memoriza|toma nota|
+            ten(?:lo)? (?:en cuenta|presente)|para que (?:lo )?sepas|qu[eé]date con|gr[aá]ba(?:te|lo)|
+            deja (?:anotado|apuntado|constancia)|la próxima vez(?! (?:yo|voy|vamos)\b)|
+            guarda(?:lo)?(?= (?:esto|eso|que))|que conste|nueva (?:regla|norma)(?=:)""",
+        kept=r"""
+            recuerd[ae]s?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tomes? nota|tengas? en cuenta""",
+        forget="olvid",
+        no="no|nunca|jamás|nada",
+        refused=r"""
+            olvida,? (?:que|mi)(?= \w)|entre (?:nosotros|tú y yo)(?=[,.:;!]|$)|guárda(?:te)?lo para ti|em off""",
+        times=r"(?:a partir de|de) ahora(?: en adelante)?|(?:de aquí )?en adelante|en el futuro|en lo sucesivo",
+        places=r"""
+            en (?:[^\W\d]+ ){0,4}?(?:memoria|cabeza)|
+            para (?:[^\W\d]+ ){0,3}?(?:próxima(?: vez)?|más adelante|futuro)""",
+    ),
+    "pt": RequestWords(
+        keep=r"""
+            lembr[ae](?:-te|-se)?|anot[ae]|memoriz[ae]|registr?[ae](?= (?:isso|que|aí))|
+            guard[ae](?= (?:isso|isto|que|bem|essa))|pra (?:você|vc) saber|da próxima vez(?! (?:eu|a gente|nós)\b)|
+            deix[ae] (?:registrado|anotado)|fi(?:ca|que) sabendo|(?:grav|salv)[ae](?= (?:isso|que|aí))|tom[ae] nota|
+            te(?:nha|m|ns) em (?:mente|conta)|nova regra(?=:)""",
+        kept=r"""
+            lembr(?:es?|a|ar)|guard(?:a|ar) (?:isso|isto|que)|guardes?|anot(?:a|ar|es?)|grav(?:es?|a|ar)|tom[ae] nota|
+            tenhas? em conta""",
+        forget="esque[çc]",
+        no="não|nunca|nada",
+        refused=r"""
+            esque[çc]e,? (?:que|o meu|a minha|meu|minha)(?= \w)|
+            (?:guarda|fica|mantém) (?:isso |isto )?(?:para (?:ti|você)|entre nós|em off)|
+            entre nós(?=[,.:;!]|$)|em off""",
+        times=r"""
+            a partir de agora|de agora em diante|(?:daqui|de hoje) (?:p(?:a)?ra (?:a )?frente|(?:em|por) diante)|
+            no futuro""",
+        places=r"""
+            (?:em|na) (?:[^\W\d]+ ){0,4}?(?:memória|cabeça)|(?:para|pra|p'ra) (?:[^\W\d]+ ){0,3}?próxima(?: vez)?""",
+    ),
+    "nl": RequestWords(
+        keep=r"onthou(?:d)?|noteer|goed om te weten|schrijf (?:\w+ )?op",
+        kept=r"onthoud\w*|noteren|noteer|opschrijven|schrijf|bewaar",
+        forget="verge[et]",
+        no="niet|nooit",
+        refused=r"vergeet,? (?:dat|mijn)(?= \w)|hou \w+ voor je|onder ons(?=[,.:;!]|$)",
+        times="vanaf nu|voortaan|in het vervolg",
+        places=r"in (?:[^\W\d]+ ){0,4}?(?:geheugen|hoofd|notities)|voor (?:[^\W\d]+ ){0,3}?volgende keer",
+    ),
+    "it": RequestWords(
+        keep=r"""
+            ricorda(?:ti|telo)?|tieni (?:presente|a mente|conto)|segna(?:ti|telo)|annota(?:ti)?|prendi nota""",
+        kept=r"ricord\w+|memorizz\w+|annot\w+|segn\w+",
+        forget="dimentic",
+        no="non|mai",
+        refused=r"dimentica (?:che|il mio|la mia)(?= \w)|tra (?:di )?noi(?=[,.:;!]|$)|tienilo per te",
+        times=r"d'?\ ?ora in (?:poi|avanti)|in futuro",
+        places=r"(?:nel|nella|in) (?:[^\W\d]+ ){0,4}?memoria|per (?:[^\W\d]+ ){0,3}?(?:prossima volta|futuro)",
+    ),
+    "sv": RequestWords(
+        keep="kom(?:me)? ihåg|notera|skriv upp",
+        kept="ihåg|notera|skriv",
+        forget="gl[öe]m",
+        no="inte",
+        refused=r"glöm att(?= \w)|mellan oss(?=[,.:;!]|$)",
+        times="från och med nu|framöver",
+        places=r"(?:i|till) (?:[^\W\d]+ ){0,3}?(?:minne|nästa gång)",
+    ),
+    "no": RequestWords(
+        keep="husk(?=e? )|skriv ned",
+        kept=r"husk\w*|noter\w*|skriv",
+        forget="glem",
+        no="ikke",
+        refused=r"glem at(?= \w)|mellom oss(?=[,.:;!]|$)",
+        times="fra nå av|fremover",
+    ),
+    "pl": RequestWords(
+        keep="zapamiętaj|pamiętaj|zanotuj",
+        kept=r"zapamięt\w+|pamięt\w+|zapisuj|notuj|zanotuj",
+        forget="zapom",
+        no="nie",
+        refused=r"zapomnij,? że(?= \w)|między nami",
+        times="od teraz|na przyszłość",
+    ),
+    "cs": RequestWords(
+        keep="zapamatuj|pamatuj",
+        kept="zapamatuj|pamatuj|nezapisuj|nezapamatuj",
+        forget="nezapom",
+        no="nikdy|ne",
+        refused=r"zapomeň,? že(?= \w)|mezi námi|ne(?:za)?(?:pamatuj|pisuj)",
+        times="od teď",
+    ),
+    "ru": RequestWords(
+        keep="запомни(?:те)?|помни(?:те)?|запиши(?:те)?|имей(?:те)? в виду",
+        kept=r"запомина\w+|запомн\w+|помн\w+|запис\w+",
+        forget="забу[дв]",
+        no="не",
+        refused=r"забудь,? что(?= \w)|между нами",
+        times="впредь|отныне",
+    ),
+    "uk": RequestWords(
+        keep="запам'ятай|пам'ятай",
+        kept=r"запам'ят\w+|пам'ят\w+",
+        forget="забу[дв]",
+        no="не",
+        refused=r"забудь,? що(?= \w)|між нами",
+        times="надалі",
+    ),
+}  # fmt: skip
+
+
+_NEGATED_BEHIND = ("de", "fr", "nl", "sv", "no")
+"""Languages in which a negation stands behind the verb."""
+
+_TELLER = "(?:i|we|they|he|she|it|ich|wir|man|je|on|nous|yo|eu)(?: (?:do|did|can|will|really|also))?"
+"""Who does not refuse with a negation, but tells what they do not remember."""
+
+
+def _any_of(field: str) -> str:
+    return "|".join(pattern for words in WORDS.values() if (pattern := joined(getattr(words, field))))
+
+
+_POLITE = r"(?: ?(?:ever|you|te|se|bitte|just|please))? ?"
+_NOT_FORGET = "|".join(
+    rf"(?:{words.no}){_POLITE}(?:{words.forget})\w*(?: (?:{words.no}))?|(?:{words.forget})\w*(?: bitte)? (?:{words.no})"
+    for words in WORDS.values()
 )
-_REMEMBER = re.compile(rf"\b(?P<time>{_TIMES})(?!\w)|\b(?:{_STEMS})(?!\w)|\b(?:{_PLACES})(?!\w)|\b{_KEEPING}")
+_REMEMBER = re.compile(
+    rf"\b(?P<time>{_any_of('times')})(?!\w)|\b(?:{_NOT_FORGET}|{_any_of('keep')}|{_any_of('places')})(?!\w)"
+)
 """Asks to remember something, wherever in a clause: what says so itself, and where or till when something is kept."""
+
+
+def _refusals_in(language: str) -> re.Pattern[str]:
+    """What asks not to remember in one language; `forgetting` asks the contrary, `subject` tells of somebody."""
+    words = WORDS[language]
+    kept, no = joined(words.kept), words.no
+    joint = "(?: |, (?=dass |daß |ever |please |bitte ))(?!(?:but|so|aber|mais|pero|mas)\\b)"
+    behind = rf"|\b(?:{kept})(?: [\w-]+){{0,4}}? (?:{no})(?!\w)" if language in _NEGATED_BEHIND else ""
+    return re.compile(
+        rf"\b(?P<forgetting>(?:{no}){_POLITE}(?:{words.forget})\w*)"
+        rf"|\b(?:(?P<subject>{_TELLER}) )?(?:{no})(?P<between>(?:{joint}[\w'-]+){{0,6}}?) ?\b(?:{kept})(?!\w)"
+        rf"{behind}|\b(?:{joined(words.refused)})(?!\w)"
+    )
+
+
+_REFUSED = list(map(_refusals_in, WORDS))
+"""Ask not to remember, or to tell nobody: what is said with it is not kept."""
 
 _FILLER = re.compile(
     joined(r"""
@@ -98,47 +280,6 @@ _NO_REQUEST = re.compile(
 )
 """What follows a word for remembering where it asks to do something, or whether somebody remembers, or names a file."""
 
-_REFUSED = re.compile(
-    joined(r"""
-    \b(?P<forgetting>(?:don'?t|not|never|no|não|ne|n'|non|nicht|niet|inte|ikke|nie|не)
-    (?: ?(?:ever|you|te|se|bitte|just))? ?
-    (?:forget|esque[çc]|oubli|olvid|verg|dimentic|gl[öe]m|zapom|забуд)\w*)|
-    \b(?:(?P<subject>(?:i|we|they|he|she|it|ich|wir|man|je|on|nous|yo|eu)(?: (?:do|did|can|will|really|also))?) )?
-    (?:don'?t(?! you (?!dare))|not|never|nothing|none|no|nicht|nie|niemals|nichts|ne|n'|pas|jamais|non|nunca|jamás|
-    nada|não|niet|nooit|inte|ikke|не|nikdy)(?P<between>(?:(?: |, (?=dass |daß |ever |please |bitte ))
-    (?!(?:but|so|aber|mais|pero|mas)\b)[\w'-]+){0,6}?) ?\b(?:remember\w*|memori[sz]\w*|
-    (?:retain|note|save|store|log|record|file|keep|jot|write|put|add|commit)(?:d|ed)?
-    (?: down)? (?:this|that|it|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
-    (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|
-    (?:in|into|to|from|for|part of) your (?:[\w-]+ )?(?:memory|memories|notes|mind)|for the record|
-    merk(?:e|en|t|st)?|notier\w*|aufschreib\w*|(?:dir|dass du|das) (?:\w+ )?(?:speicher|behalt|behält)\w*|
-    in(?:s| dein\w*) gedächtnis|reten(?:ir|ez|u)|retien\w+|not(?:e[rz]?|es|é)|mémoris\w+|enregistr\w+|souvien\w+|
-    recuerdes?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tom(?:es?|a) nota|
-    (?:tengas?|tenhas?) (?:en cuenta|em conta)|lembr(?:es?|a|ar)|guard(?:a|ar) (?:isso|isto|que)|
-    anot(?:a|ar)|grav(?:es?|a|ar)|onthoud\w*|noteren|noteer|opschrijven|ricord\w+|memorizz\w+|annot\w+|segn\w+|
-    ihåg|notera|husk\w*|noter|запомина\w+|запомн\w+|помн\w+|запис\w+|запам'ят\w+)(?!\w)|
-    \b(?:merk|notier|behalt|speicher|schreib)(?:e|en|t)?(?: (?:dir|euch|mir|das|es|dies|davon|bitte|mal|ja|bloß|
-    mein\w* \w+)){0,4} (?:nicht|nie|nichts)(?!\w)|
-    \b(?:retiens|retenez|note[zr]?|enregistre[zr]?|mémorise[zr]?)(?:-le| ça| cela)? (?:pas|jamais)(?!\w)|
-    \b(?:onthoud?|noteer|schrijf|bewaar)(?: \w+){0,2} niet(?!\w)|
-    \b(?:kom ihåg|notera|skriv)(?: \w+)? inte(?!\w)|\b(?:husk|noter|skriv)(?: \w+)? ikke(?!\w)|
-    \bnie (?:\w+ ){0,2}(?:zapamięt\w+|pamięt\w+|zapisuj|notuj|zanotuj)|\bne(?:za)?(?:pamatuj|pisuj)(?!\w)|
-    \b(?:forget (?:that|how|why|who|where|when|my|the fact|what (?!i (?:said|wrote|told)))|
-    vergiss,? (?:dass|mein\w*|wie|wer|was|wann|wo)|oublie[zs]?,? (?:que|qu'|mon|ma|mes)|olvida,? (?:que|mi)|
-    esque[çc]e,? (?:que|o meu|a minha|meu|minha)|vergeet,? (?:dat|mijn)|dimentica (?:che|il mio|la mia)|
-    glöm att|glem at|zapomnij,? że|zapomeň,? že|забудь,? что|забудь,? що)(?= ?\w)|
-    \boff[ -]the[ -]record(?!\w)|\b(?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and)(?!\w)|
-    \b(?:keep|leave|stays?|hold) [^.!?]{0,60}?(?:to yourself|(?:out of|off) (?:your|the) (?:notes|memory|record|log)|
-    between us)(?!\w)|\b(?:bleibt|ganz|nur) unter uns|\bunter uns(?: gesagt)?(?=[,.:;!]|$)|
-    \bbehalte? \w+ für dich|\b(?:entre n(?:ous|ós|osotros)|entre tú y yo|tra (?:di )?noi)(?=[,.:;!]|$)|
-    \bgarde[sz]? [\w ]{1,20} pour (?:toi|vous)|\bguárda(?:te)?lo para ti|
-    \b(?:guarda|fica|mantém) (?:isso |isto )?(?:para (?:ti|você)|entre nós|em off)|\bhors micro|\bem off(?!\w)|
-    \bhou \w+ voor je|\bonder ons(?=[,.:;!]|$)|\btienilo per te|\bmella?[nm] oss(?=[,.:;!]|$)|
-    \b(?:między nami|mezi námi|между нами|між нами)(?!\w)
-""")
-)
-"""Asks not to remember, or to tell nobody: what is said with it is not kept."""
-
 _ANNOUNCED = re.compile(r"[^.!?:]{0,40}:(?=\s+\S+\s+\S)")
 _PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|pour|en|como|para|na|no)\b")
 """What says where or as what it is to be kept begins so."""
@@ -149,10 +290,6 @@ _TELLERS = frozenset(("i", "i'll", "i've", "he", "she", "they", "can't", "cannot
 """Who does not ask to remember, but tells that somebody does or does not."""
 
 MARKS = " ,;:-–—("
-_OPENING = re.compile(
-    r"(?:(?:ok(?:ay)?|oh|ah|and|but|also|well|btw|yes|ja|genau|gut|und|oui|et|e|sim|y|sí)\b[,.:!]*\s+)+"
-)
-
 _TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|vale|sí|tá|né)\?$", re.IGNORECASE)
 """Makes a question of what is none."""
 
@@ -181,8 +318,8 @@ def find_request(sentence: str) -> tuple[str, bool]:
 
 def find_refusals(lower: str) -> Iterator[re.Match[str]]:
     """Where somebody asks not to remember; who tells what they do not remember or note asks for nothing."""
-    for found in islice(_REFUSED.finditer(lower), REFUSALS):
-        if not found["forgetting"] and (not found["subject"] or count_words(found["between"]) > 1):
+    for found in islice(chain.from_iterable(one.finditer(lower) for one in _REFUSED), REFUSALS):
+        if not found["forgetting"] and (not found["subject"] or count_words(found["between"] or "") > 1):
             yield found
 
 
