@@ -11,7 +11,6 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Iterator
 from datetime import date
 from itertools import chain
@@ -150,18 +149,13 @@ def prepare_in_workers(vault: Vault, embedder: str, files: list[File]) -> Iterat
     try:
         for _ in range(count):
             workers.append(_Worker(vault))
-        batches = deque(files[i : i + NOTES_A_REQUEST] for i in range(0, len(files), NOTES_A_REQUEST))
-        asked: deque[_Worker] = deque()
-        for worker in workers * REQUESTS_AHEAD:
-            if batches:
-                worker.ask(batches.popleft())
-                asked.append(worker)
-        while asked:
-            worker = asked.popleft()
-            yield from worker.answer()
-            if batches:
-                worker.ask(batches.popleft())
-                asked.append(worker)
+        batches = [files[i : i + NOTES_A_REQUEST] for i in range(0, len(files), NOTES_A_REQUEST)]
+        ahead = min(count * REQUESTS_AHEAD, len(batches))
+        for turn in range(len(batches) + ahead):  # each worker takes its turn, and answers in the order it was asked
+            if turn >= ahead:
+                yield from workers[(turn - ahead) % count].answer()
+            if turn < len(batches):
+                workers[turn % count].ask(batches[turn])
     except (OSError, EOFError, pickle.UnpicklingError):
         return
     finally:

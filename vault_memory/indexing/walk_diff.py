@@ -80,19 +80,14 @@ def refuse_empty(index: Path, vault: Vault, walk: Walk) -> None:
     """Refuse a walk that found no notes where the index, or this device, knows of some."""
     if walk.notes:
         return
-    known = 0
-    with suppress(VaultMemoryError), Store.opened(index) as store:
-        known = store.count_notes()
-    refuse_loss(known, 0, 0, index)
+    refuse_loss(len(_known_notes(index)), 0, 0, index)
     refuse_loss(locations.remembered(vault.root), 0, 0, locations.memory_of(vault.root))
 
 
 def refuse_rebuild(index: Path, vault: Vault, walk: Walk, asked_for: bool) -> None:
     """Refuse a rebuild that would forget notes only because they cannot be seen now."""
     refuse_empty(index, vault, walk)
-    known: list[str] = []
-    with suppress(VaultMemoryError), Store.opened(index) as store:
-        known = note_paths(store.view(ALL))
+    known = _known_notes(index)
     unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
     if unseen:
         raise RefusedError(
@@ -106,11 +101,15 @@ def refuse_rebuild(index: Path, vault: Vault, walk: Walk, asked_for: bool) -> No
 
 def refuse_unread(index: Path, unread: Collection[str]) -> None:
     """Refuse a rebuild that would forget a note only because it cannot be read now."""
-    known: list[str] = []
-    with suppress(VaultMemoryError), Store.opened(index) as store:
-        known = sorted(filter(is_note_path, store.notes().keys() & set(unread)))
-    if known:
+    if known := sorted(set(_known_notes(index)).intersection(unread)):
         raise RefusedError(
             f"{known[0]} cannot be read, and the index knows what it says: nothing was deleted.",
             "Make it readable first; `memory index` without --rebuild keeps what it knows.",
         )
+
+
+def _known_notes(index: Path) -> list[str]:
+    """The paths of the notes in an index; none where it cannot be read."""
+    with suppress(VaultMemoryError), Store.opened(index) as store:
+        return note_paths(store.view(ALL))
+    return []
