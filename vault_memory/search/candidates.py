@@ -51,19 +51,19 @@ SEEDS = 30
 RESCORE = 20
 """Bit codes kept for each semantic result wanted before int8 decides: of the exact ten best, .97 or more are found."""
 
-TITLED, NAMED, FILE, NAMESAKES = 0.8, 7.9, 8.0, 20
+GOOD_TITLE, NAMED_SCORE, FILE_SCORE, NAMESAKES = 0.8, 7.9, 8.0, 20
 """A title that matches this well, against the best, has its note looked into even where its lines lack the words
-(+.065 reciprocal rank of titles asked for); one of the best NAMESAKES that says all words of the question counts NAMED,
-less for what else it says (+.05), one whose file is named FILE."""
+(+.065 reciprocal rank of titles asked for); one of the best NAMESAKES that says all words of the question counts
+NAMED_SCORE, less for what else it says (+.05), one whose file is named FILE_SCORE."""
 
-OPENING, PAGE = 3, 2.4
+OPENING, PAGE_SHARE = 3, 2.4
 """So many passages open an entity's page, and are this much more about it than a fact that mentions it: .02 of the
 titles' reciprocal rank."""
 
 MOST_ALIKE = 5
 """So many are looked at of the passages of many notes that say the same in the same words."""
 
-COMMON = 2
+TOO_COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
 
 MAX_POSTINGS, COUNTED_POSTINGS = 20_000, 5_000
@@ -73,15 +73,15 @@ so many what lies beyond the pool is counted: of more it is said at least."""
 NAMING_POOL, HALF_A_YEAR = 50, 183
 """Passages that name the day or month in words, at most; without a year that of the nearest, by when it was written."""
 
-OCCURRED, LAST_FIT, OUTSIDE_FIT = 0.7, 0.4, 0.2
+OCCURRED_FIT, LAST_FIT, OUTSIDE_FIT = 0.7, 0.4, 0.2
 """How well fits what was told at another time about the days in question, the last in the order, and at the most what
 lies outside; the first in the order fits wholly."""
 
-TURN, AWAY = 0.4, 0.1
+TURN_COST, DAY_AWAY_COST = 0.4, 0.1
 """What a passage loses for each one of its part that comes before it (a fact that matters goes before another part's
 trifle once, hardly twice), and for each day away from one asked "around"."""
 
-LEAST_FACT, PLAIN, SHORT, ELSEWHERE = 0.35, 0.3, 0.2, 0.1
+LEAST_FACT, PLAIN_LINE, SHORT_LINE, ASIDE_LINE = 0.35, 0.3, 0.2, 0.1
 """What a fact of no importance tells, a line, one of fewer than SHORT_TOKENS, and what is aside or elsewhere."""
 
 TOLD_ELSEWHEN = 0.6
@@ -193,7 +193,9 @@ class Finder:
         entities = list(dict.fromkeys(map(self.names.canonical, known)))
         counts = {phrase: self.lexicon.count(phrase) for phrase in query.phrases}
         present = {phrase: held for phrase, held in counts.items() if held.passages}
-        terms = {p: held for p, held in present.items() if held.passages * COMMON <= self.totals.passages} or present
+        terms = {
+            p: held for p, held in present.items() if held.passages * TOO_COMMON <= self.totals.passages
+        } or present
         title = self._titles(query)  # a word may stand in a title alone: that counts as one passage
         in_titles = [p for p, held in counts.items() if title and not held.passages and self.search.titles((p,), 1)]
         words = {p: held.passages for p, held in present.items()} | dict.fromkeys(in_titles, 1)
@@ -309,9 +311,9 @@ class Finder:
             # A note is called CRDT by its file, whatever its title spells out.
             words = min((len(name) for name in names if asked <= name), default=len(names[0]))
             share = min(len(query.telling) / max(words, 1), 1.0)
-            titles[note.id] = max(titles.get(note.id, 0.0), NAMED * share)
+            titles[note.id] = max(titles.get(note.id, 0.0), NAMED_SCORE * share)
         files = self.search.files(query.files) if query.files else ()
-        return titles | dict.fromkeys(files, FILE)
+        return titles | dict.fromkeys(files, FILE_SCORE)
 
     # --- meaning and entities ----------------------------------------------------------------------------------------
 
@@ -347,7 +349,7 @@ class Finder:
         on_pages = self.search.on_pages(slugs, OTHER_POOL // 4)
         about = dict.fromkeys((*on_pages, *self.search.mentioning(slugs, OTHER_POOL)), 1.0)
         naming = frozenset(phrase for phrase in terms if phrase.strip('"*').casefold() in named)
-        return about | dict.fromkeys(on_pages[:OPENING], PAGE), naming
+        return about | dict.fromkeys(on_pages[:OPENING], PAGE_SHARE), naming
 
     # --- what the lanes found ----------------------------------------------------------------------------------------
 
@@ -359,7 +361,9 @@ class Finder:
         if found.only_time:  # what stands beside was found itself, or is counted as beyond the pool
             passages = self.search.passages({*found.about, *found.temporal})
             return {i: passage for i, passage in passages.items() if passage.section >= 0}
-        titled = self.search.opening([note for note, score in found.title.items() if score >= TITLED], SEMANTIC_POOL)
+        titled = self.search.opening(
+            [note for note, score in found.title.items() if score >= GOOD_TITLE], SEMANTIC_POOL
+        )
         lanes = (list(found.lexical), found.semantic, list(found.about), found.temporal, titled)
         ids = set().union(*lanes)
         best = {i for lane in lanes for i in lane[:SEEDS]}
@@ -490,10 +494,10 @@ class Finder:
         for passage_id, day, occurred in self.search.days(found.passages):
             told = _fit((day, day), start, end, soft) if day else 0.0
             happened = _fit(occurred, start, end, soft) if occurred else 1.0
-            told *= 1.0 if happened == 1.0 else OCCURRED
-            fits[passage_id] = max(told, OCCURRED * happened if occurred else 0.0)
+            told *= 1.0 if happened == 1.0 else OCCURRED_FIT
+            fits[passage_id] = max(told, OCCURRED_FIT * happened if occurred else 0.0)
         if found.query.named:
-            fits |= {i: max(fits[i], OCCURRED) for i in found.temporal if i in fits}
+            fits |= {i: max(fits[i], OCCURRED_FIT) for i in found.temporal if i in fits}
         if not found.only_time:
             return fits
         return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(found.temporal)
@@ -532,8 +536,8 @@ def spread(lying: Sequence[DatedPassage], around: date | None = None) -> list[in
         placed.append((part, -worth, turns[part, worth, p.day], _scattered(p.day.toordinal()), p.id))
     keys: dict[int, tuple[float, int, int]] = {}
     for part, worth, _, _, i in sorted(placed, key=itemgetter(0, 1, 2, 3)):
-        away = AWAY * part if around else 0.0
-        keys[i] = (round(away + TURN * of_part[part] + worth, 6), of_part[part], _scattered(part))
+        away = DAY_AWAY_COST * part if around else 0.0
+        keys[i] = (round(away + TURN_COST * of_part[part] + worth, 6), of_part[part], _scattered(part))
         of_part[part] += 1
     return sorted((passage.id for passage in lying), key=keys.__getitem__)
 
@@ -547,13 +551,13 @@ def in_order(order: Sequence[int]) -> dict[int, float]:
 def informativeness(passage: DatedPassage) -> float:
     """How much a passage tells of its time by itself, 0..1: a fact by its importance, any fact more than a line."""
     if passage.aside or not passage.happened:
-        return ELSEWHERE
+        return ASIDE_LINE
     importance = passage.importance
     if passage.decided is not None:
         importance = importance_of(passage.kind, bool(passage.decided))
     if importance is not None:
         return (LEAST_FACT + (1 - LEAST_FACT) * importance) * (1.0 if passage.told else TOLD_ELSEWHEN)
-    return PLAIN if passage.tokens >= SHORT_TOKENS else SHORT
+    return PLAIN_LINE if passage.tokens >= SHORT_TOKENS else SHORT_LINE
 
 
 def _scattered(number: int) -> int:

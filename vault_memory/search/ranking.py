@@ -30,10 +30,10 @@ NOTE_SHARE, NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 0.9, 150, 400
 CONTRAST = 0.5
 """How far a passage of a short note falls behind the best there, against one that stands for itself."""
 
-BELOW = 0.4
+HEADING_SHARE = 0.4
 """How much a term counts that stands in the title of the note or the heading of the section."""
 
-UNTOLD = 0.8
+REPEATED_LOSS = 0.8
 """How much less a word counts in what stands in all notes word for word."""
 
 K1, B = 2.0, 0.6
@@ -50,7 +50,7 @@ NOTE_MEANING = 0.5
 COMPARED_NOTES, LIKE_NOTES, LIKE_TERMS = 50, 3, 20
 """So many of the best notes are compared, by their most telling terms; each listens to so many most like it."""
 
-AGED = 100
+AGED_PASSAGES = 100
 """So many of the best have their age looked up, or as many as are asked for: it only parts what is nearly alike."""
 
 MIN_RUN = 3
@@ -132,7 +132,7 @@ class Scorer:
         self._telling: dict[tuple[str, int], float] = {}
         """How much a term tells in a text that stands in many notes, against where it tells most; elsewhere 1."""
         for term, hits in found.hits.items():
-            told = {i: 1 - UNTOLD * found.repeats[i] for i in hits if i in found.repeats}
+            told = {i: 1 - REPEATED_LOSS * found.repeats[i] for i in hits if i in found.repeats}
             most = max(told.values(), default=1.0) if len(told) == len(hits) else 1.0
             self._telling |= {(term, i): share / most for i, share in told.items()}
         self._coverage = self._covered()
@@ -238,7 +238,7 @@ class Scorer:
         found, ids, query, passages = self._found, self._ids, self._found.query, self._passages
         title = _column(found.title, self._notes)
         # A word of the question may stand nowhere but in what is repeated.
-        repeated = {i: UNTOLD * notes for i, notes in found.repeats.items()}
+        repeated = {i: REPEATED_LOSS * notes for i, notes in found.repeats.items()}
         for (_, i), telling in self._telling.items():
             repeated[i] = min(repeated[i], 1 - telling)
         best_covered = max(self._coverage.values(), default=0.0) or 1.0
@@ -334,7 +334,7 @@ class Scorer:
         covered: dict[int, float] = defaultdict(float)
         around: dict[int, list[tuple[int, float]]] = {}
         for term, rarity in found.rarity.items():
-            best = dict.fromkeys(found.above.get(term, ()), BELOW)
+            best = dict.fromkeys(found.above.get(term, ()), HEADING_SHARE)
             for hit in found.hits.get(term, ()):
                 telling = self._telling.get((term, hit), 1.0)
                 if hit not in around:
@@ -493,7 +493,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
         return by_preset(ranking._replace(lives=finder.lives(passages, today)))
     scorer = Scorer(found)
     scores = scorer.score(*feedback(scorer, found, finder))
-    lives = finder.lives({i: passages[i] for i in list(scores)[: max(AGED, request.wanted)]}, today)
+    lives = finder.lives({i: passages[i] for i in list(scores)[: max(AGED_PASSAGES, request.wanted)]}, today)
     # Who asks for a time asks for what is old, or says himself that the newest is wanted.
     ages = {} if found.days or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in lives.items()}
     aged = {i: score + ages.get(i, 0.0) for i, score in scores.items()}

@@ -19,7 +19,7 @@ from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.markdown.note import ASIDE
 from vault_memory.search.answer import Request
 from vault_memory.search.background_prompts import PROMPTS
-from vault_memory.search.candidates import FILE, Candidates, Finder, inverse_frequency, neighbours
+from vault_memory.search.candidates import FILE_SCORE, Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.query import phrases_of, understand
 from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Store
 from vault_memory.text import terms
@@ -28,13 +28,13 @@ SAYS_NOTHING, SAYS_ALL = 0.8, 2.2
 """The lengths of word vectors from which a word begins to tell something ("back" .95, "good" .74) and tells all there
 is ("dentist" 2.96, "obsidian" 2.1)."""
 
-PART, TITLE = 0.5, 0.6
+PART_SHARE, TITLE_SHARE = 0.5, 0.6
 """What it counts that only parts of a word (`tile-server`) stand somewhere, or a word in the note's title."""
 
-BESIDES = 1.5
+WEIGHT_BESIDES = 1.5
 """Added to the weight of a question's words: of a prompt with one weak word a passage always holds all."""
 
-HELD, KNOWN, LONG = 3.0, 1.0, -0.5
+HELD_WEIGHT, KNOWN_WEIGHT, LENGTH_WEIGHT = 3.0, 1.0, -0.5
 """What counts the share that one passage holds, the share that stands anywhere, and the logarithm of what is held:
 of a long prompt much is held by chance. A logistic regression over 850 questions and 230 prompts on seven vaults,
 rounded; what it tells apart in a vault hardly changes when that one is left out."""
@@ -84,7 +84,7 @@ NEAR_SHARE = 0.6
 TELLING_WEIGHT = 0.5
 """The weight from which on a word that does not stand there says that something is not known."""
 
-ASKED = 0.3
+LEAST_ASKED_WEIGHT = 0.3
 """The weight that words beside a name must have to ask anything of it: "hi" has .25, "morning" .29, "key" .33."""
 
 TITLES = 200
@@ -122,7 +122,7 @@ class _Word(NamedTuple):
     is_name: bool
     """Whether it names an entity that the notes know."""
     known: float
-    """1 where it stands anywhere, PART where only parts of it do."""
+    """1 where it stands anywhere, PART_SHARE where only parts of it do."""
     reached: Mapping[int, float]
     """How far each candidate holds it, with its neighbours and its note's title, 0..1."""
     told_by: Sequence[Collection[int]] = ()
@@ -135,7 +135,7 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
     if (
         found.mode == "semantic"
         or found.only_time
-        or max(found.title.values(), default=0.0) >= FILE
+        or max(found.title.values(), default=0.0) >= FILE_SCORE
         or terms.RUN.search(found.query.text)
     ):
         return Relevance()
@@ -155,7 +155,7 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
     return Relevance(
         figure=_figure(words),
         asked=_figure(rest, about),
-        asks=sum(word.weight * word.known for word in rest) >= ASKED,
+        asks=sum(word.weight * word.known for word in rest) >= LEAST_ASKED_WEIGHT,
         unknown=unknown,
         apart=apart,
         names=tuple(word.word for word in names),
@@ -171,7 +171,7 @@ def _figure(words: Sequence[_Word], among: Collection[int] | None = None) -> flo
             held[passage] = held.get(passage, 0.0) + word.weight * share
     most = max((held[i] for i in held if among is None or i in among), default=0.0)
     total, known = sum(word.weight for word in words), sum(word.weight * word.known for word in words)
-    return (HELD * most + KNOWN * known) / (total + BESIDES) + LONG * math.log1p(most)
+    return (HELD_WEIGHT * most + KNOWN_WEIGHT * known) / (total + WEIGHT_BESIDES) + LENGTH_WEIGHT * math.log1p(most)
 
 
 def _words(
@@ -198,14 +198,14 @@ def _words(
             continue
         notes = {note for note, _ in finder.search.titles(whole, TITLES)} & found.title.keys() if whole else set()
         titled = [i for i, passage in found.passages.items() if passage.note_id in notes] if notes else []
-        reached = dict.fromkeys(titled, TITLE)
-        for share, phrases in ((PART, parts), (1.0, whole)):
+        reached = dict.fromkeys(titled, TITLE_SHARE)
+        for share, phrases in ((PART_SHARE, parts), (1.0, whole)):
             for hit in {hit for phrase in phrases for hit in hits.get(phrase, ())}:
                 for near, reach in neighbours(hit, found.passages):
                     reached[near] = max(reached.get(near, 0.0), share * reach)
         under = [above[phrase] for phrase in whole if phrase in above]
         told_by = [titled] if word in capitalised or word in of_entities else [reached, *under]
-        words.append(_Word(word, weight, is_name, 1.0 if passages else PART, reached, told_by))
+        words.append(_Word(word, weight, is_name, 1.0 if passages else PART_SHARE, reached, told_by))
     return words
 
 
