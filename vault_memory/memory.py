@@ -376,11 +376,11 @@ class Memory:
         self, *, since: str | date | None = None, now: str | date | datetime | None = None, dry_run: bool = False,
         yes: Sequence[str] = (), no: Sequence[str] = (), idle_minutes: int = 0,
     ) -> "CaptureReport":  # fmt: skip
-        """Find what sessions and logs hold that is worth keeping: what was asked to be remembered is written, the rest
-        proposed; and do what was ticked or refused. `yes` and `no` answer proposals by their
-        names, and nothing is looked for then; `dry_run` only says
-        what would be found; `idle_minutes` leaves out sessions that went on within so many. Raises UsageError for a
-        name that is not open.
+        """Find what sessions and logs hold that is worth keeping, and do what was ticked or refused.
+
+        What was asked to be remembered is written, the rest proposed; `dry_run` only says what would be found. `yes`
+        and `no` answer proposals by their names, and nothing is looked for then. `idle_minutes` leaves out sessions
+        that went on within so many. Raises UsageError for a name that is not open.
         """
         from vault_memory.capture.job import capture
         from vault_memory.capture.judge import parse_request
