@@ -65,7 +65,6 @@ class Listing:
     """What a tool's folder holds, the newest first; absence proves nothing in what is `unreadable`."""
 
     sources: "list[Transcript]" = field(default_factory=list)
-    is_gone: bool = False
     unreadable: list[str] = field(default_factory=list)
 
 
@@ -254,11 +253,7 @@ def _fingerprint(handle: BinaryIO, end: int) -> str:
 
 def _list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], parse: Parse) -> Listing:
     """The transcripts in a tool's folders: `folders` has a part a level below `root`, each `*` or a name."""
-    listing = Listing()
-    if not os.path.isdir(root):
-        listing.is_gone = True
-        return listing
-    below = [""]
+    listing, below = Listing(), [""] if os.path.isdir(root) else []
     for level in folders.split("/"):
         below = [
             f"{folder}{entry.name}/"
@@ -414,11 +409,8 @@ Transcript = JsonlFile | DatabaseSession
 def _list_sessions(root: Path) -> Listing:
     """The sessions of opencode's database; subagents' have a parent and are left out."""
     listing, file = Listing(), root / DATABASE
-    if not os.path.isfile(file):
-        listing.is_gone = True
-        return listing
     try:
-        rows = _rows(file, _SESSIONS)
+        rows = _rows(file, _SESSIONS) if os.path.isfile(file) else []
     except OSError:
         listing.unreadable.append("")
         return listing

@@ -148,7 +148,7 @@ class _ToolSync:
         found = readers.list_transcripts(self._tool, self._root)
         if found.unreadable:
             self._report.problems.append(f"parts of {self._root} cannot be read: what is known of them stays")
-        if found.is_gone or (self._known and not found.sources):
+        if not found.sources and (self._known or not os.path.isdir(self._root)):
             # Where everything is gone at once, it may only be out of sight.
             known = f", but {len(self._known)} are known: they stay" if self._known else ""
             self._report.problems.append(f"{self._root} holds no transcripts of {self._tool}{known}")
