@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.errors import RefusedError, VaultError
 from vault_memory.store.view import IndexConnection, Store, text_hash
-from vault_memory.vault import locations
+from vault_memory.vault import locations, safe_files
 
 TAIL_BYTES = 64
 """What is compared of the end of the part that was read: a file that was replaced is read anew."""
@@ -256,21 +256,9 @@ def digits(key: int) -> str:
 
 def _append(root: Path, line: dict[str, Any], ending: str = ".jsonl") -> None:
     """Append a line to this device's file with that ending; raises RefusedError behind a link, OSError."""
-    file = locations.derived(root, f"journal/{locations.device_id()}{ending}")
-    if file is None:
-        raise RefusedError(
-            ".memory/journal is behind a link: nothing was written.", "Make `.memory` and `journal` plain folders."
-        )
+    file = locations.place_to_write(root, f"journal/{locations.device_id()}{ending}")
     locations.make_folder(file.parent)
-    # One write of one line in append mode: lines of two processes do not mix.
-    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        # A line cut off by a crash must not take this one with it.
-        torn = os.lseek(descriptor, 0, os.SEEK_END) and os.lseek(descriptor, -1, os.SEEK_END)
-        end = b"\n" if torn and os.read(descriptor, 1) != b"\n" else b""
-        os.write(descriptor, end + json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
-    finally:
-        os.close(descriptor)
+    safe_files.append(file, json.dumps(line, separators=(",", ":")).encode("ascii"))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

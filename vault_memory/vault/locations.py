@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.errors import BusyError, IndexUnusableError
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.startup import user_folder, vault_id
 from vault_memory.vault.safe_files import make_private, private
 
@@ -133,6 +133,15 @@ def derived(root: Path, name: str) -> Path | None:
     is_straight = file == os.path.realpath(file) and Path(file).is_relative_to(os.path.realpath(root))
     is_plain = not os.path.exists(file) or os.path.isfile(file) or os.path.isdir(file)
     return root / MEMORY_FOLDER / name if is_straight and is_plain else None
+
+
+def place_to_write(root: Path, name: str) -> Path:
+    """The same of what is about to be written; raises RefusedError instead."""
+    place = derived(root, name)
+    if place is None:
+        what = f"{MEMORY_FOLDER}/{name.partition('/')[0]} is behind a link: nothing was written."
+        raise RefusedError(what, f"Make `{MEMORY_FOLDER}` and what lies in it plain folders.")
+    return place
 
 
 @contextlib.contextmanager

@@ -54,11 +54,7 @@ class SavedRun:
 
     @cached_property
     def _folder(self) -> Path:
-        folder = locations.derived(self._root, f"{FOLDER}/{self.name}")
-        if folder is None:
-            what = f"{self.place} is behind a link: nothing was written."
-            raise RefusedError(what, "Make `.memory` and `history` plain folders.")
-        return folder
+        return locations.place_to_write(self._root, f"{FOLDER}/{self.name}")
 
     def keep(self, path: str, before: bytes | None, after: bytes, why: str = "") -> None:
         """Keep what a note holds, if there is one, before it is replaced by `after`. Durable when it returns.

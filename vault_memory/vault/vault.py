@@ -304,11 +304,7 @@ class Vault:
 
         `ours` may lie there in the end; anything else is kept for the note at `path`.
         """
-        folder = locations.derived(self.root, "tmp")
-        if folder is None:
-            raise RefusedError(
-                ".memory/tmp is a link or no folder: nothing was written.", "Make `.memory` and it plain folders."
-            )
+        folder = locations.place_to_write(self.root, "tmp")
         locations.make_folder(folder)
         part = folder / f"{os.urandom(8).hex()}.part"
         with safe_files.one_writer(folder) as is_alone:
