@@ -359,7 +359,7 @@ def test_what_the_system_refuses_to_write_is_told_and_nothing_is_left(tmp_path: 
     (tmp_path / ".memory").mkdir(exist_ok=True)
     shutil.rmtree(tmp_path / ".memory/tmp", ignore_errors=True)
     (tmp_path / ".memory/tmp").symlink_to(tmp_path)
-    with pytest.raises(RefusedError, match="is a link"):
+    with pytest.raises(RefusedError, match="is behind a link"):
         found.write("a.md", b"new", b"old")
     assert found.read("a.md") == b"old"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".memory", "a.md"]
