@@ -68,7 +68,7 @@ RACY = int(RACY_SECONDS * SECOND)
 )
 def test_diff(file: tuple[int, int] | None, row: tuple[int, int] | None, outcome: str) -> None:
     files = {"n.md": File("n.md", *file)} if file else {}
-    rows = {"n.md": NoteRow(1, "n.md", *row, b"hash")} if row else {}
+    rows = {"n.md": NoteRow(1, b"hash", File("n.md", *row))} if row else {}
     changes = diff(files, rows, CHECKED)
     found = {"new": changes.new, "suspect": changes.suspect, "gone": changes.gone}
     assert {name for name, paths in found.items() if paths} == ({outcome} - {"same"})
@@ -115,7 +115,7 @@ def test_the_hash_decides_not_the_time(tmp_path: Path) -> None:
     assert (touched.changed, touched.passages, touched.unchanged) == (0, 0, 3)
     with opened(mine) as store:
         assert store.generation == generation
-        times = {row.path: row.mtime_ns for row in store.notes().values()}
+        times = {path: row.file.mtime_ns for path, row in store.notes().items()}
     assert times == {name: (tmp_path / name).stat().st_mtime_ns for name in NOTES}
 
 

@@ -4,7 +4,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -17,12 +17,12 @@ from vault_memory.indexing import walk_diff
 from vault_memory.markdown.note import is_note_path
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
-from vault_memory.store.view import ALL, NoteRow, Store, View
+from vault_memory.store.view import ALL, Store, View
 from vault_memory.text.layout import STANDARD
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
 from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import File, Walk
+from vault_memory.vault.walk import Walk
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Indexer, Progress, Report
@@ -37,10 +37,9 @@ LOCK_SECONDS = 30.0
 CHECK_TRIES = 3
 
 
-def outdated(files: Mapping[str, File], rows: Mapping[str, NoteRow]) -> tuple[str, ...]:
+def outdated(store: Store, walk: Walk) -> tuple[str, ...]:
     """The notes that are gone, or whose size or times are not those of their row."""
-    known = ((path, (row.size, row.mtime_ns, row.ctime_ns)) for path, row in rows.items())
-    return tuple(path for path, was in known if path not in files or was != files[path][1:])
+    return tuple(path for path, row in store.notes().items() if walk.files.get(path) != row.file)
 
 
 @contextmanager
@@ -370,7 +369,7 @@ class IndexFile:
             # A file saved just before it was indexed is only suspected of having changed since.
             changed = [f for f in changes.suspect if self.vault.hash(f.path) != rows[f.path].hash]
             pending += unseen + len(changed) - len(changes.suspect)
-            store.outdated = (*(f.path for f in changed), *(row.path for row in (*changes.gone, *changes.unseen)))
+            store.outdated = (*(f.path for f in changed), *(row.file.path for row in (*changes.gone, *changes.unseen)))
             why = schema.CANNOT_WRITE if write and pending else ""
             return Freshness(pending, unreadable=tuple(walk.unreadable), unwritten=why)
         walk_diff.refuse_empty(self.path, self.vault, walk)
@@ -385,12 +384,12 @@ class IndexFile:
             raise
         except (BusyError, IndexUnusableError) as error:
             why = error.reason if isinstance(error, IndexUnusableError) else ""
-            store.outdated = outdated(walk.files, store.notes())
+            store.outdated = outdated(store, walk)
             return Freshness(pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why or held_back)
         pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
         unread = tuple(sorted(problem.path for problem in report.failed))
         if pending:
-            store.outdated = outdated(walk.files, store.notes())
+            store.outdated = outdated(store, walk)
         return Freshness(pending, report, unread, held_back)
 
     def _apply(
@@ -464,7 +463,7 @@ class HeldIndex(IndexFile):
         """What the watcher can say of the index, or what a look through the vault found and brought up to date."""
         freshness = self._ask_watcher()
         if freshness:
-            store.outdated = outdated(self.vault.walk().files, store.notes()) if freshness.pending else ()
+            store.outdated = outdated(store, self.vault.walk()) if freshness.pending else ()
         else:
             Vault(self.config)  # one that is gone is told as without a daemon
             freshness = self.catch_up(store, self.vault.walk(), write)

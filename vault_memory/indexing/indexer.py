@@ -114,7 +114,7 @@ class Indexer:
             with self._store.writing():
                 rows.remove(self._store, row.id)
                 self._store.grow()
-            report.removed += is_note_path(row.path) and row.id not in moved
+            report.removed += is_note_path(row.file.path) and row.id not in moved
         if changes.new or changes.suspect or changes.gone:
             with self._store.writing():
                 report.has_grown = self._finish(started, walk.covered is None)
@@ -157,7 +157,7 @@ class Indexer:
     def moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
         """New notes with the content of a vanished one, by new path: moves, not a loss and a gain."""
         by_hash = {row.hash: row for row in gone}
-        sizes = {row.size for row in gone}
+        sizes = {row.file.size for row in gone}
         moved: dict[str, NoteRow] = {}
         for file in new:
             if file.size not in sizes:
@@ -188,7 +188,7 @@ class Indexer:
                 return
             if row and row.hash == content_hash(data):
                 report.unchanged += is_note_path(file.path)
-                if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
+                if row.file != file:
                     with self._store.writing(self._together_seconds):
                         rows.touch(self._store, row.id, *file[1:])
                 return

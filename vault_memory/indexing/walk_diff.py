@@ -31,7 +31,7 @@ class Changes(NamedTuple):
 
     @property
     def notes_gone(self) -> int:
-        return sum(is_note_path(row.path) for row in self.gone)
+        return sum(is_note_path(row.file.path) for row in self.gone)
 
 
 def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
@@ -45,10 +45,10 @@ def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int
         row = rows.get(path)
         if row is None:
             new.append(file)
-        elif (row.size, row.mtime_ns, row.ctime_ns) != file[1:] or file.mtime_ns >= racy:
+        elif row.file != file or file.mtime_ns >= racy:
             suspect.append(file)
     gone = [row for path, row in rows.items() if path not in files]
-    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path))
+    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.file.path))
 
 
 def compare(store: Store, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
@@ -56,8 +56,8 @@ def compare(store: Store, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
     rows = store.notes(walk.covered)
     changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0) if walk.covered is None else 0)
     return rows, changes._replace(
-        gone=[row for row in changes.gone if not walk.cannot_tell(row.path)],
-        unseen=[row for row in changes.gone if walk.cannot_tell(row.path)],
+        gone=[row for row in changes.gone if not walk.cannot_tell(row.file.path)],
+        unseen=[row for row in changes.gone if walk.cannot_tell(row.file.path)],
     )
 
 

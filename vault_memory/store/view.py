@@ -24,6 +24,7 @@ import apsw
 
 from vault_memory.store import schema
 from vault_memory.text.layout import STANDARD, Layout
+from vault_memory.vault.walk import File
 
 ALL: Final[tuple[str, ...]] = ("every scope",)
 """The scopes of who sees everything: this very object, which no text can name. No scopes at all open nothing."""
@@ -193,7 +194,7 @@ def _narrowed(sql: str) -> str:
     return f"WITH {_VISIBLE} {re.sub(r'[?]([0-9]+)', lambda number: f'?{int(number[1]) + 2}', sql)}"
 
 
-_FILE = "n.id, n.path, n.size, n.mtime_ns, n.hash, n.ctime_ns"
+_FILE = "n.id, n.hash, n.path, n.size, n.mtime_ns, n.ctime_ns"
 _NOTES_AT = f"""
 SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path = j.value
 UNION SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path > j.value || '/' AND n.path < j.value || '0'
@@ -204,14 +205,11 @@ _WORD_VERSIONS = " UNION ALL ".join(f"SELECT v FROM {t}_fts_config WHERE k = 've
 
 
 class NoteRow(NamedTuple):
-    """What the index knows of a note's file."""
+    """What the index knows of a note's file, as the walk saw it when it was indexed."""
 
     id: int
-    path: str
-    size: int
-    mtime_ns: int
     hash: bytes
-    ctime_ns: int = 0
+    file: File
 
 
 _GROW = "INSERT INTO meta VALUES('generation', 1) ON CONFLICT(key) DO UPDATE SET value = value + 1"
@@ -325,7 +323,7 @@ class Store(IndexConnection):
             rows = self.rows(f"SELECT {_FILE} FROM note n")
         else:
             rows = self.rows(_NOTES_AT, json.dumps(list(covered)))
-        return {row[1]: NoteRow(*row) for row in rows}
+        return {row[2]: NoteRow(row[0], row[1], File._make(row[2:])) for row in rows}
 
 
 FACTS = frozenset(("world", "experience", "opinion", "observation"))
