@@ -133,6 +133,8 @@ def test_a_language_that_is_off_has_requests_alone() -> None:
         ("Talked with Emil. We agreed that the hall is rented.", ["We agreed that the hall is rented."]),
         ("Call with the bank. They agreed that the loan runs for ten years.", []),
         ("Falcon moved to Graz. It prefers Postgres.", ["Falcon moved to Graz."]),
+        ("Saw Bob. Bob owns the release of the beta.", ["Bob owns the release of the beta."]),
+        ("Saw Bob. Bob can do Saturday. Bob has a good eye.", []),
     ],
 )  # fmt: skip
 def test_a_log_states_what_it_says_of_names_or_asks_to_remember(line: str, found: list[str]) -> None:

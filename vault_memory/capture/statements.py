@@ -227,7 +227,7 @@ def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Stat
     """What somebody asked to remember, as a statement, without clauses at its end that are matter of this day."""
     if len(text) > MAX_CHARS or exclusions.is_joke(lowered(sentence)) or exclusions.is_foreign(sentence):
         return None
-    spans = _clauses(text)
+    spans = clauses(text)
     is_of_day = (exclusions.is_passing(lowered(text[slice(*span)])) for span in spans)
     last = next((place for place, is_passing in enumerate(is_of_day) if is_passing), len(spans))
     if 0 < last < len(spans) and not re.search(r"[,;:.–—(]", text[spans[last - 1][1] - 1 : spans[last][0] + 1]):
@@ -265,8 +265,8 @@ def _last_question(text: str) -> str:
 def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     """Whether a text says what is so for good, by how it is built, and not how things are or went."""
     words, lower = words_of(text), lowered(text)
-    clauses = _clauses(text)
-    start = lowered(text[slice(*clauses[0])])
+    spans = clauses(text)
+    start = lowered(text[slice(*spans[0])])
     first = words_of(start)
     is_we = grammar.has("pronouns", words[:1])
     is_ours, is_change = grammar.has("ours", first), grammar.has("changes", first)
@@ -287,7 +287,7 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
         return False
     if setting.is_first:
         return is_rule or is_named
-    is_explained = setting.is_reply and len(clauses) > 1
+    is_explained = setting.is_reply and len(spans) > 1
     is_one_of_ours = grammar.has("ours", words) and _IS_NAME.search(text) is not None
     return is_rule or is_named or is_explained or is_one_of_ours
 
@@ -327,7 +327,7 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
         return ""
     if _is_question(text, grammar) or exclusions.is_foreign(sentence):
         return ""
-    spans = _clauses(text)
+    spans = clauses(text)
     first = 0
     while first < len(spans):
         clause = text[slice(*spans[first])]
@@ -343,7 +343,7 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     return kept if count_words(kept) >= MIN_WORDS else ""
 
 
-def _clauses(text: str) -> list[tuple[int, int]]:
+def clauses(text: str) -> list[tuple[int, int]]:
     """Where each clause of a text begins and ends."""
     breaks = list(_BREAK.finditer(text))
     starts = [0, *(one.end() for one in breaks)]
@@ -414,7 +414,7 @@ def _said_anew(sentence: str, own: set[str], spoken: Spoken) -> str:
     """The part of a sentence that says most of these words, and something new of them; "" for none."""
     grammar = spoken.grammar(sentence)
     text = lasting_part(sentence, grammar) if grammar else ""
-    for span in _clauses(text):
+    for span in clauses(text):
         words = telling_words(clause := text[slice(*span)])
         if count_words(clause) >= MIN_WORDS and words - own and 2 * len(words & own) >= len(words):
             return clause
