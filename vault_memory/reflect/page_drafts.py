@@ -12,9 +12,9 @@ from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
-from vault_memory.markdown import entities, fact_text, provenance
+from vault_memory.markdown import entities, fact_text
 from vault_memory.markdown.entities import link_name
-from vault_memory.reflect import beliefs, entity_page, fact_set, opinion_page, proposals, summaries
+from vault_memory.reflect import beliefs, entity_page, fact_set, opinion_page, summaries
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.edit_plan import NOTHING_LEFT, Draft, PageProblem
@@ -92,7 +92,7 @@ class PageJobs:
         self, store: View, asked: ReflectRequest, template: str, feedback: Feedback, *, entity_days: int,
         has_model: bool, ask: Ask | None, removed: Collection[str], holds_block: Callable[[str], bool],
     ) -> None:  # fmt: skip
-        self.store, self.asked, self._template, self._feedback = store, asked, template, feedback
+        self.store, self.asked, self._template, self.feedback = store, asked, template, feedback
         self.entity_days, self._has_model, self._ask = entity_days, has_model, ask
         self._removed, self._holds_block, self._layout = removed, holds_block, store.layout
         self._names, self._lexicon = Names(store, with_private=False), Lexicon(store)
@@ -172,11 +172,9 @@ class PageJobs:
         place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
         found: dict[int, str] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.fact_set.facts:
-            how = f"{fact.block_id}{provenance.mark(fact.by)}"
-            stands = f"{fact.importance} {fact.tokens} {fact.succeeded_by} {how}"
-            days = " ".join(str(day.toordinal()) if day else "0" for day in (fact.day, fact.when))
             links = [exists(target) for target in LINKED.findall(fact.text)] if "[[" in fact.text else ""
-            found[id(fact)] = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
+            stands = (fact.day, fact.when, fact.importance, fact.tokens, fact.succeeded_by, fact.block_id, fact.by)
+            found[id(fact)] = f"{fact.key} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
         return found
 
     def _is_touched(self, about: Iterable[Fact]) -> bool:
@@ -248,24 +246,14 @@ class PageJobs:
     def max_pages(self) -> int:
         return len(self._closed) + len(self._pages) + 3
 
-    def proposals(self, items: Sequence[proposals.Item], answers: proposals.Answers) -> tuple[Line, ...]:
-        """The lines of proposals for a core with these items."""
+    @cached_property
+    def slugs_in(self) -> Callable[[str], Sequence[str]]:
+        """Finds the entities that a text names."""
         # Who is to have a page is called by its name already now: with the page there, nothing is to change.
-        pages = self._open_pages.items() if items else ()
+        pages = self._open_pages.items()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
         names = fact_text.NameIndex(forms, lambda: (fact.text for fact in self.fact_set.facts))
-        inputs = proposals.ProposalInputs(
-            # Nothing that came from outside may move a line of the core, nor make one surer.
-            facts=[fact for fact in self.fact_set.facts if fact.is_trusted],
-            opinions=self.opinions,
-            items=items,
-            slugs=lambda text: names.slugs(text, self._names.canonical),
-            names=self.opinion_inputs.names,
-            context=self.context,
-            feedback=self._feedback,
-            answers=answers,
-        )
-        return proposals.page_lines(proposals.propose(inputs), self.context)
+        return lambda text: names.slugs(text, self._names.canonical)
 
     def note_page(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""
@@ -334,7 +322,7 @@ class PageJobs:
             names=lru_cache(1 << 12)(self._called),
             stems=self._stems,
             idle=self._lexicon.idle,
-            by_hand=self._feedback.given,
+            by_hand=self.feedback.given,
             known=self._known_verdicts if self._has_model else {},
             ask=self._ask,
             own_list=self._layout.opinions,

@@ -11,7 +11,7 @@ what is sure: a small core is worth more than a full one.
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, pairwise
@@ -22,12 +22,13 @@ from vault_memory.markdown import fact_text, provenance
 from vault_memory.markdown.fact_text import without_evidence
 from vault_memory.markdown.note import TEXT
 from vault_memory.markdown.parse import parse
-from vault_memory.reflect.beliefs import HeldOpinion, is_doubt, relation
+from vault_memory.reflect.beliefs import is_doubt, relation
 from vault_memory.reflect.blocks import Block, Line, text_name
 from vault_memory.reflect.confidence import CONTRADICTS, SUPPORTS
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
+from vault_memory.reflect.page_drafts import PageJobs
 from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.user_feedback import Feedback, FeedbackNote
@@ -249,117 +250,102 @@ def read_answers(
 
 
 @dataclass(frozen=True)
-class ProposalInputs:
-    """What proposals are made from: of the notes, the core (`items`), and what was answered, earlier and now.
+class Proposer:
+    """Proposes changes to a core of these items, besides what was answered to earlier proposals."""
 
-    `slugs` gives the entities that a line of the core names.
-    """
-
-    facts: Sequence[Fact]
-    opinions: Sequence[HeldOpinion]
+    jobs: PageJobs
     items: Sequence[Item]
-    slugs: Callable[[str], Sequence[str]]
-    names: Callable[[str], Sequence[str]]
-    context: PageContext
-    feedback: Feedback
     answers: Answers
 
+    def propose(self) -> list[Proposal]:
+        """The proposals that nobody has answered, changes and removals first."""
+        changes = list(self._unanswered(self._changes()))
+        changed = {one.change.old for one in changes}
+        stale = (one for one in self._removals() if one.change.old not in changed)
+        removed = islice(self._unanswered(stale), MOST_OPEN)
+        said, added = [item.text for item in self.items], list[Proposal]()
+        for one in self._additions():
+            if len(added) < MOST_OPEN and not self._is_said(one.evidence[0], said):
+                said.append(one.change.text)  # one like it need not be asked as well, refused or not
+                added += self._unanswered([one])
+        return [*changes, *removed, *added]
+
+    def _unanswered(self, found: Iterable[Proposal]) -> Iterator[Proposal]:
+        """Those that nobody has answered yet, by the name that they have on the page."""
+        answers, feedback = self.answers, self.jobs.feedback
+        # What was ticked and stands open was not done: the run was undone, or the core could not be changed.
+        done = (feedback.done - (answers.open - answers.settled)) | answers.ticked.keys()
+        for one in found:
+            # It may have been known by another fact that states the same before it was stated anew.
+            names = [one.change.name(fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
+            if (feedback.refused | done).isdisjoint(names):
+                yield one._replace(name=min(answers.open.intersection(names), default=names[0]))
+
     @cached_property
-    def done(self) -> Set[str]:
-        """The names of what was ticked; what stands open was not done after all: the run was undone, or the core could
-        not be changed."""
-        return (self.feedback.done - (self.answers.open - self.answers.settled)) | self.answers.ticked.keys()
+    def _facts(self) -> list[Fact]:
+        """Nothing that came from outside may move a line of the core, nor make one surer."""
+        return sorted((fact for fact in self.jobs.fact_set.facts if fact.is_trusted), key=in_order)
 
+    def _changes(self) -> Iterator[Proposal]:
+        """Lines of the core that a newer fact about the same entity contradicts, and none after it bears out."""
+        about: dict[str, list[Fact]] = defaultdict(list)
+        for fact in self._facts if self.items else ():
+            for slug in fact.subjects if fact.day and not is_doubt(fact) else ():
+                about[slug].append(fact)
+        for item in self.items:
+            slugs = self.jobs.slugs_in(item.text)
+            facts = sorted({f.key: f for slug in slugs for f in about[slug]}.values(), key=in_order, reverse=True)
+            names, line = self._names(slugs), fact_text.readable(item.text, lambda _: False)
+            for fact in facts[:COMPARED_FACTS]:
+                found = relation(line, fact.text, names)
+                if found == CONTRADICTS and fact.succeeded_by is None:
+                    change = CoreChange(CHANGE, self._quotable(fact), item.text)
+                    yield Proposal(change, f"on {fact.day} it was told otherwise", (fact,))
+                if found in (CONTRADICTS, SUPPORTS):
+                    break
 
-def propose(inputs: ProposalInputs) -> list[Proposal]:
-    """The proposals that nobody has answered, changes and removals first."""
-    changes = list(_unanswered(_changes(inputs), inputs))
-    changed = {one.change.old for one in changes}
-    stale = (one for one in _removals(inputs) if one.change.old not in changed)
-    removed = islice(_unanswered(stale, inputs), MOST_OPEN)
-    said, added = [item.text for item in inputs.items], list[Proposal]()
-    for one in _additions(inputs):
-        if len(added) < MOST_OPEN and not _is_said(one.evidence[0], said, inputs):
-            said.append(one.change.text)  # one like it need not be asked as well, refused or not
-            added += _unanswered([one], inputs)
-    return [*changes, *removed, *added]
+    def _removals(self) -> Iterator[Proposal]:
+        """Lines of the core that were put there for facts that were forgotten since, each once."""
+        because = "it was put there for a fact that you had forgotten since"
+        for text in dict.fromkeys(item.text for item in self.items if self.jobs.feedback.is_forgotten(item.text)):
+            yield Proposal(CoreChange(REMOVE, "", text), because)
 
+    def _additions(self) -> Iterator[Proposal]:
+        """What is sure enough to stand in the core, said there already or not; the surest opinions first."""
+        proposed: set[int] = set()
+        for opinion in self.jobs.opinions:
+            sure, days = opinion.belief.rounded, {f.day for f in (*opinion.statements, *opinion.supports) if f.day}
+            if sure >= SURE and len(days) >= SURE_DAYS:
+                newest = sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True)[:3]
+                evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))
+                proposed |= {fact.key for fact in opinion.statements}
+                because = f"it is held with {decimal(sure)} and was told or borne out on {len(days)} days"
+                change = CoreChange(ADD, self._quotable(opinion.statement))
+                yield Proposal(change, because, evidence, opinion.statements)
+        # What has a day of its own will be over: that is for the calendar.
+        lasting = (f for f in self._facts if f.succeeded_by is None and f.occurred is None and f.key not in proposed)
+        for fact in sorted(lasting, key=lambda f: (f.tier != "core", -f.importance)):
+            is_needed = fact.tier == "core" and fact.kind == "world"
+            if is_needed or (fact.importance >= IMPORTANT and fact.kind in ("world", "opinion")):
+                because = "it was needed again and again" if fact.tier == "core" else "it is important"
+                yield Proposal(CoreChange(ADD, self._quotable(fact)), because, (fact,))
 
-def _unanswered(found: Iterable[Proposal], inputs: ProposalInputs) -> Iterator[Proposal]:
-    """Those that nobody has answered yet, by the name that they have on the page."""
-    for one in found:
-        # It may have been known by another fact that states the same before it was stated anew.
-        names = [one.change.name(fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
-        if inputs.feedback.refused.isdisjoint(names) and inputs.done.isdisjoint(names):
-            yield one._replace(name=min(inputs.answers.open.intersection(names), default=names[0]))
+    def _names(self, slugs: Iterable[str]) -> list[str]:
+        return [name for slug in slugs for name in self.jobs.opinion_inputs.names(slug)]
 
+    def _is_said(self, fact: Fact, said: Iterable[str]) -> bool:
+        """Whether a line says what the first sentence of a fact says, and names whom it is about."""
+        stems_of = self.jobs.context.stems
+        stems = frozenset(stems_of(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
+        names = [name.casefold() for name in self._names(fact.subjects)]
+        of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
+        return not stems or any(len(stems.intersection(stems_of(line))) >= SAME_WORDS * len(stems) for line in of_them)
 
-def _changes(inputs: ProposalInputs) -> Iterator[Proposal]:
-    """Lines of the core that a newer fact about the same entity contradicts, and none after it bears out."""
-    about: dict[str, list[Fact]] = defaultdict(list)
-    for fact in sorted(inputs.facts, key=in_order) if inputs.items else ():
-        for slug in fact.subjects if fact.day and not is_doubt(fact) else ():
-            about[slug].append(fact)
-    for item in inputs.items:
-        slugs = inputs.slugs(item.text)
-        facts = sorted({f.key: f for slug in slugs for f in about[slug]}.values(), key=in_order, reverse=True)
-        names = [name for slug in slugs for name in inputs.names(slug)]
-        line = fact_text.readable(item.text, lambda _: False)
-        for fact in facts[:COMPARED_FACTS]:
-            found = relation(line, fact.text, names)
-            if found == CONTRADICTS and fact.succeeded_by is None:
-                change = CoreChange(CHANGE, _quotable(fact, inputs), item.text)
-                yield Proposal(change, f"on {fact.day} it was told otherwise", (fact,))
-            if found in (CONTRADICTS, SUPPORTS):
-                break
-
-
-def _removals(inputs: ProposalInputs) -> Iterator[Proposal]:
-    """Lines of the core that were put there for facts that were forgotten since, each once."""
-    because = "it was put there for a fact that you had forgotten since"
-    for text in dict.fromkeys(item.text for item in inputs.items if inputs.feedback.is_forgotten(item.text)):
-        yield Proposal(CoreChange(REMOVE, "", text), because)
-
-
-def _additions(inputs: ProposalInputs) -> Iterator[Proposal]:
-    """What is sure enough to stand in the core, said there already or not; the surest opinions first."""
-    proposed: set[int] = set()
-    for opinion in inputs.opinions:
-        days = {fact.day for fact in (*opinion.statements, *opinion.supports) if fact.day}
-        if opinion.belief.rounded >= SURE and len(days) >= SURE_DAYS:
-            because = f"it is held with {decimal(opinion.belief.rounded)} and was told or borne out on {len(days)} days"
-            newest = sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True)[:3]
-            evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))
-            proposed |= {fact.key for fact in opinion.statements}
-            change = CoreChange(ADD, _quotable(opinion.statement, inputs))
-            yield Proposal(change, because, evidence, opinion.statements)
-    # What has a day of its own will be over: that is for the calendar.
-    lasting = (f for f in inputs.facts if f.succeeded_by is None and f.occurred is None and f.key not in proposed)
-    weighty = [
-        f
-        for f in lasting
-        if (f.kind in ("world", "opinion") and f.importance >= IMPORTANT) or (f.kind == "world" and f.tier == "core")
-    ]
-    for fact in sorted(weighty, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
-        because = "it was needed again and again" if fact.tier == "core" else "it is important"
-        yield Proposal(CoreChange(ADD, _quotable(fact, inputs)), because, (fact,))
-
-
-def _is_said(fact: Fact, said: Iterable[str], inputs: ProposalInputs) -> bool:
-    """Whether a line says what the first sentence of a fact says, and names whom it is about."""
-    stems = frozenset(inputs.context.stems(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
-    names = [name.casefold() for slug in fact.subjects for name in inputs.names(slug)]
-    of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
-    return not stems or any(
-        len(stems.intersection(inputs.context.stems(line))) >= SAME_WORDS * len(stems) for line in of_them
-    )
-
-
-def _quotable(fact: Fact, inputs: ProposalInputs) -> str:
-    text = fact_text.readable(fact.text, inputs.context.exists).replace('"', "'")
-    names = [name for slug in fact.subjects for name in inputs.names(slug)]
-    is_named = any(name.casefold() in text.casefold() for name in names)
-    return text if is_named or not fact.subjects else f"{inputs.context.link_entity(fact.subjects[0])}: {text}"
+    def _quotable(self, fact: Fact) -> str:
+        context = self.jobs.context
+        text = fact_text.readable(fact.text, context.exists).replace('"', "'")
+        is_named = any(name.casefold() in text.casefold() for name in self._names(fact.subjects))
+        return text if is_named or not fact.subjects else f"{context.link_entity(fact.subjects[0])}: {text}"
 
 
 # --- the core itself -------------------------------------------------------------------------------------------------

@@ -247,7 +247,9 @@ class RunPlanner:
             kept = tuple(line for line in there if proposals.name_of(line.text) not in settled)
             lines, is_wanted = kept if proposals.names_of(kept) else proposals.NOTHING, bool(settled)
         else:
-            lines = self.jobs.proposals(proposals.list_items(self._layout.core, after), self._answers)
+            items = proposals.list_items(self._layout.core, after)
+            found = proposals.Proposer(self.jobs, items, self._answers).propose()
+            lines = proposals.page_lines(found, self.jobs.context)
             unsure = sum(one.belief.rounded < proposals.SURE for one in self.jobs.opinions)
             is_wanted = block is not None or lines != proposals.NOTHING
         count = len(proposals.names_of(lines))
