@@ -107,13 +107,6 @@ class _EntityFinder:
 
     def __init__(self, store: View, names: Names, rows: Sequence[FactRow], page_days: int) -> None:
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
-        # Before the colon the same stands again and again, and the same few are mentioned.
-        subjects = lru_cache(1 << 14)(
-            lambda head: tuple(dict.fromkeys(canonical(name) for name in entities.mentions(head)))
-        )
-        self._both = lru_cache(1 << 14)(
-            lambda head, mentioned: (tuple(dict.fromkeys((*subjects(head), *sorted(mentioned)))), subjects(head))
-        )
         paths = note_queries.note_paths(store, with_private=names.with_private)
         self._taken = {entities.slug(entities.link_name(path)) for path in paths}
         self._taken |= names.claimed.keys()
@@ -146,7 +139,8 @@ class _EntityFinder:
         head = row.whole.partition(":")[0]
         if "(" in head and ")" not in head and (keys := _KEYS.match(row.whole)):  # a colon of a key: `(by=agent:moss)`
             head = keys[1] + keys[3].partition(":")[0]
-        return self._both(head, tuple(mentioned))
+        subjects = tuple(dict.fromkeys(map(self._canonical, entities.mentions(head))))
+        return tuple(dict.fromkeys((*subjects, *sorted(mentioned)))), subjects
 
     def _to_have_a_page(self, rows: Iterable[FactRow], page_days: int) -> Iterator[str]:
         """Those without a page who are mentioned, in so many words, on enough days."""

@@ -319,7 +319,7 @@ class PageJobs:
     @cached_property
     def opinion_inputs(self) -> OpinionInputs:
         return OpinionInputs(
-            names=lru_cache(1 << 12)(self._called),
+            names=self._called,
             stems=self._stems,
             idle=self._lexicon.idle,
             by_hand=self.feedback.given,
@@ -387,10 +387,10 @@ class PageJobs:
     def context(self) -> PageContext:
         return PageContext(
             cite=self._cite,
-            link_entity=lru_cache(1 << 14)(self._link_entity),
+            link_entity=self._link_entity,
             exists=self.is_linked,
             stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
-            count=lru_cache(1 << 15)(tokens.count),
+            count=tokens.count,
             summaries=self._made,
             layout=self._layout,
         )
