@@ -167,14 +167,15 @@ class PageJobs:
     @cached_property
     def _signs(self) -> dict[int, str]:
         """All of each fact that a page may tell, but for its line, which moves, and its tier, which the clock does."""
-        exists = lru_cache(1 << 14)(self.is_linked)
-        names = lru_cache(1 << 14)(lambda about: repr([self._link_entity(slug) for slug in about]))
-        place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
         found: dict[int, str] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.fact_set.facts:
-            links = [exists(target) for target in LINKED.findall(fact.text)] if "[[" in fact.text else ""
-            stands = (fact.day, fact.when, fact.importance, fact.tokens, fact.succeeded_by, fact.block_id, fact.by)
-            found[id(fact)] = f"{fact.key} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
+            named = [self._cite.target(fact.path), *map(self._link_entity, fact.about)]
+            linked = [self.is_linked(target) for target in LINKED.findall(fact.text)]
+            days, stands = (
+                (fact.day, fact.when),
+                (fact.importance, fact.tokens, fact.succeeded_by, fact.block_id, fact.by),
+            )
+            found[id(fact)] = f"{fact.key} {days} {stands} {fact.path} {named} {linked}"
         return found
 
     def _is_touched(self, about: Iterable[Fact]) -> bool:
