@@ -155,11 +155,12 @@ class _EntityPage:
 
     def fitted(self) -> list[Line]:
         """The lines within the limit: what is told beside the overview gives way."""
-        found = list(self.lines())
-        while (over := self._context.tokens(found) - self._tokens) > 0 and self._room:
-            self._room = max(self._room - over, 0)
+        while True:
             found = list(self.lines())
-        return found
+            over = self._context.tokens(found) - self._tokens
+            if over <= 0 or not self._room:
+                return found
+            self._room = max(self._room - over, 0)
 
     def lines(self) -> Iterator[Line]:
         best, more = self._chosen
@@ -197,9 +198,7 @@ class _EntityPage:
 
     def _section(self, title: str, facts: Sequence[Fact]) -> Iterator[Line]:
         if facts:
-            yield Line("")
-            if title:
-                yield from (Line(title), Line(""))
+            yield from (Line(""), *([Line(title), Line("")] if title else ()))
             yield from self._body.listed(facts, self._profile.slug)
 
     def _is_ahead(self, fact: Fact) -> bool:

@@ -67,11 +67,8 @@ def read(store: View, names: Names, today: date, page_days: int = PAGE_DAYS) -> 
 
     Private facts come with the names of private pages: for a person who asks for them, never for a page.
     """
-    left_out = Counter[str]()
-    forgotten = journal.forgotten(store)
-    rows: list[FactRow] = []
-    withheld = set(forgotten)
-    pages = (store.layout.summaries, store.layout.proposals)
+    left_out, rows, forgotten = Counter[str](), list[FactRow](), journal.forgotten(store)
+    withheld, pages = set(forgotten), (store.layout.summaries, store.layout.proposals)
     for row in map(FactRow._make, note_queries.fact_rows(store)):
         if row.path.startswith(pages):
             continue

@@ -207,8 +207,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
             ledger.sweep(lambda: _named_blocks(index))
             UndoHistory(index.vault.root).prune()
     jobs, edits = planner.jobs, writer.edits if writer else planner.edits
-    opinions = (edit for edit in edits if edit.path == layout.opinions)
-    proposed = (edit for edit in edits if edit.path == layout.proposals)
+    opinions, proposed = ([edit for edit in edits if edit.path == path] for path in (layout.opinions, layout.proposals))
     return ReflectReport(
         edits=tuple(edits),
         skipped=(*planner.skipped, *(writer.skipped if writer else ())),

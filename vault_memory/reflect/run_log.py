@@ -21,10 +21,8 @@ REFLECT = "reflect"
 
 
 class NightlyRun(NamedTuple):
-    """How far the nightly reflect has come: `seen_to` is the last local day that needs none any more, at the time `at`.
-
-    `ran` is when it last ran and `ok` whether that went well; both None before the first time.
-    """
+    """How far the nightly reflect has come: `seen_to` is the last local day that needs none any more, at the time `at`;
+    `ran` is when it last ran and `ok` whether that went well, both None before the first time."""
 
     at: str
     seen_to: date
@@ -33,11 +31,8 @@ class NightlyRun(NamedTuple):
 
 
 class ReflectEnd(NamedTuple):
-    """How a reflect ended, whoever asked for it: pages written and skipped, and why the first of those was.
-
-    Where it did not come to its end (not `ok`), `why` says that. `proposals` is how many wait for an answer, None where
-    that was not looked at; `run` names what it wrote ("" when it wrote nothing).
-    """
+    """How a reflect ended, whoever asked for it: pages written and skipped, and why the first of those was, or why it
+    did not come to its end (not `ok`). `run` names what it wrote ("" when it wrote nothing)."""
 
     at: datetime
     pages: int = 0
@@ -45,6 +40,7 @@ class ReflectEnd(NamedTuple):
     why: str = ""
     next_step: str = ""
     proposals: int | None = None
+    """How many wait for an answer; None where that was not looked at."""
     run: str = ""
     ok: bool = True
     undone: bool = False
@@ -52,10 +48,8 @@ class ReflectEnd(NamedTuple):
 
 
 class CaptureEnd(NamedTuple):
-    """How a capture ended, whoever asked for it: facts written, statements proposed, and proposals without an answer.
-
-    Where it did not come to its end (not `ok`), `why` says that.
-    """
+    """How a capture ended, whoever asked for it: facts written, statements proposed, and proposals without an answer;
+    or why it did not come to its end (not `ok`)."""
 
     at: datetime
     written: int = 0
@@ -122,9 +116,9 @@ class RunLog:
     def writing_pages(self) -> Iterator[None]:
         """Hold the lock of who writes the vault's pages, so that timer, daemon and command line never do it at once.
 
-        The lock lies in the data folder, not in the vault, where a link could lead anywhere. Raises BusyError when
-        another process holds it, VaultMemoryError when the folder cannot be written.
+        Raises BusyError when another process holds it, VaultMemoryError when its folder cannot be written.
         """
+        # In the data folder: within the vault a link could lead anywhere.
         lock = locations.writer_lock(self.file.with_name(f"{self.file.stem}-pages"), 0.0)
         with contextlib.ExitStack() as stack:
             try:
