@@ -19,6 +19,7 @@ from vault_memory.store import journal, note_queries
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import DatedPassage, note_tokens
 from vault_memory.store.view import ALL, ATTACHMENT, FACTS, PAGE, Candidate, Filters, Store, View
+from vault_memory.text import terms
 from vault_memory.text.calendar_days import Span
 from vault_memory.vault.vault import Vault
 
@@ -34,7 +35,6 @@ SUMMARY_DAYS = 62
 MAX_OPEN_TASKS = 5
 """Of a project's open tasks, so many of the newest are told beside its facts."""
 
-_OPEN_TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[ \]\s")
 _CAPTURED = re.compile(r" — (sessions/[^\s#]+)#m\d+")
 """How a fact ends that was captured from a session."""
 
@@ -126,7 +126,7 @@ def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) ->
         if row[-1].kind in FACTS and (cited := _CAPTURED.search(row[-1].text)):
             session = session or cited[1]
             last += [row] if cited[1] == session else []
-    tasks = [row for row in about.passages if _OPEN_TASK.match(row[-1].text)][:MAX_OPEN_TASKS]
+    tasks = [row for row in about.passages if terms.task(row[-1].text) == "open"][:MAX_OPEN_TASKS]
     return _current_pieces(vault, view, [*last, *tasks, *_best_facts(view, about, today)], today)
 
 
