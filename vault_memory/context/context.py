@@ -408,9 +408,10 @@ class _BundleMaker:
 
     def _find_recent(self, about: note_pieces.ProjectNotes | None) -> list[Result]:
         options, days = self._options, Span(self._today - timedelta(days=self._options.recent_days - 1), self._today)
+        ids = {row[-1].id for row in about.passages} if about else frozenset()
 
         def is_wanted(found: Candidate) -> bool:
-            return about is None or found.id in about.ids or (options.summaries and found.kind in FACTS)
+            return about is None or found.id in ids or (options.summaries and found.kind in FACTS)
 
         return list(note_pieces.recent_pieces(self._vault, self._store.view(options.scopes), days, is_wanted))
 

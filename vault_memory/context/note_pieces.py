@@ -105,10 +105,6 @@ class ProjectNotes(NamedTuple):
     pages: tuple[str, ...]
     passages: list[DatedPassage]
 
-    @property
-    def ids(self) -> set[int]:
-        return {found.id for *_, found in self.passages}
-
 
 def pieces_about(view: View, project: str, today: date) -> ProjectNotes:
     """What is about the project with this scope; an entity of its name is the project itself."""
