@@ -80,7 +80,7 @@ _IS_NAME = re.compile(
 )
 _NO = frozenset(("no", "kein", "keine", "keinen", "pas", "sin", "sem", "nada", "nunca", "jamais"))
 _DONT = frozenset(("don't", "dont"))
-COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
+_COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 _CONTRAST = re.compile(
     r", (?:and |et |y |e |und )?"
     r"(?:not|no|never|nicht|kein\w*|nie|pas|jamais|não|nunca|sin|sem|sans|ohne|without|only|nur|seulement|"
@@ -267,9 +267,8 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     words, lower = words_of(text), lowered(text)
     spans = clauses(text)
     start = lowered(text[slice(*spans[0])])
-    first = words_of(start)
     is_we = grammar.has("pronouns", words[:1])
-    is_ours, is_change = grammar.has("ours", first), grammar.has("changes", first)
+    is_ours, is_change = grammar.has("ours", words), grammar.has("changes", words)
     is_duty = grammar.has("duty", words[1:]) or _HAS_TO.search(start) is not None
     is_always = grammar.has("always", words)
     is_contrast = _CONTRAST.search(lower) is not None
@@ -280,7 +279,8 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
         return False
     if exclusions.is_under_way(start) or (grammar.past.search(start) and not (is_duty or is_change or is_cause)):
         return False
-    if is_cause or is_wish or (is_ours and (is_rule or is_change)) or (grammar.has("ours", words) and is_always):
+    is_news_of_name = words[0] not in grammar.common and grammar.has("changes", words[1:3])
+    if is_cause or is_wish or is_news_of_name or (is_ours and (is_rule or is_change)):
         return True
     is_named = _is_named(words, grammar) or _NAMING.search(lower) is not None
     if exclusions.is_status(lower) or (len(words) < SHORT and not is_named):
@@ -288,13 +288,13 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     if setting.is_first:
         return is_rule or is_named
     is_explained = setting.is_reply and len(spans) > 1
-    is_one_of_ours = grammar.has("ours", words) and _IS_NAME.search(text) is not None
+    is_one_of_ours = is_ours and _IS_NAME.search(text) is not None
     return is_rule or is_named or is_explained or is_one_of_ours
 
 
 def _is_named(words: Sequence[str], grammar: Grammar) -> bool:
     """Whether a sentence says of a name, which nothing stands before, that it does something with a thing."""
-    if len(words) < 4 or words[0] in grammar.common or words[1] in grammar.openers | COPULAS:
+    if len(words) < 4 or words[0] in grammar.common or words[1] in grammar.openers | _COPULAS:
         return False
     is_thing = words[2] in grammar.classes["determiners"] or words[2][0].isdigit()
     return is_thing and grammar.third.search(words[1]) is not None
