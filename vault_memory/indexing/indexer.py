@@ -94,7 +94,7 @@ class Indexer:
         new_notes = sum(is_note_path(file.path) for file in changes.new)
         left = len(walk.notes) if walk.covered is None else before - gone + new_notes
         refuse_loss(before, left, gone - sum(map(is_note_path, moved_from)))
-        new = [] if self._vault.filters.unknown and known else changes.new
+        new = [] if self._vault.filters.unknown and before else changes.new
         report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
         todo = [*new, *changes.suspect]
         # With a deadline the start of workers alone would eat up what time there is.
