@@ -107,7 +107,10 @@ class Recall:
     def _compose(self, finder: Finder, ranking: Ranking, bounds: Bounds) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
         relevance = relevance_gate.find_relevance(found, finder, self._embedder)
-        request, missing = query.request, relevance.missing(bounds)
+        request, missing = (
+            query.request,
+            relevance.apart or (relevance.unknown if relevance.asked < bounds.asked else ()),
+        )
         if missing and request.rendered and request.k and not request.all:
             request = request._replace(k=min(request.k, CLOSEST))
         ranking, packed, omitted, unsure = self._pack(ranking, request, relevance.weak - ranking.settling)

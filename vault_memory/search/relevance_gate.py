@@ -109,10 +109,6 @@ class Relevance(NamedTuple):
     weak: frozenset[int] = frozenset()
     """The candidates that have hardly to do with it."""
 
-    def missing(self, bounds: Bounds) -> tuple[str, ...]:
-        """The words that say that a question is not answered."""
-        return self.apart or (self.unknown if self.asked < bounds.asked else ())
-
 
 class _Word(NamedTuple):
     """What is known of one word of a question."""

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
@@ -215,16 +215,14 @@ def entries(root: Path, days: int) -> list[JournalEntry]:
     """What the journals of all devices tell of the last so many days, newest first; at most MAX_ENTRIES."""
     first = (date.today() - timedelta(days=max(days, 1) - 1)).isoformat()
     blanked = {str(event.get("name")) for event in _all_captures(root) if event["event"] == BLANKED}
-    return heapq.nlargest(MAX_ENTRIES, _entries(root, first, blanked), key=lambda entry: entry[:3])
-
-
-def _entries(root: Path, first: str, blanked: Container[str]) -> Iterator[JournalEntry]:
+    found: list[JournalEntry] = []
     for name, file in files(root).items():
         for event in _events(file):
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 if str(event["day"]) >= first and event["event"] != BLANKED:
                     entry = _entry(name.partition(".")[0], event)
-                    yield entry._replace(text="") if str(event.get("name")) in blanked else entry
+                    found.append(entry._replace(text="") if str(event.get("name")) in blanked else entry)
+    return heapq.nlargest(MAX_ENTRIES, found, key=lambda entry: entry[:3])
 
 
 def _entry(device: str, event: Mapping[str, Any]) -> JournalEntry:
