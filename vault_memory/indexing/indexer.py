@@ -94,7 +94,8 @@ class Indexer:
         new_notes = sum(is_note_path(file.path) for file in changes.new)
         left = len(walk.notes) if walk.covered is None else before - gone + new_notes
         refuse_loss(before, left, gone - sum(map(is_note_path, moved_from)))
-        new = [] if self._vault.filters.unknown and before else changes.new
+        is_first = self._store.meta("checked_ns") is None  # which is refused before where settings cannot be read
+        new = changes.new if is_first or not self._vault.filters.unknown else []
         report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
         todo = [*new, *changes.suspect]
         # With a deadline the start of workers alone would eat up what time there is.
