@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
+from vault_memory.config import Config, template
 from vault_memory.markdown import entities, fact_text
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import beliefs, entity_page, fact_set, opinion_page, summaries
@@ -81,19 +82,19 @@ class PageJob(NamedTuple):
 
 
 class PageJobs:
-    """The pages that the facts of a vault make as of a day; `template` is how a new page of an entity begins.
+    """The pages that the facts of a vault make as of a day.
 
     `removed` are the pages that are not made, for a person removed them; `holds_block` tells whether a note holds the
-    block of an entity's page, wherever it lies. What a model said of opinions counts if `has_model`: not where none is
-    configured any more.
+    block of an entity's page, wherever it lies; `ask` asks the configured model.
     """
 
     def __init__(
-        self, store: View, asked: ReflectRequest, template: str, feedback: Feedback, *, entity_days: int,
-        has_model: bool, ask: Ask | None, removed: Collection[str], holds_block: Callable[[str], bool],
+        self, store: View, config: Config, asked: ReflectRequest, feedback: Feedback, *,
+        ask: Ask | None, removed: Collection[str], holds_block: Callable[[str], bool],
     ) -> None:  # fmt: skip
-        self.store, self.asked, self._template, self.feedback = store, asked, template, feedback
-        self.entity_days, self._has_model, self._ask = entity_days, has_model, ask
+        self.store, self.asked, self.feedback, self.entity_days = store, asked, feedback, config.reflect_entity_days
+        # What a model said of opinions counts no more where none is configured.
+        self._has_model, self._ask = config.reflect_provider != "off", ask
         self._removed, self._holds_block, self._layout = removed, holds_block, store.layout
         self._names, self._lexicon = Names(store, with_private=False), Lexicon(store)
         self._stems = lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
@@ -102,7 +103,7 @@ class PageJobs:
         """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
         self.unmade: list[str] = []
         """The pages that would be made, had nobody removed them."""
-        self.fact_set = fact_set.read(store, self._names, asked.today, entity_days)
+        self.fact_set = fact_set.read(store, self._names, asked.today, self.entity_days)
         self.by_key = {fact.key: fact for fact in self.fact_set.facts}
         self._by_day: dict[date, list[Fact]] = defaultdict(list)
         self._about: dict[str, list[Fact]] = defaultdict(list)
@@ -200,6 +201,11 @@ class PageJobs:
             sign = self._sign(path, [*about, *newer], more)
             subject = Subject(known.name, "is known of", about, entity_page.PAGE_TOKENS, slug)
             yield PageJob(path, sign, partial(self._entity_page, known, path, about), subject)
+
+    @cached_property
+    def _template(self) -> str:
+        """How a new page of an entity begins."""
+        return template("entity.md").read_text("utf-8")
 
     def _entity_page(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int) -> Draft:
         lines = entity_page.lines(known, self.context, entity_page.PAGE_TOKENS - free)

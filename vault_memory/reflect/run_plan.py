@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.config import Config, template
+from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, entity_page, opinion_page, proposals, summaries, user_feedback
@@ -68,8 +68,7 @@ class RunPlanner:
         for path, name in [(self._layout.opinions, opinion_page.BLOCK), *pages]:
             user_feedback.read_given_confidences(self.feedback, path, *self._read_written(path, name))
         self.jobs = PageJobs(
-            store, asked, template("entity.md").read_text("utf-8"), self.feedback,
-            entity_days=config.reflect_entity_days, has_model=config.reflect_provider != "off",
+            store, config, asked, self.feedback,
             ask=retelling.ask if retelling else None, removed=self._find_removed(), holds_block=self._holds_block,
         )  # fmt: skip
         facts = KnownFacts(
