@@ -14,7 +14,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.reflect import blocks, merge
 from vault_memory.reflect.blocks import Block, Line, fact_name
 from vault_memory.reflect.merge import KnownFacts
-from vault_memory.reflect.sections import counted
+from vault_memory.reflect.sections import counted, counted_each
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
 """A run takes no more than this share of its entries from a page, or so many; of more than half of them only so few."""
@@ -62,9 +62,7 @@ class FactChanges(NamedTuple):
     def __str__(self) -> str:
         """What changed: `2 facts new, 1 retracted`; "" where the facts are the same."""
         names = ("new", "changed", "retracted", "folded away", "taken out by you")
-        counts = [(count, name) for count, name in zip(self, names, strict=True) if count]
-        numbers = [counted(count, "fact") for count, _ in counts[:1]] + [f"{count:,}" for count, _ in counts[1:]]
-        return ", ".join(f"{number} {name}" for number, (_, name) in zip(numbers, counts, strict=True))
+        return counted_each("fact", zip(self, names, strict=True))
 
 
 class Edit(NamedTuple):

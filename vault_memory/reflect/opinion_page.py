@@ -21,7 +21,7 @@ from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.blocks import Line, fact_name, leading_confidence
 from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.sections import FACT_TOKENS, PageContext, counted, unlinked
+from vault_memory.reflect.sections import FACT_TOKENS, PageContext, counted_each, unlinked
 from vault_memory.reflect.select import in_order
 from vault_memory.text.calendar_days import long_day
 
@@ -152,9 +152,7 @@ class _Entry(NamedTuple):
 def summarize_moves(moves: Sequence[Move]) -> str:
     """`2 opinions moved, 1 new`; "" where there is none."""
     kinds = Counter("new" if one.before is None else "gone" if one.after is None else "moved" for one in moves)
-    first = next((what for what in ("moved", "new", "gone") if kinds[what]), "")
-    numbers = {what: counted(count, "opinion") if what == first else f"{count:,}" for what, count in kinds.items()}
-    return ", ".join(f"{numbers[what]} {what}" for what in ("moved", "new", "gone") if kinds[what])
+    return counted_each("opinion", ((kinds[what], what) for what in ("moved", "new", "gone")))
 
 
 def find_moves(

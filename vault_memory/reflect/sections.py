@@ -64,6 +64,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def counted_each(noun: str, counts: Iterable[tuple[int, str]]) -> str:
+    """`2 facts new, 1 retracted`: the noun stands with the first number only; "" where every number is 0."""
+    some = [(number, what) for number, what in counts if number]
+    numbers = [counted(number, noun) if not at else f"{number:,}" for at, (number, _) in enumerate(some)]
+    return ", ".join(f"{number} {what}" for number, (_, what) in zip(numbers, some, strict=True))
+
+
 def unlinked(name: str) -> str:
     """A name as it is read: what a link shows."""
     return _LINKED.sub(r"\1\2", name)
