@@ -181,13 +181,12 @@ class Daemon:
 
     def _stay_reachable(self) -> None:
         """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
-        path, before = Path(client.socket_path(self._root)), self._unreachable
+        self.socket, before = Path(client.socket_path(self._root)), self._unreachable
         try:
             self._unreachable = ""
-            if self._server.listen_again(path):
-                log.info("listening anew at %s", path)
-                self.socket = path
-                _write_owner(self._root, path)
+            if self._server.listen_again(self.socket):
+                log.info("listening anew at %s", self.socket)
+                _write_owner(self._root, self.socket)
         except (VaultMemoryError, OSError) as error:
             self._unreachable = str(error)
             if self._unreachable != before:  # it is tried after each run of the index worker
