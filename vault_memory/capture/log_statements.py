@@ -42,7 +42,7 @@ def find_log_statements(
 ) -> Iterator[Statement]:
     """The statements that a line of a log makes; `names` are known from elsewhere."""
     spoken, known, before = Spoken(languages), {*names, *names_within(line)}, ""
-    for sentence in () if any(find_refusals(lowered(line))) else split_sentences(line):
+    for sentence in () if find_refusals(lowered(line)) else split_sentences(line):
         if pronoun := _PRONOUN.match(sentence):
             grammar = spoken.grammar(before)
             first = _subject(before, grammar, known) if grammar else ""

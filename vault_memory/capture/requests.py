@@ -4,7 +4,8 @@
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -303,7 +304,7 @@ def find_request(sentence: str) -> tuple[str, bool]:
     """What a sentence asks to remember, and whether it asks for something that it does not say itself."""
     text = _TAG.sub(".", sentence[:MAX_CHARS])
     lower = lowered(text)
-    if any(find_refusals(lower)):
+    if find_refusals(lower):
         return "", False
     for request in islice(_REMEMBER.finditer(lower), NESTED_REQUESTS):
         clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
@@ -316,11 +317,15 @@ def find_request(sentence: str) -> tuple[str, bool]:
     return "", False
 
 
-def find_refusals(lower: str) -> Iterator[re.Match[str]]:
-    """Where somebody asks not to remember; who tells what they do not remember or note asks for nothing."""
-    for found in islice(chain.from_iterable(one.finditer(lower) for one in _REFUSED), REFUSALS):
-        if not found["forgetting"] and (not found["subject"] or count_words(found["between"] or "") > 1):
-            yield found
+@lru_cache(maxsize=1024)
+def find_refusals(lower: str) -> Sequence[re.Match[str]]:
+    """Where somebody asks not to remember; who tells what they do not remember or note asks for nothing.
+
+    Kept for the messages of a session: each statement before them asks.
+    """
+    found = islice(chain.from_iterable(one.finditer(lower) for one in _REFUSED), REFUSALS)
+    asked = (one for one in found if not one["forgetting"])
+    return [one for one in asked if not one["subject"] or count_words(one["between"] or "") > 1]
 
 
 def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:

@@ -1,7 +1,8 @@
 """Tells what somebody took back of what they said in a session. Pure."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from vault_memory.capture.grammar import grammars, joined, lowered
@@ -42,10 +43,14 @@ def is_retracted(sentence: str, rest: str, later: Collection[str]) -> bool:
     """Whether a sentence was taken back in the rest of its message or in later ones: by its words, or by the next thing
     that was said."""
     own = telling_words(sentence)
+    texts = list(map(ends, [rest, *later]))
+    interruption = _INTERRUPTION.search(lowered(texts[1]), 0, AT_ONCE_CHARS) if texts[1:] else None
+    if interruption and _takes_back(texts[1], interruption, own, is_next=True):
+        return True
     return any(
         _takes_back(text, retraction, own, is_next=place < 2)
-        for place, text in enumerate(map(ends, [rest, *later]))
-        for retraction in _retractions(lowered(text), is_next=place == 1)
+        for place, text in enumerate(texts)
+        for retraction in _retractions(text)
     )
 
 
@@ -56,11 +61,11 @@ def telling_words(text: str) -> set[str]:
     return {word for word, length in lengths.items() if word.isdigit() or (length or len(word) / 5) >= TELLING_LENGTH}
 
 
-def _retractions(lower: str, *, is_next: bool) -> Iterator[re.Match[str]]:
-    yield from islice(RETRACTION.finditer(lower), RETRACTIONS)
-    yield from find_refusals(lower)
-    if is_next and (interruption := _INTERRUPTION.search(lower, 0, AT_ONCE_CHARS)):
-        yield interruption
+@lru_cache(maxsize=1024)
+def _retractions(text: str) -> Sequence[re.Match[str]]:
+    """Where a message takes something back; kept, for each statement before it asks."""
+    lower = lowered(text)
+    return [*islice(RETRACTION.finditer(lower), RETRACTIONS), *find_refusals(lower)]
 
 
 def _takes_back(text: str, retraction: re.Match[str], own: set[str], *, is_next: bool) -> bool:

@@ -178,7 +178,7 @@ def is_taken_back(statement: Statement, messages: Sequence[SessionTurn]) -> bool
     remembered."""
     later = [said.text for said in messages if said.by_user and said.number > statement.message]
     same = next((said.text for said in messages if said.number == statement.message), "")
-    if not statement.is_request and any(find_refusals(lowered(ends(same)))):
+    if not statement.is_request and find_refusals(lowered(ends(same))):
         return True
     return is_retracted(statement.sentence, same.rpartition(statement.sentence)[2], later)
 
@@ -398,7 +398,7 @@ def _correction(old: Statement, messages: Sequence[SessionTurn], spoken: Spoken)
     """What took a statement's place when it was taken back: what says most of it anew, or another number of it."""
     own = telling_words(old.text)
     for said in messages:
-        if not said.by_user or said.number <= old.message or any(find_refusals(lowered(ends(said.text)))):
+        if not said.by_user or said.number <= old.message or find_refusals(lowered(ends(said.text))):
             continue
         sentences = list(split_sentences(said.text))
         taken = next((at for at, one in enumerate(sentences) if RETRACTION.search(lowered(one))), len(sentences))
