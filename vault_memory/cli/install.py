@@ -23,8 +23,8 @@ from vault_memory.integrations.install import (
     usual_folder,
 )
 from vault_memory.integrations.settings_paths import InstallPlace
-from vault_memory.rendering.common import plural
 from vault_memory.sessions import projects
+from vault_memory.text.english import plural
 from vault_memory.text.scope_syntax import AGENT_NOTES
 
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ from vault_memory.cli.common import Bar, Shared, command, say_of_index, scope_op
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.rendering import notes as printing
-from vault_memory.rendering.common import clean, dump, place, plural, schema, seen_document, seen_notes
+from vault_memory.rendering.common import clean, dump, place, schema, seen_document, seen_notes
 from vault_memory.search import request
 from vault_memory.search.get import open_named, parse_span
 from vault_memory.startup import read_regular
+from vault_memory.text.english import plural
 from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private

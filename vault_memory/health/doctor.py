@@ -22,13 +22,13 @@ from vault_memory.health.status import index_status, last_reflect
 from vault_memory.integrations import hook_log, install, settings_edit, settings_paths
 from vault_memory.markdown.note import Problem
 from vault_memory.reflect.model_writer import configured_writer
-from vault_memory.reflect.sections import counted
 from vault_memory.search.names import Names
 from vault_memory.sessions import projects
 from vault_memory.startup import __version__
 from vault_memory.store import embedding_rows, journal, note_queries, schema
 from vault_memory.store.digest import damage
 from vault_memory.store.view import Store, View
+from vault_memory.text.english import plural
 from vault_memory.text.scope_syntax import folder_key
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.walk import Walk
@@ -81,7 +81,7 @@ def _checks(memory: "Federation") -> Iterator[Check]:
 
 
 def _notes(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    holds = f"{counted(len(walk.notes), 'note')} in {counted(walk.folders, 'folder')}"
+    holds = f"{plural(len(walk.notes), 'note')} in {plural(walk.folders, 'folder')}"
     yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
     for path in _unreadable(memory, walk):
         what = f"{path} cannot be read: what the index knows of it is kept, but not cited"
@@ -170,8 +170,8 @@ def _inspect_index(memory: "Federation") -> Check:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
     state = index_status(memory)
     if state["pending"]:
-        return Check("index", "notice", f"sound, but {counted(state['pending'], 'note')} behind", "Run `memory index`.")
-    held = (counted(state[f"{noun}s"], noun) for noun in ("note", "passage", "fact"))
+        return Check("index", "notice", f"sound, but {plural(state['pending'], 'note')} behind", "Run `memory index`.")
+    held = (plural(state[f"{noun}s"], noun) for noun in ("note", "passage", "fact"))
     return Check("index", "ok", f"sound and up to date: {', '.join(held)}")
 
 
@@ -180,7 +180,7 @@ def _journal(memory: "Federation", walk: Walk) -> Iterator[Check]:
         with suppress(OSError):
             damaged = max((mark[-1] for _, _, mark in journal.read(file)), default=0)
             if damaged:
-                what = f"{counted(damaged, 'damaged line')} in .memory/journal/{name} skipped"
+                what = f"{plural(damaged, 'damaged line')} in .memory/journal/{name} skipped"
                 yield Check("journal", "notice", what)
 
 
@@ -193,11 +193,11 @@ def _reflect(memory: "Federation", walk: Walk) -> Iterator[Check]:
     if not last.ok:
         yield Check("reflect", "warning", f"{when} failed: {last.why}", last.next_step)
     elif last.skipped:
-        what = f"{when} skipped {counted(last.skipped, 'page')}; the first: {last.why}"
+        what = f"{when} skipped {plural(last.skipped, 'page')}; the first: {last.why}"
         yield Check("reflect", "warning", what, last.next_step)
     else:
         undone = "; it was undone since" if last.undone else ""
-        yield Check("reflect", "ok", f"{when} wrote {counted(last.pages, 'page')}{undone}")
+        yield Check("reflect", "ok", f"{when} wrote {plural(last.pages, 'page')}{undone}")
 
 
 def _embedder(memory: "Federation", walk: Walk) -> Iterator[Check]:
@@ -295,7 +295,7 @@ def _drop_useless_vectors(memory: "Federation") -> list[Check]:
             embedding_rows.drop_space(store, space)
             done.append(Check("vectors", "ok", f"vectors of {space.name} were deleted"))
         if gone := embedding_rows.sweep(store):
-            done.append(Check("vectors", "ok", f"{counted(gone, 'vector')} without text deleted"))
+            done.append(Check("vectors", "ok", f"{plural(gone, 'vector')} without text deleted"))
     return done
 
 
@@ -314,7 +314,7 @@ def forget(memory: "Federation", name: str) -> Check:
             raise UsageError("There are no texts of sessions that are switched off.", why)
         session_root.forget(left.tools, memory.config, os.environ)
         memory.refresh_sessions()
-        return Check("sessions", "ok", f"texts of {counted(left.texts, 'session')} were deleted")
+        return Check("sessions", "ok", f"texts of {plural(left.texts, 'session')} were deleted")
     if memory.search.remote and memory.search.remote.id == name:
         raise UsageError(f"{name} is configured, so its vectors are in use.", "Configure another embedder first.")
     kept: list[embedding_rows.Space] = []
@@ -342,14 +342,14 @@ def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
             if not folder.is_dir():
                 what = f"there is no folder {folder}, so nothing of {tool} is read"
                 yield Check("sessions", "notice", what, "Correct `sessions` in your settings if it is elsewhere.")
-        held = f"{counted(found['transcripts'], 'session')} in {found['folder']} ({found['bytes'] / 1e6:.1f} MB)"
+        held = f"{plural(found['transcripts'], 'session')} in {found['folder']} ({found['bytes'] / 1e6:.1f} MB)"
         if found["pending"]:
             yield Check("sessions", "notice", f"{held}, {found['pending']:,} behind", "Run `memory index`.")
         else:
             yield Check("sessions", "ok", held)
     left = session_root.unwanted_texts(memory.config, os.environ)
     if left.texts:
-        held = f"{counted(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
+        held = f"{plural(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
         only = f", {left.gone:,} of which no longer have a transcript" if left.gone else ""
         kept = f"texts of {held} are kept in {left.folder}, though switched off{only}"
         yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them.")
@@ -362,10 +362,10 @@ def _further_vaults(memory: "Federation", walk: Walk) -> Iterator[Check]:
             why = f"{each['name']} cannot be searched: {each['why_not']}"
             yield Check("roots", "warning", why, "Correct `roots`, or mount it.")
         elif each["pending"] or not each["fresh"]:
-            behind = f"is {counted(each['pending'], 'note')} behind" if each["pending"] else "has no index yet"
+            behind = f"is {plural(each['pending'], 'note')} behind" if each["pending"] else "has no index yet"
             yield Check("roots", "notice", f"{where} {behind}", "Run `memory index`.")
         else:
-            held = f"{counted(each['notes'], 'note')}, {each['scope']}"
+            held = f"{plural(each['notes'], 'note')}, {each['scope']}"
             yield Check("roots", "ok", f"{where} is up to date: {held}")
 
 

@@ -14,7 +14,8 @@ from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.reflect import blocks, merge
 from vault_memory.reflect.blocks import Block, Line, fact_name
 from vault_memory.reflect.merge import KnownFacts
-from vault_memory.reflect.sections import counted, counted_each
+from vault_memory.reflect.sections import counted_each
+from vault_memory.text.english import plural
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
 """A run takes no more than this share of its entries from a page, or so many; of more than half of them only so few."""
@@ -225,7 +226,7 @@ def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHist
     share, most = (LOSS_SHARE, LOSS_LINES) if 2 * count <= entries else (0.5, LOSS_FEW)
     if count and past.unread:
         raise RefusedError(
-            f"{draft.path} would lose {counted(count, 'fact')}, and {past.unread} cannot be read.",
+            f"{draft.path} would lose {plural(count, 'fact')}, and {past.unread} cannot be read.",
             "Make that note readable; with --force the page is written anyway.",
         )
     if count > most and count > share * entries:

@@ -17,9 +17,10 @@ from itertools import chain
 
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
-from vault_memory.reflect.sections import Body, PageContext, counted
+from vault_memory.reflect.sections import Body, PageContext
 from vault_memory.reflect.select import Turn, Weights, choose_in_turns, in_order, lately
 from vault_memory.text.calendar_days import long_day, period_of
+from vault_memory.text.english import plural
 
 BLOCK = "facts"
 
@@ -72,7 +73,7 @@ def lines(profile: Profile, context: PageContext, tokens: int = PAGE_TOKENS) -> 
 def size(facts: Sequence[Fact]) -> str:
     """How much is known, as the page says it: `14 facts on 9 days`, `2 facts, one of them of 3 May 2025`."""
     days = {day for fact in facts if (day := known_on(fact))}
-    text = counted(len(facts), "fact")
+    text = plural(len(facts), "fact")
     if not days:
         return text
     dated = sum(fact.when is not None for fact in facts)
@@ -225,7 +226,7 @@ class _EntityPage:
         fullest = sorted(places, key=lambda place: (-places[place], place))[:FOLDED_LINKS]
         links = ", ".join(f"{place} ({places[place]})" for place in fullest)
         among = "on" if len(fullest) == len(places) else "most of them on"
-        yield from (Line(""), Line(f"…and {counted(folded, 'more fact')}, {among} {links}.", slot="folded"))
+        yield from (Line(""), Line(f"…and {plural(folded, 'more fact')}, {among} {links}.", slot="folded"))
 
     def _where(self, fact: Fact) -> str:
         """Where a folded fact is to be looked up: the summary of its month if there is one, else its note."""
@@ -277,7 +278,7 @@ def bank_lines(
             for title, of_month in by_month(taken):
                 found += [Line(""), Line(f"### {title}"), Line(""), *body.listed(of_month, "")]
         if folded := len(facts) - len(taken):
-            more = f"…and {counted(folded, 'more fact')}: on the pages of those they are about, and in the logs."
+            more = f"…and {plural(folded, 'more fact')}: on the pages of those they are about, and in the logs."
             found += [Line(""), Line(more, slot="folded")]
         over = context.tokens(found) - tokens
         if over <= 0 or not taken:

@@ -22,7 +22,7 @@ from vault_memory.reflect.edit_plan import NOTHING_LEFT, Draft, PageProblem
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model_writer import Ask
-from vault_memory.reflect.sections import PageContext, counted
+from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.user_feedback import Feedback
 from vault_memory.search.names import Names
 from vault_memory.startup import REFLECTED
@@ -31,6 +31,7 @@ from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
 from vault_memory.text.calendar_days import PERIODS, Period, finer, period_of
+from vault_memory.text.english import plural
 
 VERSION = 9
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
@@ -210,7 +211,7 @@ class PageJobs:
     def _entity_page(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int) -> Draft:
         lines = entity_page.lines(known, self.context, entity_page.PAGE_TOKENS - free)
         start = self._template.replace("{{title}}", link_name(path))
-        size = entity_page.size(known.facts) if known.facts else f"{counted(len(about), 'fact')} in opinions"
+        size = entity_page.size(known.facts) if known.facts else f"{plural(len(about), 'fact')} in opinions"
         return Draft(path, entity_page.BLOCK, lines, size, start)
 
     def _bank(self) -> Iterator[PageJob]:
@@ -225,12 +226,12 @@ class PageJobs:
     def _bank_page(self, path: str, title: str, about: Sequence[Fact], _: int) -> Draft:
         lines = entity_page.bank_lines(about, self.context, is_world=path == self._layout.world)
         told = {key for line in lines for key in line.keys}
-        return Draft(path, entity_page.BLOCK, lines, f"{counted(len(told), 'fact')} told", f"# {title}\n")
+        return Draft(path, entity_page.BLOCK, lines, f"{plural(len(told), 'fact')} told", f"# {title}\n")
 
     def _opinions(self) -> Iterator[PageJob]:
         lines, path = opinion_page.page(self.opinions, self.context), self._layout.opinions
         draft = Draft(
-            path, opinion_page.BLOCK, lines, counted(len(self.opinions), "opinion"), "# Opinions\n",
+            path, opinion_page.BLOCK, lines, plural(len(self.opinions), "opinion"), "# Opinions\n",
             account=lambda was, now: opinion_page.summarize_moves(self.find_moves(was, now)),
         )  # fmt: skip
         yield PageJob(path, self._sign(path, (), (line.text for line in lines)), lambda _: draft)

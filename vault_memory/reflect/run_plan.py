@@ -13,9 +13,9 @@ from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
 from vault_memory.reflect.retell import Retelling
-from vault_memory.reflect.sections import counted
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
+from vault_memory.text.english import plural
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import decode_utf8
 
@@ -213,7 +213,7 @@ class RunPlanner:
         )
         if answers.dropped:  # never their words, for these may be forgotten
             rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
-            why = f"{counted(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
+            why = f"{plural(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
             self.notices.append(PageProblem(path, why, "Add it there by hand if you still want it."))
         after = before or proposals.NEW_CORE
         for name, change in list(answers.ticked.items()):
@@ -234,7 +234,7 @@ class RunPlanner:
         after = before or proposals.NEW_CORE
         for change in self._answers.ticked.values():
             after = proposals.apply_change(path, after, change)
-        why = f"{counted(len(self._answers.ticked), 'change')} ticked in {self._layout.proposals}"
+        why = f"{plural(len(self._answers.ticked), 'change')} ticked in {self._layout.proposals}"
         return Edit(path, before, after, why) if after != before else None
 
     def _plan_proposals(self, after: bytes) -> None:
@@ -253,7 +253,7 @@ class RunPlanner:
             is_wanted = block is not None or lines != proposals.NOTHING
         count = len(proposals.names_of(lines))
         self.proposed = proposals.ProposalCounts(count, unsure)
-        why = f"{counted(count, 'proposal')} open"
+        why = f"{plural(count, 'proposal')} open"
         page = Draft(
             self._layout.proposals, proposals.BLOCK, lines, why, "# Proposals\n",
             settled=lambda text: proposals.name_of(text) in settled,

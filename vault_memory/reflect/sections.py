@@ -15,6 +15,7 @@ from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact
 from vault_memory.reflect.select import in_order
 from vault_memory.text.calendar_days import MONTH_NAMES, Period, Span, short_day, short_span
+from vault_memory.text.english import plural
 from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.text.terms import STOP_WORDS
 
@@ -59,15 +60,10 @@ class PageContext:
         return self.count("\n".join(line.text for line in lines))
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 fact`, `2 facts`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def counted_each(noun: str, counts: Iterable[tuple[int, str]]) -> str:
     """`2 facts new, 1 retracted`: the noun stands with the first number only; "" where every number is 0."""
     some = [(number, what) for number, what in counts if number]
-    numbers = [counted(number, noun) if not at else f"{number:,}" for at, (number, _) in enumerate(some)]
+    numbers = [plural(number, noun) if not at else f"{number:,}" for at, (number, _) in enumerate(some)]
     return ", ".join(f"{number} {what}" for number, (_, what) in zip(numbers, some, strict=True))
 
 

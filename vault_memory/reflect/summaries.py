@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.edit_plan import EXTRACTIVE, Draft
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.sections import Body, PageContext, counted
+from vault_memory.reflect.sections import Body, PageContext
 from vault_memory.reflect.select import Weights, choose, in_order
 from vault_memory.text.calendar_days import Period, finer
+from vault_memory.text.english import listed, plural
 
 BLOCK = "summary"
 
@@ -75,7 +76,7 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
 
 def too_little(period: Period, facts: Sequence[Fact]) -> str:
     """Why a period with these facts, if it has no page, has none."""
-    told = f"{period.title} has {counted(len(facts), 'fact')}"
+    told = f"{period.title} has {plural(len(facts), 'fact')}"
     if len(facts) < FEWEST_FACTS:
         return f"{told}: from {FEWEST_FACTS} on it is summed up."
     return f"{told}, too short or too much alike: a summary is {SHARE_OF_FACTS:.0%} as long as its facts at most."
@@ -84,7 +85,7 @@ def too_little(period: Period, facts: Sequence[Fact]) -> str:
 def size(facts: Sequence[Fact]) -> str:
     """How much a page stands for, as it says it: `76 facts on 25 days`."""
     days = len({fact.when for fact in facts})
-    return f"{counted(len(facts), 'fact')} on {counted(days, 'day')}"
+    return f"{plural(len(facts), 'fact')} on {plural(days, 'day')}"
 
 
 def limit(period: Period, facts: Sequence[Fact], context: PageContext) -> int:
@@ -121,7 +122,7 @@ def _opening(body: Body) -> str:
     if not named:
         return f"{size(body.facts)}."
     mostly = 2 * sum(not set(named).isdisjoint(fact.about) for fact in body.facts) > total
-    names = _and([f"{body.context.link_entity(slug)} ({body.threads[slug]})" for slug in named])
+    names = listed([f"{body.context.link_entity(slug)} ({body.threads[slug]})" for slug in named])
     return f"{'Mostly' if mostly else 'Among others:'} {names}; {size(body.facts)}."
 
 
@@ -129,13 +130,9 @@ def _folded(notes: Counter[str], cite: Citations, links: int) -> str:
     """How many facts are folded away, and the notes that hold most of them; "" where none is."""
     if not notes:
         return ""
-    more = counted(notes.total(), "more fact")
+    more = plural(notes.total(), "more fact")
     if not links:
         return f"…and {more}."
     fullest = sorted(notes, key=lambda path: (-notes[path], path))[:links]
-    where = _and([f"{cite.link(path)} ({notes[path]})" for path in fullest])
+    where = listed([f"{cite.link(path)} ({notes[path]})" for path in fullest])
     return f"…and {more}, {'on' if len(fullest) == len(notes) else 'the most on'} {where}."
-
-
-def _and(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

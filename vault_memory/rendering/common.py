@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vault_memory.markdown.note import one_line
 from vault_memory.search.answer import Answer
 from vault_memory.search.pack import clean as clean
+from vault_memory.text.english import plural
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState
@@ -23,15 +24,6 @@ def dump(document: Document) -> str:
 def schema(name: str) -> Document:
     """The beginning of every document."""
     return {"schema": f"vault-memory/{name}@1"}
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 note`, `2 notes`, `2 entities`, `2 matches`."""
-    if count == 1:
-        return f"1 {noun}"
-    if noun.endswith("y") and not noun.endswith("ay"):
-        return f"{count:,} {noun[:-1]}ies"
-    return f"{count:,} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def degraded_notes(degraded: Iterable[tuple[str, str]]) -> list[str]:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.fact_text import readable, without_citation
-from vault_memory.rendering.common import Document, clean, cut, place, plural, schema, seen_document
+from vault_memory.rendering.common import Document, clean, cut, place, schema, seen_document
 from vault_memory.search.answer import Result
 from vault_memory.text import terms
+from vault_memory.text.english import plural
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState

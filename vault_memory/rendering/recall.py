@@ -15,13 +15,13 @@ from vault_memory.rendering.common import (
     cells,
     clean,
     degraded_notes,
-    plural,
     schema,
     seen_document,
     seen_notes,
 )
 from vault_memory.search.answer import Answer, Result, no_mention
 from vault_memory.store.journal import digits
+from vault_memory.text.english import plural
 from vault_memory.text.terms import RUN
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.proposals import CORE_TOKENS, MOST_OPEN, SURE, SURE_DAYS
-from vault_memory.rendering.common import Document, clean, cut, plural, schema
+from vault_memory.rendering.common import Document, clean, cut, schema
 from vault_memory.text.calendar_days import PERIODS, kind_of
+from vault_memory.text.english import listed, plural
 
 if TYPE_CHECKING:
     from vault_memory.reflect.edit_plan import Edit
@@ -191,11 +192,7 @@ def _first(lines: Sequence[str], most: int, what: str, verbose: bool) -> Iterato
 def _kinds(paths: Sequence[str]) -> str:
     """`8 weeks, 2 months and 1 year`."""
     counts = Counter(map(kind_of, paths))
-    return _and([plural(counts[kind], kind) for kind in PERIODS if counts[kind]])
-
-
-def _and(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+    return listed([plural(counts[kind], kind) for kind in PERIODS if counts[kind]])
 
 
 # --- opinions and proposals ------------------------------------------------------------------------------------------
@@ -242,7 +239,7 @@ def _proposals(done: "ReflectReport") -> Iterator[str]:
 def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
     """What stands on no page, and why."""
     if left := [f"{count:,} {what}" for what, count in done.left_out.items() if count]:
-        yield f"Left out: {_and(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
+        yield f"Left out: {listed(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
     full = [edit.change.folded for edit in done.edits if edit.change.folded]
     if full:
         are = "is" if sum(full) == 1 else "are"
@@ -251,7 +248,7 @@ def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
     more = [f"{len(done.removed) - len(named):,} more"] if len(done.removed) > len(named) else []
     if named:
         them = "it" if len(done.removed) == 1 else "them"
-        yield f"Not recreated, because you removed {them}: {_and([*named, *more])}."
+        yield f"Not recreated, because you removed {them}: {listed([*named, *more])}."
         yield "  To get one back, create an empty note with that name or run `memory reflect --force`."
     if verbose:
         yield from done.untold.values()

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from vault_memory.markdown.note import Problem
-from vault_memory.rendering.common import Document, clean, plural, schema
+from vault_memory.rendering.common import Document, clean, schema
+from vault_memory.text.english import plural
 
 if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import BackfillReport

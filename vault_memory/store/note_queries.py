@@ -503,7 +503,7 @@ def scopes_of_opinions(view: View) -> list[str]:
 
 
 def written_pages(view: View) -> Iterator[tuple[Any, ...]]:
-    """(path, …, as `reflect.plan_run` reads them) of the pages of earlier runs."""
+    """(path, …, as `reflect.run_plan` reads them) of the pages of earlier runs."""
     return view.rows(_PAGES)
 
 
