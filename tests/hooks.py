@@ -15,7 +15,7 @@ from vault_memory.agents.hook import HookRun
 from vault_memory.config import template
 from vault_memory.integrations.hook_log import Call
 from vault_memory.startup import user_folder
-from vault_memory.text.frame import CLOSING, OPENING
+from vault_memory.text.agent_frame import CLOSING, OPENING
 
 
 def settings(text: str, hooks: str = "seconds = 30") -> None:

@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation
 
 from vault_memory.agents.mcp_server import McpServer
-from vault_memory.text.frame import CLOSING, OPENING
+from vault_memory.text.agent_frame import CLOSING, OPENING
 
 T = TypeVar("T")
 

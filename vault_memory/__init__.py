@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vault_memory.capture.captured_proposals import OpenProposal
     from vault_memory.capture.judge import CaptureItem, CaptureReport
-    from vault_memory.capture.proposal_page import OpenProposal
     from vault_memory.capture.scores import Gating
     from vault_memory.context.context import Bundle
     from vault_memory.daemon.daemon_memory import DaemonMemory
@@ -59,7 +59,7 @@ _MODULES = {
     "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",
     "Gating": "capture.scores",
     "JournalEntry": "store.journal", "KeptFact": "search.entity_profile", "Memory": "memory",
-    "OpenProposal": "capture.proposal_page", "Opinion": "reflect.opinion_query", "ReflectReport": "reflect.job",
+    "OpenProposal": "capture.captured_proposals", "Opinion": "reflect.opinion_query", "ReflectReport": "reflect.job",
     "Removal": "write.forget", "Report": "indexing.indexer", "Result": "search.answer", "RetainResult": "write.retain",
     "UndoReport": "vault.undo_history", "__version__": "startup",
 }  # fmt: skip

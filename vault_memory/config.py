@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from vault_memory import startup
 from vault_memory.errors import IndexUnusableError, NoVaultError, UsageError
 from vault_memory.startup import PRESETS, TOOLS
-from vault_memory.text.layout import STANDARD
 from vault_memory.text.scope_syntax import GLOBAL, SCOPES, Folders, folder_key, is_scope, normal_scope
+from vault_memory.text.vault_layout import STANDARD
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult

@@ -20,8 +20,8 @@ from vault_memory.search.answer import Answer, Request
 from vault_memory.search.searcher import Searcher
 
 if TYPE_CHECKING:
+    from vault_memory.capture.captured_proposals import OpenProposal
     from vault_memory.capture.judge import CaptureReport
-    from vault_memory.capture.proposal_page import OpenProposal
     from vault_memory.capture.scores import Gating
     from vault_memory.context.context import Bundle, ContextRequest
     from vault_memory.embedding.configured_embedder import BackfillReport

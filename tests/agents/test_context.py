@@ -19,7 +19,7 @@ from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.store import journal
-from vault_memory.text import frame, tokens
+from vault_memory.text import agent_frame, tokens
 
 NOW = datetime(2025, 12, 3, 12, tzinfo=UTC)
 OPEN = ("global",)
@@ -315,7 +315,7 @@ def test_no_budget_is_exceeded_whatever_the_notes_hold(tmp_path_factory: pytest.
             for form in ("markdown", "json", "xml"):
                 found = make(of, prompt, budget, format=form, recent_days=7)
                 assert tokens.count(found.text) <= found.tokens <= budget
-                assert frame.stripped(found.text).strip() == ""
+                assert agent_frame.stripped(found.text).strip() == ""
 
     within()
 
@@ -409,7 +409,7 @@ def test_that_the_index_was_behind_is_said_where_something_came_out_of_it(kept: 
     put(kept.vault.root, "new.md", "The stove has a new door.\n")
     for wanted in (asked, lately):
         found = bundle(kept, wanted, patience=0)
-        assert found.text.endswith(f"\n\n(newer notes may be missing: the index is behind)\n{frame.CLOSING}")
+        assert found.text.endswith(f"\n\n(newer notes may be missing: the index is behind)\n{agent_frame.CLOSING}")
         assert tokens.count(found.text) <= found.tokens
     assert "Coffee" in bundle(kept, core, patience=0).text and "may be" not in bundle(kept, core, patience=0).text
     assert bundle(kept, nothing, patience=0).text == ""
@@ -426,7 +426,7 @@ def run(root: Path, *arguments: str) -> Said:
 def test_the_command_prints_the_bundle_and_says_beside_it_what_was_left_out(kept: Memory) -> None:
     done = run(kept.vault.root, "what", "does", "Peter", "prefer?", "--budget", "150")
     assert done.code == 0, done.err
-    assert frame.stripped(done.out).strip() == "" and "Coffee black" in done.out
+    assert agent_frame.stripped(done.out).strip() == "" and "Coffee black" in done.out
     assert "Left out: " in done.err and tokens.count(done.out) <= 150
     assert "secret" in run(kept.vault.root, "stove", "--agent", "moss").out
     assert "secret" not in run(kept.vault.root, "stove").out
@@ -434,7 +434,9 @@ def test_the_command_prints_the_bundle_and_says_beside_it_what_was_left_out(kept
     assert run(kept.vault.root, "stove", "--format", "html").code == 2
 
 
-@pytest.mark.parametrize(("form", "text"), [("json", {frame.NAME: frame.NOTE, "passages": []}), ("xml", None)])
+@pytest.mark.parametrize(
+    ("form", "text"), [("json", {agent_frame.NAME: agent_frame.NOTE, "passages": []}), ("xml", None)]
+)
 def test_the_command_gives_json_even_of_nothing(tmp_path: Path, form: str, text: dict[str, object] | None) -> None:
     root = fill(tmp_path / "empty", {"a.md": ""})
     done = run(root, "okapi", "--format", form)
@@ -446,7 +448,7 @@ def test_the_command_gives_a_document(kept: Memory) -> None:
     document = json.loads(run(kept.vault.root, "stove", "--json", "--format", "xml").out)
     assert document["schema"] == "vault-memory/context@1"
     assert document["has_footing"] is True
-    assert document["text"].startswith(frame.OPENING) and document["core"] == ["memory.md"]
+    assert document["text"].startswith(agent_frame.OPENING) and document["core"] == ["memory.md"]
     assert document["filters"] == {"scopes": ["global"], "source": "notes"}
     assert document["index"] == {"fresh": True, "pending": 0, "generation": 1, "notes": 4}, "one is out of scope"
     assert (document["budget"], document["format"], document["degraded"]) == (2000, "xml", [])

@@ -24,7 +24,7 @@ from vault_memory.daemon import client
 from vault_memory.memory import Memory
 from vault_memory.sessions import ledger
 from vault_memory.startup import user_folder, vault_id
-from vault_memory.text.frame import CLOSING, NOTE, OPENING
+from vault_memory.text.agent_frame import CLOSING, NOTE, OPENING
 
 TODAY = date.today().isoformat()
 NOTES = {

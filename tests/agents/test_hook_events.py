@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.agents import hook_events
-from vault_memory.text.frame import CLOSING, OPENING
+from vault_memory.text.agent_frame import CLOSING, OPENING
 
 ROOF = "what did the roof of the castle cost?"
 

@@ -19,7 +19,7 @@ from vaults import fill, memory, put, run
 from vault_memory.agents.mcp_answers import Caller, search
 from vault_memory.agents.vault_session import VaultSession
 from vault_memory.context.prompt_sheet import LEGEND
-from vault_memory.text.frame import CLOSING, NOTE, OPENING
+from vault_memory.text.agent_frame import CLOSING, NOTE, OPENING
 from vault_memory.text.tokens import count
 from vault_memory.vault import locations
 

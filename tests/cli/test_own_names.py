@@ -11,7 +11,7 @@ from test_terminal import screen
 from vaults import age, put
 
 import vault_memory
-from vault_memory.text.layout import STANDARD, Layout
+from vault_memory.text.vault_layout import STANDARD, Layout
 
 _USUAL = re.compile(r"\bbank/|\bmemory\.md", re.IGNORECASE)
 
@@ -157,7 +157,7 @@ def test_no_message_names_a_page_by_its_usual_name() -> None:
     """But for the layout itself, the settings, and `init`, which fills it from the templates."""
     package = Path(vault_memory.__file__).parent
     naming = {file.relative_to(package).as_posix() for file in package.rglob("*.py") if _USUAL.search(file.read_text())}
-    assert naming == {"text/layout.py", "config.py", "cli/notes.py"}
+    assert naming == {"text/vault_layout.py", "config.py", "cli/notes.py"}
 
 
 def test_a_name_that_is_changed_later_has_the_index_built_anew(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from sample import call
 from vaults import fill, memory
 
 from vault_memory.config import load
-from vault_memory.daemon import methods
+from vault_memory.daemon import rpc_methods
 from vault_memory.daemon.background import Background
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.reflect.run_log import NightlyRun, RunLog
@@ -130,14 +130,14 @@ def test_a_reflect_by_hand_captures_nothing_and_takes_nothing_away(root: Path, t
 def test_capture_proposals_and_the_gate_by_their_methods(root: Path, tmp_path: Path) -> None:
     said(tmp_path, minutes_ago=60)
     of = memory(root, sessions_tools=("claude-code",), sessions_claude_code=tmp_path / "claude")
-    assert len(methods.call("capture", of, {"dry_run": True})["items"]) == 2
-    assert methods.call("capture", of, {"idle": 5})["waiting"] == 2
-    one, _ = methods.call("proposals", of, {})["proposals"]
-    assert methods.call("proposals", of, {"yes": [one["id"]]})["accepted"] == 1
+    assert len(rpc_methods.call("capture", of, {"dry_run": True})["items"]) == 2
+    assert rpc_methods.call("capture", of, {"idle": 5})["waiting"] == 2
+    one, _ = rpc_methods.call("proposals", of, {})["proposals"]
+    assert rpc_methods.call("proposals", of, {"yes": [one["id"]]})["accepted"] == 1
     new, known = (
-        methods.call("gating_scalar", of, {"text": text})
+        rpc_methods.call("gating_scalar", of, {"text": text})
         for text in ("Ines prefers the late shift", "Mara owns the billing module.")
     )
     assert new["H"] > known["H"] and new["G"] > known["G"]
-    again = methods.call("gating_scalar", of, {"text": "We ship", "turns": ["We ship"] * 5})
+    again = rpc_methods.call("gating_scalar", of, {"text": "We ship", "turns": ["We ship"] * 5})
     assert again["InputFreq"] == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, snapshot
 
-from vault_memory.daemon import methods
+from vault_memory.daemon import rpc_methods
 from vault_memory.errors import UsageError, VaultMemoryError
 
 ODD = [
@@ -27,10 +27,10 @@ def test_odd_parameters_are_errors_with_a_sentence(tmp_path: Path) -> None:
     of = memory(fill(tmp_path, {"a.md": "## Retain\n- W @Peter: likes tea.\n- O(c=0.5) @Peter: Prefers tea.\n"}))
     of.index()
     for name in ("recall", "get", "entity", "entities", "opinions", "context", "status", "read", "write"):
-        for parameter in sorted(methods.METHODS[name].takes):
+        for parameter in sorted(rpc_methods.METHODS[name].takes):
             for value in ODD:
                 try:
-                    methods.call(name, of, {**GOOD.get(name, {}), parameter: value})
+                    rpc_methods.call(name, of, {**GOOD.get(name, {}), parameter: value})
                 except VaultMemoryError as error:
                     assert str(error).endswith(".")
 
@@ -41,12 +41,12 @@ def test_bad_parameters_are_refused_and_nothing_is_written(tmp_path: Path) -> No
     before = snapshot(tmp_path)
     for name, params in BAD:
         with pytest.raises(UsageError):
-            methods.call(name, of, params)
+            rpc_methods.call(name, of, params)
     assert snapshot(tmp_path) == before
 
 
 def test_a_text_comes_with_what_a_terminal_shows(tmp_path: Path) -> None:
     of = memory(fill(tmp_path, {"a.md": "Likes oolong tea.\n"}))
-    shown = methods.call("recall", of, {"query": "oolong", "as_text": True})
+    shown = rpc_methods.call("recall", of, {"query": "oolong", "as_text": True})
     assert "L1 Likes oolong tea." in shown["text"]
     assert (shown["results"][0]["path"], shown["matched"]) == ("a.md", ["oolong"])

@@ -11,8 +11,8 @@ import pytest
 
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import BUILTIN_ID
-from vault_memory.indexing import indexer, prepare
-from vault_memory.indexing.prepare import PreparedNote
+from vault_memory.indexing import indexer, prepare_note
+from vault_memory.indexing.prepare_note import PreparedNote
 from vault_memory.memory import Memory
 from vault_memory.store import schema
 from vault_memory.store.digest import digest
@@ -29,7 +29,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
         facts = f"## Retain\n- W @Rope{n % 7}: Coil {n} hangs on hook {n * 3}.\n- O(c=0.{n % 9 + 1}) @Mara: Odd {n}.\n"
         (root / f"note {n:04}.md").write_text(f"# Note {n}\n\nLine about rope number {n}.\n\n{facts}", "utf-8")
     (root / "large.md").write_text("A line of a large note.\n" * 50_000, "utf-8")
-    assert (root / "large.md").stat().st_size > prepare.LARGEST_NOTE_BYTES
+    assert (root / "large.md").stat().st_size > prepare_note.LARGEST_NOTE_BYTES
     return root
 
 
@@ -40,7 +40,7 @@ def files_of(memory: Memory) -> list[File]:
 def test_every_small_note_is_made_in_order_and_a_large_one_left(vault: Path) -> None:
     memory = Memory(Config(vault=vault))
     files = files_of(memory)
-    made = list(prepare.prepare_in_workers(memory.vault, BUILTIN_ID, files))
+    made = list(prepare_note.prepare_in_workers(memory.vault, BUILTIN_ID, files))
     assert [p.head.file.path if p else None for p in made] == [None if f.path == "large.md" else f.path for f in files]
     rows = [row for p in made if p for row in p.rows]
     assert rows and all(row.vector and len(row.vector) == memory.index_file.embedder.dimensions for row in rows)
@@ -64,7 +64,7 @@ def test_a_worker_that_dies_loses_nothing(vault: Path) -> None:
     memory = Memory(Config(vault=vault))
     files = files_of(memory)
     found: list[PreparedNote | None] = []
-    stream: Iterator[PreparedNote | None] = prepare.prepare_in_workers(memory.vault, BUILTIN_ID, files)
+    stream: Iterator[PreparedNote | None] = prepare_note.prepare_in_workers(memory.vault, BUILTIN_ID, files)
     found.append(next(stream))
     kill_children()
     found += list(stream)

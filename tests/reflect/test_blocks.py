@@ -1,10 +1,10 @@
-"""blocks.py: a block is found and written in any page, and not one byte around it changes."""
+"""generated_blocks.py: a block is found and written in any page, and not one byte around it changes."""
 
 import pytest
 
 from vault_memory.errors import ConflictError
-from vault_memory.reflect import blocks
-from vault_memory.reflect.blocks import Block, sha
+from vault_memory.reflect import generated_blocks
+from vault_memory.reflect.generated_blocks import Block, sha
 
 BEGIN, END = b"<!-- memory:begin facts -->", b"<!-- memory:end facts sha=1a2b3c4d -->"
 
@@ -15,7 +15,7 @@ def block(*lines: str) -> Block:
 
 def wrote(data: bytes, *lines: str) -> bytes:
     """The page with a block of these lines."""
-    return blocks.put_block(blocks.read_page("p.md", data, "facts"), "facts", block(*lines))
+    return generated_blocks.put_block(generated_blocks.read_page("p.md", data, "facts"), "facts", block(*lines))
 
 
 PAGES = {
@@ -44,12 +44,12 @@ PAGES = {
 def test_a_first_block_is_put_at_the_end_and_nothing_else_changes(data: bytes) -> None:
     after = wrote(data, "- one", "", "- two")
     assert after.startswith(data)
-    page = blocks.read_page("p.md", after, "facts")
+    page = generated_blocks.read_page("p.md", after, "facts")
     assert page.block == block("- one", "", "- two")
-    assert blocks.put_block(page, "facts", block("- one", "", "- two")) == after
-    changed = blocks.put_block(page, "facts", block("- three"))
+    assert generated_blocks.put_block(page, "facts", block("- one", "", "- two")) == after
+    changed = generated_blocks.put_block(page, "facts", block("- three"))
     assert changed.startswith(data)
-    assert blocks.read_page("p.md", changed, "facts").block == block("- three")
+    assert generated_blocks.read_page("p.md", changed, "facts").block == block("- three")
 
 
 def test_the_form_of_a_block() -> None:
@@ -79,28 +79,28 @@ BROKEN = {
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_a_page_that_is_broken_is_left_alone(data: bytes) -> None:
     with pytest.raises(ConflictError, match=r"p\.md.*left alone"):
-        blocks.read_page("p.md", data, "facts")
+        generated_blocks.read_page("p.md", data, "facts")
 
 
 @pytest.mark.parametrize("data", [b"---\nmemory: [\n---\ntext\n", b"# memory:begin facts\n"])
 def test_what_only_speaks_of_markers_breaks_nothing(data: bytes) -> None:
-    assert blocks.read_page("p.md", data, "facts").block is None
+    assert generated_blocks.read_page("p.md", data, "facts").block is None
 
 
 def test_two_blocks_keep_out_of_each_others_way() -> None:
     data = wrote(b"# Peter\n", "- one")
-    page = blocks.read_page("p.md", data, "opinions")
+    page = generated_blocks.read_page("p.md", data, "opinions")
     assert page.block is None
-    both = blocks.put_block(page, "opinions", block("- held"))
+    both = generated_blocks.put_block(page, "opinions", block("- held"))
     assert both.startswith(data)
-    assert blocks.read_page("p.md", both, "facts").block == block("- one")
-    changed = blocks.put_block(blocks.read_page("p.md", both, "facts"), "facts", block("- two"))
-    assert blocks.read_page("p.md", changed, "opinions").block == block("- held")
+    assert generated_blocks.read_page("p.md", both, "facts").block == block("- one")
+    changed = generated_blocks.put_block(generated_blocks.read_page("p.md", both, "facts"), "facts", block("- two"))
+    assert generated_blocks.read_page("p.md", changed, "opinions").block == block("- held")
 
 
 def test_what_the_closing_marker_says_is_read_with_forbearance() -> None:
     odd = b"<!-- memory:end facts yours=x,3-1,2,999999999 sha= by=a/b:3b cites=,,1, other=5 -->"
-    found = blocks.read_page("p.md", BEGIN + b"\n- x\n" + odd, "facts").block
+    found = generated_blocks.read_page("p.md", BEGIN + b"\n- x\n" + odd, "facts").block
     assert found == Block(("- x",), "", ("1",), frozenset([1]), "a/b:3b")
     assert not found.is_as_written
-    assert blocks.marker_word(" a model>b --> c:3--d-e ") == "a-model-b-c:3-d-e"
+    assert generated_blocks.marker_word(" a model>b --> c:3--d-e ") == "a-model-b-c:3-d-e"

@@ -13,9 +13,9 @@ from sample import call
 from vaults import fill
 
 from vault_memory.reflect import entity_page
-from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import Profile
 from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text import tokens
 from vault_memory.text.calendar_days import Span
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, fact_name
+from vault_memory.reflect.generated_blocks import SENTENCE, Block, Line, bare, fact_name
 from vault_memory.reflect.merge import KnownFacts, MergeResult, merge_block
 
 BLANK = Line("")

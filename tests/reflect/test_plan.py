@@ -12,9 +12,9 @@ from sample import call
 from vaults import fill, memory, obeying_permissions, put, run
 
 from vault_memory.errors import ConflictError, RefusedError
-from vault_memory.reflect import blocks
-from vault_memory.reflect.blocks import Line
+from vault_memory.reflect import generated_blocks
 from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, make_edit
+from vault_memory.reflect.generated_blocks import Line
 from vault_memory.reflect.job import PageWriter
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
@@ -22,7 +22,7 @@ from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import TRIES
 
-ALL = frozenset(blocks.fact_name(n << 32) for n in range(100))
+ALL = frozenset(generated_blocks.fact_name(n << 32) for n in range(100))
 
 
 def fact(number: int, words: str = "", line: int = 0) -> Line:
@@ -50,7 +50,7 @@ def first(given: Draft, present: bytes | None = None) -> Edit:
 
 def test_a_page_that_was_there_says_what_changed_and_its_own_account_comes_first() -> None:
     made = first(draft(fact(1), fact(2)))
-    left = frozenset([blocks.fact_name(2 << 32), blocks.fact_name(3 << 32)])
+    left = frozenset([generated_blocks.fact_name(2 << 32), generated_blocks.fact_name(3 << 32)])
     again = make_edit(draft(fact(2), fact(3)), made.after, past([made], facts=left))[0]
     assert again is not None
     assert (again.why, again.was) == ("1 fact new, 1 retracted", made.lines)
@@ -87,7 +87,7 @@ def test_a_cited_line_that_only_moved_is_no_edit() -> None:
 )  # fmt: skip
 def test_a_page_does_not_lose_too_much_at_once(entries: int, lost: int, is_refused: bool) -> None:
     made = first(draft(*map(fact, range(entries))))
-    facts = ALL - {blocks.fact_name(n << 32) for n in range(lost)}
+    facts = ALL - {generated_blocks.fact_name(n << 32) for n in range(lost)}
     given = draft(*map(fact, range(lost, entries)))
     if is_refused:
         with pytest.raises(RefusedError, match=f"{lost} of {entries}") as error:

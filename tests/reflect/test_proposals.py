@@ -1,4 +1,4 @@
-"""proposals.py: what is proposed for memory.md, and what comes of a tick, a refusal or a deleted line."""
+"""core_proposals.py: what is proposed for memory.md, and what comes of a tick, a refusal or a deleted line."""
 
 import re
 from pathlib import Path
@@ -12,8 +12,8 @@ from sample import call
 from vaults import fill, memory, put
 
 from vault_memory.errors import ConflictError
-from vault_memory.reflect import proposals
-from vault_memory.reflect.proposals import (
+from vault_memory.reflect import core_proposals
+from vault_memory.reflect.core_proposals import (
     ADD,
     CHANGE,
     CORE_TOKENS,
@@ -125,12 +125,12 @@ def test_only_so_many_additions_are_open_and_the_others_come_later(tmp_path: Pat
     )
     reflected(root)
     first = set(asked(root))
-    assert len(first) == proposals.MOST_OPEN
+    assert len(first) == core_proposals.MOST_OPEN
     rewrite(root, PAGE, asked(root)[min(first)] + "\n", "")
     mark(root, "-", max(first))
     reflected(root)
     second = set(asked(root))
-    assert len(second) == proposals.MOST_OPEN
+    assert len(second) == core_proposals.MOST_OPEN
     assert not {min(first), max(first)} & second
     assert reflected(root).edits == ()
 
@@ -414,7 +414,7 @@ def test_proposals_on_the_command_line(root: Path) -> None:
     assert ended.code == 0, ended.err
     assert b"piano" not in texts(root)["bank/entities/Mara.md"]
     assert LETTERS in plain((root / "memory.md").read_text())
-    assert proposals.CORE_HEADING in (root / "memory.md").read_text()
+    assert core_proposals.CORE_HEADING in (root / "memory.md").read_text()
     assert "1 proposal for memory.md: tick it in bank/proposals.md." in ended.out
     mark(root, "x", NUTS)
     ended = call("--vault", str(root), "reflect", "--now", "2025-12-10", "--apply-core")

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from vault_memory.reflect.blocks import PageLine
+from vault_memory.reflect.core_proposals import ProposalCounts
 from vault_memory.reflect.edit_plan import Edit, FactChanges, PageProblem
+from vault_memory.reflect.generated_blocks import PageLine
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.opinion_page import Move
-from vault_memory.reflect.proposals import ProposalCounts
 from vault_memory.rendering.reflect import reflect_text
 
 

@@ -11,7 +11,7 @@ from vault_memory.agents.mcp_answers import Caller, search
 from vault_memory.agents.vault_session import VaultSession
 from vault_memory.config import Config
 from vault_memory.context.context import ContextRequest, bundle
-from vault_memory.daemon import methods
+from vault_memory.daemon import rpc_methods
 from vault_memory.federation import Federation
 
 NOTES = {
@@ -37,7 +37,7 @@ def config(tmp_path: Path, tmp_data: Path) -> Config:
 
 
 def recall(config: Config, query: str, **options: object) -> dict:
-    return methods.call("recall", Federation(config), {"query": query, "no_journal": True, **options})
+    return rpc_methods.call("recall", Federation(config), {"query": query, "no_journal": True, **options})
 
 
 def test_sessions_answer_what_no_note_knows(config: Config) -> None:

@@ -174,7 +174,7 @@ def test_corrupt_lines_are_counted_and_the_rest_is_read(config: Config, tmp_path
 
 
 def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    from vault_memory.text.frame import framed
+    from vault_memory.text.agent_frame import framed
 
     said = [
         ("user", f"Fix the tests.\n<system-reminder>\nSECRETNOISE\n</system-reminder>\n{framed('RECALLNOISE')}"),

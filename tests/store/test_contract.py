@@ -18,7 +18,7 @@ import pytest
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexDamagedError
-from vault_memory.indexing.prepare import prepare
+from vault_memory.indexing.prepare_note import prepare
 from vault_memory.store import embedding_rows, journal, note_queries, rows
 from vault_memory.store.digest import damage, digest
 from vault_memory.store.search_queries import Lexicon, Search

@@ -318,12 +318,12 @@ class HookRun:
             return document
         from dataclasses import replace
 
-        from vault_memory.daemon import methods
+        from vault_memory.daemon import rpc_methods
         from vault_memory.federation import Federation
 
         # The client of a model takes longer to import than all the rest.
         memory = Federation(replace(self.config, embedding_provider="builtin", rerank_provider="off"))
-        return methods.call(method, memory, params)
+        return rpc_methods.call(method, memory, params)
 
     # --- what is put before the model ----------------------------------------------------------------------------
 

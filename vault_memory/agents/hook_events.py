@@ -187,7 +187,9 @@ def find_questions(prompt: str) -> tuple[str, ...]:
     short one what stands in no fence, and all of it. Empty for a slash command, a digit and the like.
     """
     if "vault-memory" in prompt.casefold():  # an earlier answer of ours may be pasted into it
-        from vault_memory.text.frame import stripped  # its patterns take longer to compile than most hooks to answer
+        from vault_memory.text.agent_frame import (
+            stripped,  # its patterns take longer to compile than most hooks to answer
+        )
 
         prompt = stripped(prompt)
     words = _STANDS_FOR.sub(" ", prompt).strip()

@@ -25,7 +25,7 @@ from vault_memory.rendering.notes import entity_text, past_the_end
 from vault_memory.rendering.recall import CLOSEST_NOTES, FROM_SESSIONS, left_out_notes
 from vault_memory.search.answer import SESSION, no_mention
 from vault_memory.search.get import Excerpt, open_named, parse_span
-from vault_memory.text import frame
+from vault_memory.text import agent_frame
 from vault_memory.text.english import plural
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault.vault import inside
@@ -76,7 +76,7 @@ class Caller(NamedTuple):
         Claude Code shows its model these in place of the text, so nothing of that may be missing in them.
         """
         if self.structured is not None:
-            self.structured.update({frame.NAME: frame.NOTE} | values)
+            self.structured.update({agent_frame.NAME: agent_frame.NOTE} | values)
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def search(caller: Caller, given: Arguments) -> str:
         return (
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
-    text = frame.framed(found["text"]) + "\n" if found["text"] else ""
+    text = agent_frame.framed(found["text"]) + "\n" if found["text"] else ""
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
         if best["text"]:
@@ -104,7 +104,7 @@ def search(caller: Caller, given: Arguments) -> str:
             caller.structure(known=best["known"], passages=[], text=cut)
             return cut
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
-    room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
+    room -= _bytes(agent_frame.defused(found["text"])) - _bytes(found["text"])
     before, notes = _before(found), _notes(found, scopes)
     if _bytes(before) > room // 2:
         before, notes = "", [_clause(before), *notes]
@@ -115,19 +115,19 @@ def search(caller: Caller, given: Arguments) -> str:
 
 def _passage(result: Mapping[str, Any]) -> dict[str, str]:
     """What a program is told of a passage, under the names of `recall@1`."""
-    found = {name: frame.defused(clean(str(result[name]))) for name in ("source", "content")}
-    found |= {"superseded_by": frame.defused(clean(after))} if (after := result["superseded_by"]) else {}
-    return found | ({} if result["trusted"] else {"by": frame.defused(clean(result["by"]))})
+    found = {name: agent_frame.defused(clean(str(result[name]))) for name in ("source", "content")}
+    found |= {"superseded_by": agent_frame.defused(clean(after))} if (after := result["superseded_by"]) else {}
+    return found | ({} if result["trusted"] else {"by": agent_frame.defused(clean(result["by"]))})
 
 
 def _before(found: Mapping[str, Any]) -> str:
     """What is said before the passages: which words no note has, and that the passages are guesses."""
     unknown = found["understood"]["unknown"]
     if not unknown:
-        return frame.defused(" ".join(found["before"]))
+        return agent_frame.defused(" ".join(found["before"]))
     is_from_sessions = any(each.endswith(FROM_SESSIONS) for each in found["before"])
     closest = FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES
-    return frame.defused(" ".join([no_mention(unknown), *([closest] if found["before"] else [])]))
+    return agent_frame.defused(" ".join([no_mention(unknown), *([closest] if found["before"] else [])]))
 
 
 def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
@@ -151,14 +151,14 @@ def _cut_best(text: str, most: int) -> str:
     from vault_memory.text.tokens import count
 
     kept = text
-    while len(kept) > 1 and count(frame.framed(kept)) > most:
+    while len(kept) > 1 and count(agent_frame.framed(kept)) > most:
         kept = kept[: len(kept) * 4 // 5].rstrip() + "…"
-    return frame.framed(kept)
+    return agent_frame.framed(kept)
 
 
 def _fit_notes(room: int, notes: Sequence[str]) -> str:
     """What is to be known of an answer: as much of it, from its beginning, as certainly fits so many tokens."""
-    text = frame.defused("; ".join(notes))
+    text = agent_frame.defused("; ".join(notes))
     if _bytes(text) <= room:
         return text
     return text.encode()[: max(room - 4, 0)].decode("utf-8", "ignore").rpartition(" ")[0] + " …" if room > 4 else ""
@@ -210,7 +210,7 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
         if done.decision == SAME:
             return _report_known(caller, done.known.source)
         caller.structure(stored=False, similar=inline(done.known.source))
-        alike = frame.framed(clean(f"{done.known.source}\n{done.known.text}"))
+        alike = agent_frame.framed(clean(f"{done.known.source}\n{done.known.text}"))
         return (
             f"The notes say nearly this, and nothing was written:\n{alike}\n"
             "If yours is newer or says something else, call again with even_if_similar."
@@ -242,7 +242,7 @@ def _scopes_beside(scope: str) -> tuple[str, ...]:
 
 
 def _report_known(caller: Caller, where: str) -> str:
-    text = f"That stands already, and nothing was written:\n{frame.framed(clean(where))}"
+    text = f"That stands already, and nothing was written:\n{agent_frame.framed(clean(where))}"
     caller.structure(stored=False, same=inline(where))
     return text
 
@@ -264,7 +264,7 @@ def _check_one_fact(text: str) -> str:
 
 def _drop_own_answers(text: str) -> tuple[str, str]:
     """The text without what memory itself had answered, which it must not learn again, and what is said of that."""
-    kept = frame.stripped(text)
+    kept = agent_frame.stripped(text)
     return kept, "" if kept == text else "\nWhat memory itself had answered was left out of it."
 
 
@@ -286,14 +286,14 @@ def _find_origin(text: str, agent: str) -> str:
 def _confirm(what: str, where: str, warning: str) -> str:
     """That a text was stored and where: the path is framed, for the vault's own settings may name its folder."""
     state = f"{what}. {inline(warning)}" if warning else f"{what}; it can be found now."
-    return f"{state}\n{frame.framed(clean(where))}"
+    return f"{state}\n{agent_frame.framed(clean(where))}"
 
 
 def status(caller: Caller, given: Arguments) -> str:
     from vault_memory.rendering.status import status_text
 
     text = status_text(caller.vault.status(caller.scopes))
-    return frame.defused(f"{text}\nscopes   {', '.join(caller.scopes)}\nagent    {caller.agent or 'not named'}")
+    return agent_frame.defused(f"{text}\nscopes   {', '.join(caller.scopes)}\nagent    {caller.agent or 'not named'}")
 
 
 def edit(caller: Caller, given: Arguments) -> str:
@@ -320,7 +320,7 @@ def edit(caller: Caller, given: Arguments) -> str:
     done = caller.vault.memory().edit(wanted, caller.scopes)
     cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
     warning = f"\n{inline(done.warning)}" if done.warning else ""
-    return f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(clean(cut))}{warning}{taken_out}"
+    return f"Edited. Undo: memory reflect --undo {done.run}\n{agent_frame.framed(clean(cut))}{warning}{taken_out}"
 
 
 def report_reflect(caller: Caller, document: Mapping[str, Any]) -> str:
@@ -335,7 +335,7 @@ def report_reflect(caller: Caller, document: Mapping[str, Any]) -> str:
         said += f"; undo with: memory reflect --undo {document['run']}"
     named = [*pages[:MAX_PAGES], *(f"skipped: {path}" for path in skipped[:1])]
     more = f"\n(and {len(pages) - MAX_PAGES:,} more)" if len(pages) > MAX_PAGES else ""
-    return f"{said}\n{frame.framed(clean(chr(10).join(named)))}{more}" if named else said
+    return f"{said}\n{agent_frame.framed(clean(chr(10).join(named)))}{more}" if named else said
 
 
 def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -374,7 +374,7 @@ def get(caller: Caller, given: Arguments) -> str:
         return folder
     listed = "\n".join(map(place, called[:MAX_NAMESAKES]))
     said = f"There is no note {inline(path)} {_explain_unread(caller, path)}."
-    return f"{said} Notes with that name:\n{frame.framed(listed)}" if called else said
+    return f"{said} Notes with that name:\n{agent_frame.framed(listed)}" if called else said
 
 
 def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:
@@ -411,13 +411,13 @@ def _list_folder(caller: Caller, path: str) -> str:
     noun = "note" if below else "session"
     more = f", the first {MAX_FOLDER_ENTRIES} of {len(entries):,} entries" if len(entries) > MAX_FOLDER_ENTRIES else ""
     said = f"{what} of {plural(len(below or sessions), noun)}{more}. Name a {noun} to read it; memory_search finds"
-    return f"{said} what they say.\n{frame.framed(chr(10).join(map(place, entries[:MAX_FOLDER_ENTRIES])))}"
+    return f"{said} what they say.\n{agent_frame.framed(chr(10).join(map(place, entries[:MAX_FOLDER_ENTRIES])))}"
 
 
 def render_excerpt(excerpt: Excerpt) -> str:
     """Lines that were found, under the note's path, and what is to be known of them."""
     if excerpt.end_line < excerpt.start_line:
-        return frame.defused(past_the_end(excerpt))
+        return agent_frame.defused(past_the_end(excerpt))
     is_session = excerpt.path.startswith("sessions/")
     texts, letter = excerpt.text.split("\n"), "m" if is_session else "L"
     marks, of_all = _mark_origins(texts, excerpt.origins)
@@ -439,7 +439,7 @@ def render_excerpt(excerpt: Excerpt) -> str:
         said.append(f"{letter}{excerpt.end_line} is longer than can be shown; memory_search finds what else it says")
     if excerpt.end_line < excerpt.lines and excerpt.truncated:
         said.append(f"cut here; go on with start_line {excerpt.end_line + 1}")
-    return f"{frame.framed(chr(10).join(body))}\n{'; '.join(said)}"
+    return f"{agent_frame.framed(chr(10).join(body))}\n{'; '.join(said)}"
 
 
 def _mark_origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
@@ -478,8 +478,8 @@ def entity(caller: Caller, name: str) -> str:
     found = memory.entity(name, scopes=caller.scopes)
     if found is None:
         near = "\n".join(memory.similar_names(name, caller.scopes))
-        return f"No facts about {inline(name)}." + (f" Known are:\n{frame.framed(clean(near))}" if near else "")
-    return f"{frame.framed(entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
+        return f"No facts about {inline(name)}." + (f" Known are:\n{agent_frame.framed(clean(near))}" if near else "")
+    return f"{agent_frame.framed(entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
 
 
 def resource(caller: Caller, uri: str) -> str:
@@ -496,7 +496,7 @@ def resource(caller: Caller, uri: str) -> str:
 
 
 def inline(text: str) -> str:
-    return frame.defused(clean(text))
+    return agent_frame.defused(clean(text))
 
 
 TOOLS: Mapping[str, Callable[[Caller, Arguments], str]] = {

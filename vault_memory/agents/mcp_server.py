@@ -300,7 +300,7 @@ def _name_agent(context: Context) -> str:
 def _error_text(error: Exception, what: str) -> str:
     """The sentence an agent is told; a fault of this program is logged without its text, which may hold a note's."""
     if isinstance(error, VaultMemoryError):
-        from vault_memory.text.frame import defused
+        from vault_memory.text.agent_frame import defused
 
         return defused(" ".join(filter(None, (str(error), error.next_step))))
     trace = "".join(traceback.format_tb(error.__traceback__))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_memory.config import Config, load
-from vault_memory.daemon import client, methods
+from vault_memory.daemon import client, rpc_methods
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.federation import Federation
@@ -56,7 +56,7 @@ class VaultSession:
         params = {**options, "as_text": True}
         found = self._ask_daemon("recall", params)
         if found is None and self._has_index():
-            found = methods.call("recall", self._memory(), params)
+            found = rpc_methods.call("recall", self._memory(), params)
         return found
 
     def status(self, scopes: tuple[str, ...]) -> Document:
@@ -64,7 +64,7 @@ class VaultSession:
         self.memory()  # a daemon would tell of an index that cannot be used, and not why
         params = {"scope": list(scopes)}
         found = self._ask_daemon("status", params)
-        return narrowed(found or methods.call("status", self.memory(), params))
+        return narrowed(found or rpc_methods.call("status", self.memory(), params))
 
     def memory(self) -> Federation:
         """The vault as its files are now: to read notes, and to write, in any thread."""
@@ -84,7 +84,7 @@ class VaultSession:
         """Load some of what the first question waits for; False where a daemon answers it, or there is no index."""
         if self._ask_daemon("health", {}) is not None or not self._has_index():
             return False
-        methods.call("recall", self._memory(), {"query": "warm", "no_journal": True})
+        rpc_methods.call("recall", self._memory(), {"query": "warm", "no_journal": True})
         return True
 
     # --- how it is asked -----------------------------------------------------------------------------------------

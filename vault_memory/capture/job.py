@@ -12,7 +12,8 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
-from vault_memory.capture import proposal_page, sources, work_log
+from vault_memory.capture import captured_proposals, sources, work_log
+from vault_memory.capture.captured_proposals import OldStatement, OpenProposal, PageAnswers
 from vault_memory.capture.judge import (
     NEWEST_FACTS,
     PERSONAL,
@@ -23,7 +24,6 @@ from vault_memory.capture.judge import (
     WrittenFact,
     find_items,
 )
-from vault_memory.capture.proposal_page import OldStatement, OpenProposal, PageAnswers
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import template
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
@@ -31,8 +31,8 @@ from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import entities, facts
 from vault_memory.markdown.fact_text import without_citation
 from vault_memory.markdown.parse import parse
-from vault_memory.reflect.blocks import read_page
-from vault_memory.reflect.proposals import IMPORTANT
+from vault_memory.reflect.core_proposals import IMPORTANT
+from vault_memory.reflect.generated_blocks import read_page
 from vault_memory.reflect.run_log import CaptureEnd, RunLog, without_quotes
 from vault_memory.sessions import ledger
 from vault_memory.store import journal
@@ -206,7 +206,9 @@ class _Run:
         ]
         self.report.refused = [self._states[name].proposal for name in sorted(answers.refused)]
         if self._asked.dry_run:
-            self.report.facts = [WrittenFact("", proposal_page.statement(text)) for text in answers.ticked.values()]
+            self.report.facts = [
+                WrittenFact("", captured_proposals.statement(text)) for text in answers.ticked.values()
+            ]
             return self
         journal.blank_captured(self._vault.root)
         self._accept(answers)
@@ -279,11 +281,11 @@ class _Run:
         waiting = {one.name: one for one in self._open("proposed", "held")}
         if unknown := sorted(self._given.keys() - waiting.keys()):
             raise UsageError(f"No proposal `{unknown[0]}` is open.", "`memory proposals` lists those that are.")
-        words = {name: proposal_page.words(text) for name, text in found.lines.items()}
+        words = {name: captured_proposals.words(text) for name, text in found.lines.items()}
         wanted = {name: words.get(name, waiting[name].text) for name, is_wanted in self._given.items() if is_wanted}
         unwanted = frozenset(name for name, is_wanted in self._given.items() if not is_wanted)
         refused = found.refused - wanted.keys() | unwanted
-        ours = {name: proposal_page.line(one.proposal) for name, one in self._states.items()}
+        ours = {name: captured_proposals.line(one.proposal) for name, one in self._states.items()}
         kept = {name: text for name, text in found.lines.items() if name not in unticked and text != ours[name]}
         return found._replace(ticked={**found.ticked, **wanted}, refused=refused, lines=kept)
 
@@ -292,12 +294,12 @@ class _Run:
         path, shown = self._vault.layout.proposals, self._open("proposed")
         try:
             data = read_current(self._vault, path)
-            page = read_page(path, data, proposal_page.BLOCK) if data is not None else None
+            page = read_page(path, data, captured_proposals.BLOCK) if data is not None else None
         except (ConflictError, RefusedError) as error:
             self._is_page_broken = True
             self.report.problems.append(f"{error} {error.next_step}".rstrip("."))
             return PageAnswers({}, frozenset())
-        return proposal_page.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
+        return captured_proposals.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
 
     def _proposed(self) -> list[KnownStatement]:
         """What was proposed before, wanted or not: what says the same is not proposed again."""
@@ -346,7 +348,7 @@ class _Run:
         """Write what was ticked; a line that states no fact is told of, and waits as it stands."""
         for name, text in answers.ticked.items():
             proposal = self._states[name].proposal
-            if page := proposal_page.wanted_page(text):
+            if page := captured_proposals.wanted_page(text):
                 self._make_page(page)
                 self._note("accepted", [proposal])
                 self.report.accepted += 1
@@ -418,7 +420,7 @@ class _Run:
             self._note("accepted", [_proposal(item)])
         rest = [_proposal(item) for item in wanted if item not in at_once]
         rest += [_everywhere(item) for item in at_once if item.category in PERSONAL and item.bullet.scope]
-        pages = (proposal_page.propose_page(name, source) for name, source in names.items())
+        pages = (captured_proposals.propose_page(name, source) for name, source in names.items())
         rest += [one for one in pages if one.name not in self._states]
         new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
         shown = self._within_the_day(new)
@@ -465,7 +467,7 @@ class _Run:
             }
 
         def compose(before: bytes | None) -> tuple[bytes, None]:
-            return proposal_page.compose(path, before, shown, held, answers, old), None
+            return captured_proposals.compose(path, before, shown, held, answers, old), None
 
         before = read_current(self._vault, path)
         if before is not None or shown:

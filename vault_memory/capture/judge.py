@@ -14,10 +14,10 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from vault_memory.capture import sources
+from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.log_statements import find_log_statements
 from vault_memory.capture.model_engine import model_decision, model_statements
-from vault_memory.capture.names import add_names, drop_words, names_within, often_named
-from vault_memory.capture.proposal_page import OpenProposal
+from vault_memory.capture.prose_names import add_names, drop_words, names_within, often_named
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionTurn, Statement, find_statements, is_taken_back
@@ -36,8 +36,8 @@ from vault_memory.store import embedding_rows, note_queries
 from vault_memory.store.search_queries import Search
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import View
-from vault_memory.text.layout import STANDARD
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
+from vault_memory.text.vault_layout import STANDARD
 from vault_memory.write.comparison import (
     CREATE,
     IN_BATCH,

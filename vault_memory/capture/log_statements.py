@@ -4,9 +4,8 @@ import re
 from collections.abc import Collection, Iterator
 
 from vault_memory.capture import exclusions
-from vault_memory.capture.grammar import Grammar, lowered, words_of
-from vault_memory.capture.names import names_within
 from vault_memory.capture.own_words import split_sentences
+from vault_memory.capture.prose_names import names_within
 from vault_memory.capture.requests import find_refusals, find_request
 from vault_memory.capture.statements import (
     FACT,
@@ -20,6 +19,7 @@ from vault_memory.capture.statements import (
     lasting_part,
     read_request,
 )
+from vault_memory.capture.word_classes import Grammar, lowered, words_of
 from vault_memory.markdown.claims import claims
 
 _CAPITAL = r"[^\W\d_a-z](?:[\w-]|['’](?!s\b))*"

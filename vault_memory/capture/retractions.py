@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from vault_memory.capture.grammar import grammars, joined, lowered
 from vault_memory.capture.own_words import ends
 from vault_memory.capture.requests import find_refusals
+from vault_memory.capture.word_classes import grammars, joined, lowered
 from vault_memory.embedding.builtin_embedder import builtin
 
 TELLING_LENGTH = 1.0

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.capture.names import Sightings
+from vault_memory.capture.prose_names import Sightings
 from vault_memory.capture.requests import is_request
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError

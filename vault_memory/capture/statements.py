@@ -10,7 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from vault_memory.capture import exclusions
-from vault_memory.capture.grammar import (
+from vault_memory.capture.own_words import TYPED_CHARS, ends, split_sentences
+from vault_memory.capture.requests import MARKS, MAX_CHARS, find_refusals, find_request
+from vault_memory.capture.retractions import RETRACTION, is_retracted, telling_words
+from vault_memory.capture.word_classes import (
     LANGUAGES,
     MONTHS,
     Grammar,
@@ -21,9 +24,6 @@ from vault_memory.capture.grammar import (
     lowered,
     words_of,
 )
-from vault_memory.capture.own_words import TYPED_CHARS, ends, split_sentences
-from vault_memory.capture.requests import MARKS, MAX_CHARS, find_refusals, find_request
-from vault_memory.capture.retractions import RETRACTION, is_retracted, telling_words
 
 MIN_WORDS, MAX_WORDS = 4, 45
 """A statement has so many words."""

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError
-from vault_memory.reflect.blocks import Block, put_block, read_page, sha
+from vault_memory.reflect.generated_blocks import Block, put_block, read_page, sha
 from vault_memory.text.scope_syntax import GLOBAL
 
 BLOCK = "sessions"

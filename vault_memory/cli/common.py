@@ -59,10 +59,10 @@ class Shared:
             root = str(load(None).vault)
         found = client.ask(root, method, params)
         if found is None:
-            from vault_memory.daemon import methods
+            from vault_memory.daemon import rpc_methods
 
             with Bar(self) as bar:
-                found = methods.call(method, self.memory(), params, bar)
+                found = rpc_methods.call(method, self.memory(), params, bar)
         return found
 
     def say(self, text: str) -> None:

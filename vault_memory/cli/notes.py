@@ -19,7 +19,7 @@ from vault_memory.search import request
 from vault_memory.search.get import open_named, parse_span
 from vault_memory.startup import read_regular
 from vault_memory.text.english import plural
-from vault_memory.text.layout import STANDARD, Layout
+from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 

@@ -155,7 +155,7 @@ def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: t
     from vault_memory.config import load
     from vault_memory.rendering.recall import context_notes
     from vault_memory.sessions import projects
-    from vault_memory.text import frame
+    from vault_memory.text import agent_frame
 
     asker = projects.Asker(agent or "", Path(os.getcwd()))
     config = load(shared.vault)
@@ -169,7 +169,7 @@ def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: t
         shared.say(json.dumps(found))
         return
     # Who reads JSON must find a document, if an empty one.
-    if text := found["text"] or (frame.framed_json({"passages": []}) if found["format"] == "json" else ""):
+    if text := found["text"] or (agent_frame.framed_json({"passages": []}) if found["format"] == "json" else ""):
         shared.say(text)
     for note in context_notes(found):
         shared.note(note)

@@ -13,7 +13,7 @@ from vault_memory.markdown.facts import KINDS
 from vault_memory.markdown.note import note_header, one_line
 from vault_memory.search.answer import MAX_UNKNOWN_WORDS, SESSION, Result, no_mention
 from vault_memory.search.pack import clean
-from vault_memory.text import frame
+from vault_memory.text import agent_frame
 
 FRAME_TOKENS = 40
 """The most that a frame costs in any format, with some to spare for lines that join with what is around them in odd
@@ -194,7 +194,7 @@ def _joints(line: str) -> int:
 
 
 def _safe(text: str) -> str:
-    return frame.defused(clean(text))
+    return agent_frame.defused(clean(text))
 
 
 def _name(text: str) -> str:
@@ -234,7 +234,7 @@ def _markdown(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]
                 lines.append(f"({more.height:,} more line{'s' * (more.height > 1)} of this note left out: L{span})")
             blocks.append("\n".join(lines))
     blocks += [f"({remark})" for remark in remarks]
-    return frame.framed("\n\n".join(blocks))
+    return agent_frame.framed("\n\n".join(blocks))
 
 
 def _as_json(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]) -> str:
@@ -250,7 +250,7 @@ def _as_json(sections: Sections, unknown: Sequence[str], remarks: Sequence[str])
 
     found: dict[str, object] = {name: [note(noted) for noted in notes] for name, notes in sections.items()}
     found |= {"unknown": unknown} if unknown else {}
-    return frame.framed_json(found | ({"behind": remarks[0]} if remarks else {}))
+    return agent_frame.framed_json(found | ({"behind": remarks[0]} if remarks else {}))
 
 
 def _as_xml(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]) -> str:
@@ -270,7 +270,7 @@ def _as_xml(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]) 
         lines.append(f"</{name}>")
     lines += [f"<unknown>{_xml(word)}</unknown>" for word in unknown]
     lines += [f"<behind>{remark}</behind>" for remark in remarks]
-    return frame.framed("\n".join(lines))
+    return agent_frame.framed("\n".join(lines))
 
 
 FORMS: Mapping[str, Callable[[Sections, Sequence[str], Sequence[str]], str]] = {

@@ -13,8 +13,8 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic_core import to_jsonable_python
 
+from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.judge import CaptureReport
-from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.capture.scores import Gating
 from vault_memory.config import load
 from vault_memory.context.context import Bundle

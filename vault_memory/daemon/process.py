@@ -23,7 +23,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from vault_memory.config import Config
-from vault_memory.daemon import client, methods
+from vault_memory.daemon import client, rpc_methods
 from vault_memory.daemon.background import Background
 from vault_memory.daemon.index_worker import IndexWorker
 from vault_memory.daemon.rpc import Server
@@ -139,9 +139,9 @@ class Daemon:
         if name == "shutdown":
             self._end()
             return {"stopping": True}
-        method = methods.METHODS.get(name)
+        method = rpc_methods.METHODS.get(name)
         if method is None:
-            known = ", ".join(sorted([*methods.METHODS, "health", "shutdown"]))
+            known = ", ".join(sorted([*rpc_methods.METHODS, "health", "shutdown"]))
             raise UnknownMethodError(f"`{name}` is not a method.", f"Known are: {known}.")
         received, process = time.perf_counter(), params.pop("process", None)
         if name != "status" and not self._worker.looked.wait(FIRST_LOOK_SECONDS):
@@ -200,10 +200,10 @@ class Daemon:
             environment = process.get("environment")
             if isinstance(environment, dict) and not self._settings.are_those_of(environment):
                 raise NotRunningError("The daemon has other settings than this process.", "")
-        if methods.METHODS[method].is_slow:
+        if rpc_methods.METHODS[method].is_slow:
             with self._writing:
                 self._check_running()
-                return methods.call(method, Federation(config), params, self._check_running)
+                return rpc_methods.call(method, Federation(config), params, self._check_running)
         is_hasty = params.get("patience") == 0 or self._changes.count > FEW_PATHS
         seconds = HASTY_SECONDS if is_hasty else SETTLE_SECONDS
         has_all_events = self._watcher.wait_for_events(seconds)
@@ -213,7 +213,7 @@ class Daemon:
             if self._is_closed:
                 self._check_running()
             self._has_all_events = has_all_events
-            return methods.call(method, self._warm_memory(config), params)
+            return rpc_methods.call(method, self._warm_memory(config), params)
 
     def _check_running(self, *_: object) -> None:
         if self._is_stopping:
@@ -239,7 +239,7 @@ class Daemon:
         return Freshness(max(pending, total - done), unreadable=failed) if is_whole else None
 
     def _load(self) -> None:
-        from vault_memory.indexing import prepare  # noqa: F401 - what reads a changed note
+        from vault_memory.indexing import prepare_note  # noqa: F401 - what reads a changed note
         from vault_memory.store.embedding_rows import QUESTIONS_TO_EARN
         from vault_memory.text import tokens
 

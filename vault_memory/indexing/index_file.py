@@ -18,7 +18,7 @@ from vault_memory.markdown.note import is_note_path
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
 from vault_memory.store.view import ALL, Store, View
-from vault_memory.text.layout import STANDARD
+from vault_memory.text.vault_layout import STANDARD
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
 from vault_memory.vault.vault import Vault

@@ -25,7 +25,7 @@ from vault_memory.vault.vault import Vault, content_hash
 from vault_memory.vault.walk import File, Walk
 
 if TYPE_CHECKING:
-    from vault_memory.indexing.prepare import PreparedNote
+    from vault_memory.indexing.prepare_note import PreparedNote
 
 WORKERS_FROM = 300
 """From so many notes on, worker processes earn their start (half a second)."""
@@ -140,7 +140,7 @@ class Indexer:
 
         `without` are passages to be left out, by the hashes the journal knows them by.
         """
-        from vault_memory.indexing.prepare import prepare
+        from vault_memory.indexing.prepare_note import prepare
         from vault_memory.store.journal import passage_key
 
         known = self._store.notes()
@@ -175,7 +175,7 @@ class Indexer:
         """The notes that worker processes make ready, in order; none when there are too few to start any."""
         if len(files) < WORKERS_FROM:
             return iter(())
-        from vault_memory.indexing.prepare import prepare_in_workers
+        from vault_memory.indexing.prepare_note import prepare_in_workers
 
         return prepare_in_workers(self._vault, self._embedder.id, files)
 
@@ -194,7 +194,7 @@ class Indexer:
                         rows.touch(self._store, row.id, *file[1:])
                 return
             # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
-            from vault_memory.indexing.prepare import prepare
+            from vault_memory.indexing.prepare_note import prepare
 
             ready = prepare(file, data, self._vault)
         with self._store.writing(self._together_seconds):

@@ -1,1 +1,1 @@
-"""What agents need to meet this program: their hooks answered, their settings files edited."""
+"""What agents need to meet this program: their settings files edited, and put back."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from vault_memory.text.layout import STANDARD, Layout
+from vault_memory.text.vault_layout import STANDARD, Layout
 
 TEXT, BLANK, FRONT, CODE, COMMENT, HEADING = range(6)
 """What a line is: values of `Note.states`."""

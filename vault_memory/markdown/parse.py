@@ -16,7 +16,7 @@ from vault_memory.markdown.note import (
     Problem,
     decoded_lines,
 )
-from vault_memory.text.layout import STANDARD, Layout
+from vault_memory.text.vault_layout import STANDARD, Layout
 
 
 def parse(path: str, data: bytes, layout: Layout = STANDARD) -> Note:

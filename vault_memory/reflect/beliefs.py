@@ -22,7 +22,7 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.fact_text import EvidenceSource, Sentence, sentence, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE
 from vault_memory.markdown.replaced_claims import supersedes
-from vault_memory.reflect.blocks import fact_name
+from vault_memory.reflect.choose_facts import in_order
 from vault_memory.reflect.confidence import (
     CONTRADICTS,
     RELATED,
@@ -35,10 +35,10 @@ from vault_memory.reflect.confidence import (
     weigh_evidence,
 )
 from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.generated_blocks import fact_name
 from vault_memory.reflect.model_writer import Ask, verdict, verdict_key
-from vault_memory.reflect.select import in_order
 from vault_memory.text.daily_notes import name_day
-from vault_memory.text.layout import STANDARD
+from vault_memory.text.vault_layout import STANDARD
 
 OPINION = "opinion"
 

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
-from vault_memory.reflect import blocks, merge
-from vault_memory.reflect.blocks import Block, Line, fact_name
+from vault_memory.reflect import generated_blocks, merge
+from vault_memory.reflect.generated_blocks import Block, Line, fact_name
 from vault_memory.reflect.merge import KnownFacts
 from vault_memory.reflect.sections import counted_each
 from vault_memory.text.english import plural
@@ -130,7 +130,7 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
 
     Raises ConflictError for a page that cannot be merged, RefusedError for one that would lose too much.
     """
-    page = blocks.read_page(draft.path, draft.start.encode() if present is None else present, draft.block)
+    page = generated_blocks.read_page(draft.path, draft.start.encode() if present is None else present, draft.block)
     block, last = page.block, past.last(page.block.sha) if page.block else None
     was = merge.find_edits(block, last).lines if block else ()
     if block and last is not None and draft.settled:
@@ -145,11 +145,11 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
             f"{draft.path} was edited by hand, and its earlier version is not known here: it was left alone.",
             "Keep what you want outside the block, then delete the block: it is made anew.",
         )
-    new = found.block._replace(by=blocks.marker_word(draft.by))
+    new = found.block._replace(by=generated_blocks.marker_word(draft.by))
     if page.block is None:
         is_new = any(line.text.strip() for line in found.lines)
     else:  # with the lines that are settled: they must go
-        is_new = found.is_edited or not blocks.is_same(page.block, new)
+        is_new = found.is_edited or not generated_blocks.is_same(page.block, new)
     if is_new and block is not None and not past.force:
         _refuse_loss(draft, block, was, past)
     after = _write_block(draft, page, new) if is_new else present
@@ -169,7 +169,7 @@ def _why(draft: Draft, block: Block | None, was: Sequence[Line], found: merge.Me
     if draft.account and (why := draft.account(was, found.lines)):
         return why
     by = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
-    by = by if block.by != blocks.marker_word(draft.by) else ""
+    by = by if block.by != generated_blocks.marker_word(draft.by) else ""
     kept = "what you changed is kept" if found.is_edited and not change.deleted else ""
     return "; ".join(filter(None, (str(change), by, kept))) or "the same facts, worded or ordered differently"
 
@@ -199,14 +199,14 @@ def _places(lines: Sequence[Line], names: Container[str]) -> Counter[tuple[str, 
     return Counter(place for name, place in found if name in names)
 
 
-def _write_block(draft: Draft, page: blocks.Page, new: Block) -> bytes:
+def _write_block(draft: Draft, page: generated_blocks.Page, new: Block) -> bytes:
     before, by, front = page.before, page.block.by if page.block else "", _FRONT.match(page.before)
     if front and by != new.by:  # its property `written`, as we wrote it, names who did now
         said = re.compile(rf"(?<=[\r\n])(written:[ \t]+){re.escape(by or EXTRACTIVE)}(?=[ \t]*[\r\n])")
         before = said.sub(lambda found: found[1] + (new.by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
-    after = blocks.put_block(page._replace(before=before), draft.block, new)
+    after = generated_blocks.put_block(page._replace(before=before), draft.block, new)
     with suppress(ConflictError):
-        if blocks.read_page(draft.path, after, draft.block).block == new:
+        if generated_blocks.read_page(draft.path, after, draft.block).block == new:
             return after
     # It would be written once more with every run.
     what = "a code fence, comment or frontmatter that is never closed would hide the block"

@@ -1,10 +1,9 @@
 """Drafts an entity's page: what it is in one line, then the best that is known, by tier and over time. Pure.
 
-A fact stands there once. What is told first is chosen first (select.py): a short overview of all times, then what was
-told lately, then the rest. Of that, what is alive (core and working) and not over stands under "Now", what lies ahead
-under "Ahead", and the rest in a timeline. Over and ahead are seen from the newest day on which anything was written.
-
-The same is done for world.md (how things are, by whom) and experience.md (what was done, by month).
+A fact stands there once. What is told first is chosen first (choose_facts.py): a short overview of all times, then
+what was told lately, then the rest. Of that, what is alive (core and working) and not over stands under "Now", what
+lies ahead under "Ahead", and the rest in a timeline. Over and ahead are seen from the newest day on which anything
+was written. The same is done for world.md (how things are, by whom) and experience.md (what was done, by month).
 """
 
 import re
@@ -15,10 +14,10 @@ from datetime import date
 from functools import cached_property
 from itertools import chain
 
-from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns, in_order, lately
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
+from vault_memory.reflect.generated_blocks import Line
 from vault_memory.reflect.sections import Body, PageContext
-from vault_memory.reflect.select import Turn, Weights, choose_in_turns, in_order, lately
 from vault_memory.text.calendar_days import long_day, period_of
 from vault_memory.text.english import plural
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
-from vault_memory.reflect import model_writer, proposals
-from vault_memory.reflect.blocks import PageLine
+from vault_memory.reflect import core_proposals, model_writer
 from vault_memory.reflect.edit_plan import Edit, PageProblem, page_problem
+from vault_memory.reflect.generated_blocks import PageLine
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_drafts import ReflectRequest
@@ -27,7 +27,7 @@ from vault_memory.search import request
 from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Store
-from vault_memory.text.layout import STANDARD, Layout
+from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault import locations
 from vault_memory.vault.saved_run import SavedRun, digest
 from vault_memory.vault.undo_history import UndoHistory, UndoReport
@@ -64,7 +64,7 @@ class ReflectReport:
     model: ModelUse | None = None
     """What came of asking the configured model; in a dry run it is not asked."""
     moves: tuple[Move, ...] = ()
-    proposed: proposals.ProposalCounts | None = None
+    proposed: core_proposals.ProposalCounts | None = None
     added: int = 0
     """How many proposals are new on their page."""
     is_core_only: bool = False
@@ -224,7 +224,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
         model=retelling.model if retelling else None,
         moves=tuple(move for edit in opinions for move in jobs.find_moves(edit.was, edit.lines)),
         proposed=planner.proposed,
-        added=sum(len(proposals.names_of(edit.lines) - proposals.names_of(edit.was)) for edit in proposed),
+        added=sum(len(core_proposals.names_of(edit.lines) - core_proposals.names_of(edit.was)) for edit in proposed),
         is_core_only=asked.apply_core,
         untold=planner.untold,
         layout=layout,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from vault_memory.errors import RefusedError, VaultError
-from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.generated_blocks import Line
 from vault_memory.vault import locations, safe_files
 
 WRITTEN = "history/written"

@@ -21,7 +21,7 @@ from difflib import SequenceMatcher
 from itertools import chain, takewhile
 from typing import NamedTuple
 
-from vault_memory.reflect.blocks import (
+from vault_memory.reflect.generated_blocks import (
     Block,
     Line,
     bare,

@@ -17,9 +17,9 @@ from vault_memory.markdown import entities, fact_text
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import beliefs, entity_page, fact_set, opinion_page, summaries
 from vault_memory.reflect.beliefs import OpinionInputs
-from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.edit_plan import NOTHING_LEFT, Draft, PageProblem
 from vault_memory.reflect.fact import Citations, Fact
+from vault_memory.reflect.generated_blocks import Line
 from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model_writer import Ask
 from vault_memory.reflect.sections import PageContext

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
-from vault_memory.reflect.blocks import SENTENCE, Block, Line, fact_name
 from vault_memory.reflect.edit_plan import Draft
 from vault_memory.reflect.fact import Citations, Fact
+from vault_memory.reflect.generated_blocks import SENTENCE, Block, Line, fact_name
 from vault_memory.reflect.model_writer import Ask, ModelWriter, fact_line
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, Subject
 

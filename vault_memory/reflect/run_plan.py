@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
-from vault_memory.reflect import blocks, entity_page, opinion_page, proposals, summaries, user_feedback
-from vault_memory.reflect.blocks import Block, Line, PageLine
+from vault_memory.reflect import core_proposals, entity_page, generated_blocks, opinion_page, summaries, user_feedback
 from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, PageProblem, make_edit, page_problem
+from vault_memory.reflect.generated_blocks import Block, Line, PageLine
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
@@ -58,7 +58,7 @@ class RunPlanner:
         self.signatures: dict[str, bytes] = {}
         self.untold: dict[str, str] = {}
         """The pages of periods with too little to tell, each with the reason."""
-        self.proposed: proposals.ProposalCounts | None = None
+        self.proposed: core_proposals.ProposalCounts | None = None
         self.gone = frozenset[str]()
         """The pages that stood after the last run and are not there any more."""
         self._known = {path: WrittenPage(*page) for path, *page in note_queries.written_pages(store)}
@@ -72,8 +72,8 @@ class RunPlanner:
             ask=retelling.ask if retelling else None, removed=self._find_removed(), holds_block=self._holds_block,
         )  # fmt: skip
         facts = KnownFacts(
-            names=frozenset(blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
-            withheld=frozenset(map(blocks.fact_name, self.jobs.fact_set.withheld)),
+            names=frozenset(generated_blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
+            withheld=frozenset(map(generated_blocks.fact_name, self.jobs.fact_set.withheld)),
             is_linked=self.jobs.is_linked,
         )
         self._past = PageHistory(facts, self._ledger.last, self.feedback.hidden, asked.force, unread)
@@ -207,18 +207,18 @@ class RunPlanner:
         except (ConflictError, RefusedError, VaultError) as error:
             self.skipped.append(page_problem(self._layout.core, error))
             return None
-        block, last = self._read_written(self._layout.proposals, proposals.BLOCK)
-        self._answers = answers = proposals.read_answers(
+        block, last = self._read_written(self._layout.proposals, core_proposals.BLOCK)
+        self._answers = answers = core_proposals.read_answers(
             block, last, self.jobs.fact_set.facts, self.feedback, only_ticks=self._asked.apply_core
         )
         if answers.dropped:  # never their words, for these may be forgotten
             rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
             why = f"{plural(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
             self.notices.append(PageProblem(path, why, "Add it there by hand if you still want it."))
-        after = before or proposals.NEW_CORE
+        after = before or core_proposals.NEW_CORE
         for name, change in list(answers.ticked.items()):
             try:
-                after = proposals.apply_change(path, after, change)
+                after = core_proposals.apply_change(path, after, change)
             except ConflictError as error:
                 self.skipped.append(page_problem(path, error))
                 del answers.ticked[name]  # the tick stays where it is
@@ -231,32 +231,32 @@ class RunPlanner:
     def _core_edit(self, path: str) -> Edit | None:
         """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
         before = self._page(path)
-        after = before or proposals.NEW_CORE
+        after = before or core_proposals.NEW_CORE
         for change in self._answers.ticked.values():
-            after = proposals.apply_change(path, after, change)
+            after = core_proposals.apply_change(path, after, change)
         why = f"{plural(len(self._answers.ticked), 'change')} ticked in {self._layout.proposals}"
         return Edit(path, before, after, why) if after != before else None
 
     def _plan_proposals(self, after: bytes) -> None:
         """Plan the page of what is proposed for the core as it is to be; only what is left there if asked for."""
-        block, last = self._read_written(self._layout.proposals, proposals.BLOCK)
+        block, last = self._read_written(self._layout.proposals, core_proposals.BLOCK)
         settled, unsure = self._answers.settled, 0
         if self._asked.apply_core:
-            there = last or [Line(text, slot=proposals.name_of(text)) for text in (block.lines if block else ())]
-            kept = tuple(line for line in there if proposals.name_of(line.text) not in settled)
-            lines, is_wanted = kept if proposals.names_of(kept) else proposals.NOTHING, bool(settled)
+            there = last or [Line(text, slot=core_proposals.name_of(text)) for text in (block.lines if block else ())]
+            kept = tuple(line for line in there if core_proposals.name_of(line.text) not in settled)
+            lines, is_wanted = kept if core_proposals.names_of(kept) else core_proposals.NOTHING, bool(settled)
         else:
-            items = proposals.list_items(self._layout.core, after)
-            found = proposals.Proposer(self.jobs, items, self._answers).propose()
-            lines = proposals.page_lines(found, self.jobs.context)
-            unsure = sum(one.belief.rounded < proposals.SURE for one in self.jobs.opinions)
-            is_wanted = block is not None or lines != proposals.NOTHING
-        count = len(proposals.names_of(lines))
-        self.proposed = proposals.ProposalCounts(count, unsure)
+            items = core_proposals.list_items(self._layout.core, after)
+            found = core_proposals.Proposer(self.jobs, items, self._answers).propose()
+            lines = core_proposals.page_lines(found, self.jobs.context)
+            unsure = sum(one.belief.rounded < core_proposals.SURE for one in self.jobs.opinions)
+            is_wanted = block is not None or lines != core_proposals.NOTHING
+        count = len(core_proposals.names_of(lines))
+        self.proposed = core_proposals.ProposalCounts(count, unsure)
         why = f"{plural(count, 'proposal')} open"
         page = Draft(
-            self._layout.proposals, proposals.BLOCK, lines, why, "# Proposals\n",
-            settled=lambda text: proposals.name_of(text) in settled,
+            self._layout.proposals, core_proposals.BLOCK, lines, why, "# Proposals\n",
+            settled=lambda text: core_proposals.name_of(text) in settled,
             account=lambda was, lines: why,
         )  # fmt: skip
         if is_wanted:
@@ -290,6 +290,6 @@ class RunPlanner:
         """A block of a page as it stands; none where it cannot be read, which is said where it is to be written."""
         try:
             data = self._page(path)
-            return blocks.read_page(path, data, name).block if data is not None else None
+            return generated_blocks.read_page(path, data, name).block if data is not None else None
         except (ConflictError, RefusedError, VaultError):
             return None

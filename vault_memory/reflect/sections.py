@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from vault_memory.markdown import fact_text
-from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.choose_facts import in_order
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact
-from vault_memory.reflect.select import in_order
+from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import MONTH_NAMES, Period, Span, short_day, short_span
 from vault_memory.text.english import plural
-from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.text.terms import STOP_WORDS
+from vault_memory.text.vault_layout import STANDARD, Layout
 
 ALSO = "Also"
 

@@ -8,11 +8,11 @@ facts it stands for; what does not fit is counted and said. Same facts, same byt
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.choose_facts import Weights, choose, in_order
 from vault_memory.reflect.edit_plan import EXTRACTIVE, Draft
 from vault_memory.reflect.fact import Citations, Fact
+from vault_memory.reflect.generated_blocks import Line
 from vault_memory.reflect.sections import Body, PageContext
-from vault_memory.reflect.select import Weights, choose, in_order
 from vault_memory.text.calendar_days import Period, finer
 from vault_memory.text.english import listed, plural
 
@@ -62,7 +62,7 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
         return [opening, *body.lines(taken), *([Line(""), *map(Line, closing)] if closing else [])]
 
     # Without those of which was known by its end that they hold no more. What took a fact's place within the period is
-    # told before it (select.py); what did so on a day after the period ended changes nothing in how the period was.
+    # told before it (choose_facts.py); what did so on a day after it ended changes nothing in how the period was.
     known: dict[int | None, Fact] = {fact.key: fact for fact in facts if fact.day and fact.day <= period.end}
     told = [one for one in inside if (newer := known.get(one.succeeded_by)) is None or period.holds(newer.when)]
     found = lines(_fitting(body, lines, told, body.limit - free))

@@ -1,6 +1,6 @@
 """Reads what people answered to the pages that reflect wrote: lines and pages deleted, confidences set by hand.
 
-The journal remembers it, with the proposals they ticked or refused (proposals.py).
+The journal remembers it, with the proposals they ticked or refused (core_proposals.py).
 """
 
 import re
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
 from vault_memory.reflect.beliefs import ConfidenceByHand
-from vault_memory.reflect.blocks import Block, Line, PageLine, leading_confidence, text_name
+from vault_memory.reflect.generated_blocks import Block, Line, PageLine, leading_confidence, text_name
 from vault_memory.reflect.merge import find_edits
 from vault_memory.store import journal
 from vault_memory.store.view import View
-from vault_memory.text.layout import Layout
+from vault_memory.text.vault_layout import Layout
 
 LOST_SHARE, LOST_PAGES = 0.25, 3
 """So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""

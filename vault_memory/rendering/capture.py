@@ -6,8 +6,8 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.judge import CaptureItem, CaptureReport
-from vault_memory.capture.proposal_page import OpenProposal
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.fact_text import without_citation
 from vault_memory.markdown.note import one_line

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from vault_memory.reflect.core_proposals import CORE_TOKENS, MOST_OPEN, SURE, SURE_DAYS
 from vault_memory.reflect.opinion_page import decimal
-from vault_memory.reflect.proposals import CORE_TOKENS, MOST_OPEN, SURE, SURE_DAYS
 from vault_memory.rendering.common import Document, clean, cut, schema
 from vault_memory.text.calendar_days import PERIODS, kind_of
 from vault_memory.text.english import listed, plural

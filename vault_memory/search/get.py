@@ -11,8 +11,8 @@ from vault_memory.markdown.links import find_anchor
 from vault_memory.markdown.note import decoded_lines, is_canvas, is_note_path
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
-from vault_memory.text.layout import STANDARD, Layout
 from vault_memory.text.scope_syntax import Folders
+from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault.vault import Vault
 
 MAX_CHARS = 10_000

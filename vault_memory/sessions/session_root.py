@@ -20,7 +20,7 @@ from vault_memory.search.get import Excerpt
 from vault_memory.sessions import ledger, readers, transcript
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.startup import TOOLS
-from vault_memory.text.layout import STANDARD
+from vault_memory.text.vault_layout import STANDARD
 from vault_memory.vault import locations
 
 NAME = "sessions"

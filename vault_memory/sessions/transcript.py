@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import UsageError
 from vault_memory.sessions.redact import redacted
-from vault_memory.text.frame import stripped
+from vault_memory.text.agent_frame import stripped
 
 PREFIX = "sessions/"
 HEAD_LINES = 6

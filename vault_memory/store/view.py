@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 
 from vault_memory.store import schema
-from vault_memory.text.layout import STANDARD, Layout
+from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault.walk import File
 
 ALL: Final[tuple[str, ...]] = ("every scope",)

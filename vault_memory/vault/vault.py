@@ -22,7 +22,7 @@ from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultEr
 from vault_memory.markdown.note import Note, Problem, attachment_text, is_canvas, is_note_path
 from vault_memory.markdown.parse import parse
 from vault_memory.startup import open_regular, read_bounded, read_regular
-from vault_memory.text.layout import Layout
+from vault_memory.text.vault_layout import Layout
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.walk import MAX_NOTE_BYTES, IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
 

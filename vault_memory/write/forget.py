@@ -15,7 +15,7 @@ from vault_memory.markdown.passages import passages
 from vault_memory.search.answer import Result
 from vault_memory.store import journal
 from vault_memory.store.rows import wording_hash
-from vault_memory.text.layout import STANDARD, Layout
+from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.write.rewrite import LINE_ENDS, decode_utf8, difference
 
 BY_HAND = "Nothing was written. Take it out of the note by hand."

@@ -7,7 +7,7 @@ every noun is.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from vault_memory.capture.grammar import language_of
+from vault_memory.capture.word_classes import language_of
 from vault_memory.text.calendar_days import CALENDAR_WORDS
 
 NAME_DAYS = 3

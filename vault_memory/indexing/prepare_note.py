@@ -169,7 +169,7 @@ class _Worker:
     def __init__(self, vault: Vault) -> None:
         # The working folder may be a vault from anywhere: a pickle.py in it must not be imported (-P, and no "").
         path = [folder for folder in sys.path if folder]
-        code = f"import sys; sys.path[:] = {path!r}; from vault_memory.indexing.prepare import main; main()"
+        code = f"import sys; sys.path[:] = {path!r}; from vault_memory.indexing.prepare_note import main; main()"
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )

@@ -14,7 +14,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from vault_memory.reflect.blocks import Block, Page, put_block, read_page, sha
+from vault_memory.reflect.generated_blocks import Block, Page, put_block, read_page, sha
 
 BLOCK = "captured"
 
