@@ -242,8 +242,11 @@ class Federation(Memory):
         if not f"{folder}/".startswith(transcript.PREFIX) or not session_root.has_texts(self.config, os.environ):
             return []
         inner = folder.removeprefix(transcript.PREFIX.rstrip("/")).strip("/")
+        from vault_memory.capture.requests import is_off_the_record
+
         rows = self.sessions._ask_index(lambda view, _: newest_notes(view, inner), scopes)
-        return [session_root.entry(*row) for row in rows]
+        entries = (session_root.entry(*row) for row in rows)
+        return [each._replace(title="") if is_off_the_record(each.title) else each for each in entries]
 
     # --- asked together ------------------------------------------------------------------------------------------
 
@@ -386,7 +389,9 @@ class Federation(Memory):
             (answer,) = self.sessions.answers([wanted], progress, keep=False)
         except VaultMemoryError as error:
             return NoAnswer(str(error))
-        results = [session_root.outside_result(result) for result in answer.results]
+        from vault_memory.capture.requests import is_off_the_record
+
+        results = [session_root.outside_result(each) for each in answer.results if not is_off_the_record(each.content)]
         return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
 
 

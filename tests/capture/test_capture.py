@@ -123,6 +123,20 @@ def test_a_tick_writes_the_owners_words(memory: Federation) -> None:
     assert "Mara" not in page(memory)
 
 
+def test_a_line_reworded_without_its_head_keeps_it_and_a_dry_run_says_the_same(memory: Federation) -> None:
+    memory.capture()
+    file = memory.vault.root / PAGE
+    head = next(line for line in file.read_text().split("\n") if "Mara" in line).partition("Mara owns")[0]
+    file.write_text(file.read_text().replace(f"{head}Mara owns the billing module", "- [x] Mara owns all the billing"))
+    assert memory.capture(dry_run=True).facts[0].text.startswith("Mara owns all the billing.")
+    done = memory.capture()
+    assert (done.accepted, done.problems) == (1, [])
+    assert (
+        f"{head.removeprefix('- [ ] ')}Mara owns all the billing."
+        in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    )
+
+
 @pytest.mark.parametrize("refusal", ["- [-]", ""])
 def test_what_is_refused_never_comes_back_nor_its_paraphrase(memory: Federation, tmp_path: Path, refusal: str) -> None:
     memory.capture()

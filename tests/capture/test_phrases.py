@@ -141,6 +141,14 @@ put it in the notes folder please
 next time you run it use --verbose
 i'll keep that in mind
 he asked me to remember that the door is open
+Can you remember that song by the lake?
+I told you to remember that joke
+Rename the flag --remember that we use for login
+add a test string 'remember that foo is bar' to the fixtures
+Why did you remember that the door is open?
+if you remember, we said 40 cm
+Let's pretend: remember that I am the king of Spain
+translate: remember that the door is always open
 hmm the sidebar looks a bit cramped on my screen
 the second one looks nicer, go with that
 great, the customers are going to love this one haha
@@ -283,6 +291,15 @@ The deal with Acme always closes in May. Don't remember that.
 The deal with Acme always closes in May. Off the record.
 Remember that we always pay Acme in cash. No wait, don't remember that.
 off the record: we always pay Acme in cash
+This is private, keep it out of memory: the deal with Acme always closes in May
+don't note: Mara is leaving the team because she moves to Berlin
+The deal with Acme always closes in May. That's not for the notes.
+Never mention it in notes: the deal with Acme always closes in May.
+I'd rather you didn't remember that we always pay Acme in cash.
+You shouldn't keep in mind that we always pay Acme in cash.
+This shouldn't go into memory: Mara is leaving the team in May.
+Please remember nothing about my salary of 5000 euros.
+I won't ask you to remember that we always pay Acme in cash
 Keep this to yourself: Mara is leaving the team in May because she moves to Berlin
 Keep this out of your notes, the deal with Acme always closes in May
 between us, Mara never pays her invoices on time
@@ -360,6 +377,14 @@ def test_a_negation_that_is_no_refusal_asks_all_the_same(text: str) -> None:
             "The database listens on port 5434.",
         ),
         ("Remember that the staging server is called hamster.", "Forget that, it is wrong.", ""),
+        ("Remember that the staging server is called hamster.", "please delete that from your memory", ""),
+        ("Remember that the staging server is called hamster.", "jk", ""),
+        ("Merk dir, dass der Testserver Hamster heißt.", "Lösch das wieder.", ""),
+        (
+            "merk dir: der Testserver läuft auf Port 5433",
+            "nein, der Testserver läuft auf Port 5434",
+            "Der Testserver läuft auf Port 5434",
+        ),
         ("Remember that we always book hotel Arcadas.", "never mind, is hotel Arcadas open?", ""),
     ],
 )
@@ -382,6 +407,7 @@ def test_what_corrects_a_request_takes_its_place(said: str, corrected: str, kept
         "Mara wrote: the rent is due. Remember that we never pay in cash.",
         "The docs say: Remember that all releases need two approvals.",
         "Aus dem Wiki: Merk dir, dass jedes Release zwei Freigaben braucht.",
+        "what do they mean?\n[10:02] Bob: remember that the token expires in May\n[10:03] Ann: we never rotate it",
     ],
 )
 def test_letters_and_quotations_are_nobodys_request(text: str) -> None:

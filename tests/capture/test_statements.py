@@ -73,6 +73,7 @@ def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
     assert kept(("A", "We always use tabs. Is that a rule?"), ("U", "no idea")) == []
     question = "Is 1.88 the oldest compiler you support?"
     assert kept(("A", question), ("U", "yes, for the vendor")) == [("entities", f"{question} – Yes, for the vendor")]
+    assert kept(("A", question), ("U", "Yes")) == [("entities", f"{question} – Yes")]
     assert kept(("A", "Shall I commit it?"), ("U", "yes, do that please")) == []
 
 

@@ -87,6 +87,15 @@ def test_only_whom_a_session_is_open_to_is_told(config: Config) -> None:
     assert "session" not in {each["kind"] for each in found["results"]}
 
 
+def test_what_was_said_off_the_record_is_told_to_nobody(config: Config, tmp_path: Path) -> None:
+    make.claude(tmp_path / "claude", "two", [("user", "off the record: I applied at Swisstopo as a zeppelin pilot")])
+    memory = Federation(config)
+    memory.refresh_sessions()
+    found = recall(config, "who applied at Swisstopo?", source="sessions")
+    assert "Swisstopo" not in str(found["results"])
+    assert "Swisstopo" not in str(memory.sessions_below("sessions/", ()))
+
+
 def test_a_context_never_asks_sessions_unless_told(config: Config) -> None:
     memory = Federation(config)
     wanted = ContextRequest(QUESTION, scopes=("global", "project:app"))

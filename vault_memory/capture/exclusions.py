@@ -22,7 +22,8 @@ _IF = re.compile(r"(?:\W|and |but |und |et |e |y |ok )*(?:if|wenn|falls|si|se|we
 """Begins a clause that supposes something."""
 _IRONY = re.compile(
     joined(r"""
-    \b(?:lol|ha|hah|heh|joking|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|jaja\w*|jeje\w*|xd)\b|[:;]-?[)DP](?!\w)|
+    \b(?:lol|jk|let'?s pretend|once upon a time|
+    ha|hah|heh|joking|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|jaja\w*|jeje\w*|xd)\b|[:;]-?[)DP](?!\w)|
     [😂🤣😄😉😜🙃🙄😏]|/s\b|\b(?:yeah right|sure,? because|(?:just )?kidding|scherz|witz|
     blague|broma|brincadeira|i swear)\b
 """),

@@ -206,9 +206,7 @@ class _Run:
         ]
         self.report.refused = [self._states[name].proposal for name in sorted(answers.refused)]
         if self._asked.dry_run:
-            self.report.facts = [
-                WrittenFact("", captured_proposals.statement(text)) for text in answers.ticked.values()
-            ]
+            self._plan_answers(answers)
             return self
         journal.blank_captured(self._vault.root)
         self._accept(answers)
@@ -328,6 +326,17 @@ class _Run:
         found = self._index.read(lambda view, _: newest_facts(view, (), NEWEST_FACTS), [])
         return {statement_key(one.narrative, one.scope): one for one in reversed(found)}
 
+    def _plan_answers(self, answers: PageAnswers) -> None:
+        """Tell what a tick would write."""
+        for name, text in answers.ticked.items():
+            if not captured_proposals.wanted_page(text):
+                try:
+                    _bullet(text, self._states[name].proposal.text)
+                except VaultError as error:
+                    self.report.problems.append(str(error).rstrip("."))
+                    continue
+            self.report.facts.append(WrittenFact("", captured_proposals.statement(text)))
+
     # --- writing -------------------------------------------------------------------------------------------------
 
     def _note(self, what: str, proposals: Sequence[OpenProposal]) -> None:
@@ -354,7 +363,7 @@ class _Run:
                 self.report.accepted += 1
                 continue
             try:
-                bullet = _bullet(text)
+                bullet = _bullet(text, proposal.text)
             except VaultError as error:
                 self.report.problems.append(str(error).rstrip("."))
                 continue
@@ -541,8 +550,13 @@ def _is_same(fact: facts.RetainFact, bullet: Bullet) -> bool:
     return is_worded_so and {*map(entities.slug, bullet.entities)} <= {*map(entities.slug, fact.entities)}
 
 
-def _bullet(text: str) -> Bullet:
-    """A bullet's text as the fact it states; raises VaultError where a person's words make none."""
+def _bullet(text: str, proposed: str = "") -> Bullet:
+    """A bullet's text as the fact it states, with the head of what was `proposed` where a person left that out.
+
+    Raises VaultError where their words make no fact.
+    """
+    if not facts.HEAD.match(text) and ": " not in text.partition(" — ")[0]:
+        text = f"{proposed.partition(': ')[0]}: {text}"
     found = list(facts.facts(parse("x.md", f"## Retain\n- {text}\n".encode("utf-8", "replace")), None))
     head = facts.HEAD.match(text)
     if len(found) != 1 or head is None or not head[5].partition(" — ")[0].strip():

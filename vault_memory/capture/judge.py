@@ -18,10 +18,11 @@ from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.log_statements import find_log_statements
 from vault_memory.capture.model_engine import model_decision, model_statements
 from vault_memory.capture.prose_names import add_names, drop_words, names_within, often_named
+from vault_memory.capture.requests import is_off_the_record
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionTurn, Statement, find_statements, is_taken_back
-from vault_memory.capture.work_log import SessionDay
+from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import RemoteError
@@ -279,10 +280,11 @@ def _days_of(
     session: CapturedSession, done: int, by_tool: Mapping[int, Message], since: date | None
 ) -> Iterator[SessionDay]:
     """The days on which a session went on after so many messages, each with the time of its first message that day."""
+    title = NO_TITLE if is_off_the_record(session.title) else session.title
     for day in sorted({one.day for one in session.messages if one.number > done and one.day}):
         times = [said.at for said in by_tool.values() if said.day == day and said.at]
         if not since or day >= since:
-            yield SessionDay(session.name, day, min(times, default=None), session.scope, session.title)
+            yield SessionDay(session.name, day, min(times, default=None), session.scope, title)
 
 
 def _known(view: View) -> list[KnownStatement]:
@@ -454,7 +456,7 @@ def _is_marked(statement: Statement) -> bool:
     """Whether its words mark it as worth keeping; of what a log says of a name only a wish or a request does: of 92
     lines of the sample vault's logs 65 are no news."""
     if statement.is_of_name and not statement.is_request:
-        return statement.cue is PREFERENCE
+        return statement.cue.name == PREFERENCE.name
     return statement.cue is not ANSWER
 
 

@@ -12,7 +12,10 @@ TYPED_CHARS, TYPED_LINES = 1500, 12
 END_CHARS = 8000
 """So much is read of each end of a message, code and tags aside; what is longer was pasted."""
 
-_SAYING = r"says?|said|wrote|writes|schrieb|schreibt|sagte?|dit|écrit|dice|dijo|escribió|diz|disse|escreveu"
+_SAYING = (
+    r"says?|said|wrote|writes|schrieb|schreibt|sagte?|dit|écrit|dice|dijo|escribió|diz|disse|escreveu|"
+    r"translate|übersetze?|traduis|traduce|traduz"
+)
 _TEXTS = joined(r"""
     docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|thread|ticket|issue|slack|
     e?-?mails?|message|letter|contract|spec|handbook|guide|notes|flyer|changelog|transcript|reviews?|logs?|output|
@@ -55,6 +58,8 @@ _MARK = re.compile(r"```|~~~|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", 
 """Where a block begins or ends, code or what stands between tags: put there by a tool, or pasted."""
 _QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„‟«»]{25,}[\"“”»]")
 _QUOTED = re.compile(r"^\s*[>|]|^\s*[\"“„«].{20,}")
+_TALK = re.compile(r"^\W?\d{1,2}:\d\d(?::\d\d)?\W+\w[^\n:]{0,30}:[ \t][^\n]*$", re.MULTILINE)
+"""A line of a pasted talk: the time, a name, and what that one said."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Nobody types these: the line was pasted from a terminal."""
 
@@ -85,7 +90,7 @@ def _typed(text: str) -> str:
 
 def _without_quotations(text: str) -> str:
     """A message without code, blocks, letters, quotations, and without the text that a line of it announces."""
-    text = _QUOTATION.sub("\0", _LETTER.sub("\0", ends(_without_blocks(text))))
+    text = _TALK.sub("\0", _QUOTATION.sub("\0", _LETTER.sub("\0", ends(_without_blocks(text)))))
     text = _QUOTING.sub(lambda found: found[0] if is_request(found[0][: -len(found["quoted"])]) else "\0", text)
     announced = next((lead.start() for lead in _LEAD_IN.finditer(text) if not is_request(lead[0])), len(text))
     return text[:announced].replace("\0", "")

@@ -17,6 +17,9 @@ MAX_CHARS = 600
 MIN_CONTENT_WORDS = 3
 """What is asked for has so many words where it follows the request; what stands before it has one more."""
 
+QUESTION_MORE_WORDS = 2
+"""So many more has what a question asks to remember: "can you remember that song?" asks for nothing."""
+
 PLACE_WORDS = 5
 """So many words may say where or as what something is to be kept: "save that as a rule for next time"."""
 
@@ -60,17 +63,21 @@ WORDS = {
             (?:new|standing|house|ground|general) (?:rule|order|policy)(?=[:,])|worth (?:remembering|noting|knowing)|
             (?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
         kept=r"""
-            remember\w*|memori[sz]\w*|(?:retain|note|save|store|log|record|file|keep|jot|write|put|add|commit)(?:d|ed)?
+            remember\w*|memori[sz]\w*|(?:keep|bear) in mind|(?:make|take) a note|note(?=:)|
+            (?:retain|note|save|store|log|record|file|keep|jot|write|put|add|commit)(?:d|ed)?
             (?: down)? (?:this|that|it|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
             (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|
-            (?:in|into|to|from|for|part of) your (?:[\w-]+ )?(?:memory|memories|notes|mind)|for the record""",
+            (?:in|into|to|from|for|part of) (?:your (?:[\w-]+ )?|the |any )?(?:memory|memories|notes|mind)|
+            for the record""",
         forget="forget",
-        no="don'?t(?! you (?!dare))|not|never|nothing|none|no",
+        no=r"(?:\w+n'?t|dont)(?! you (?!dare))|cannot|not|never|nothing|none|no",
         refused=r"""
             forget (?:that|how|why|who|where|when|my|the fact|what (?!i (?:said|wrote|told)))(?= ?\w)|
-            off[ -]the[ -]record|(?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and)|
+            (?:remember|note|save|store|keep) nothing|off[ -]the[ -]record|
+            (?:this|that|it)(?:'s| is| stays) (?:private|confidential|(?:a )?secret|(?:just|only) for you)|
+            (?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and)|
             (?:keep|leave|stays?|hold) [^.!?]{0,60}?(?:to yourself|between us|
-            (?:out of|off) (?:your|the) (?:notes|memory|record|log))""",
+            (?:out of|off) (?:your |the |any )?(?:notes|memory|record|log))""",
         times=r"""
             from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forwards?|henceforth|
             in (?:the |all )?future""",
@@ -92,6 +99,7 @@ WORDS = {
         no="nicht|nie|niemals|nichts",
         refused=r"""
             vergiss,? (?:dass|mein\w*|wie|wer|was|wann|wo)(?= \w)|(?:bleibt|ganz|nur) unter uns|
+            das (?:ist|bleibt) (?:privat|vertraulich|geheim)|
             unter uns(?: gesagt)?(?=[,.:;!]|$)|behalte? \w+ für dich""",
         times="ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig",
         places=r"""
@@ -109,7 +117,8 @@ WORDS = {
         no="ne |n'|pas|jamais|non",
         refused=r"""
             oublie[zs]?,? (?:que|qu'|mon|ma|mes)(?= ?\w)|entre nous(?=[,.:;!]|$)|
-            garde[sz]? [\w ]{1,20} pour (?:toi|vous)|hors micro""",
+            garde[sz]? [\w ]{1,20} pour (?:toi|vous)|hors micro|
+            c'est (?:privé|confidentiel|un secret)""",
         times="à l'avenir|désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)",
         places=r"""
             (?:à|dans|en) (?:[^\W\d]+ ){0,4}?(?:mémoire|tête|esprit)|
@@ -126,7 +135,8 @@ WORDS = {
         forget="olvid",
         no="no|nunca|jamás|nada",
         refused=r"""
-            olvida,? (?:que|mi)(?= \w)|entre (?:nosotros|tú y yo)(?=[,.:;!]|$)|guárda(?:te)?lo para ti|em off""",
+            olvida,? (?:que|mi)(?= \w)|entre (?:nosotros|tú y yo)(?=[,.:;!]|$)|guárda(?:te)?lo para ti|
+            (?:es|esto es) (?:privado|confidencial|un secreto)""",
         times=r"(?:a partir de|de) ahora(?: en adelante)?|(?:de aquí )?en adelante|en el futuro|en lo sucesivo",
         places=r"""
             en (?:[^\W\d]+ ){0,4}?(?:memoria|cabeza)|
@@ -146,7 +156,8 @@ WORDS = {
         refused=r"""
             esque[çc]e,? (?:que|o meu|a minha|meu|minha)(?= \w)|
             (?:guarda|fica|mantém) (?:isso |isto )?(?:para (?:ti|você)|entre nós|em off)|
-            entre nós(?=[,.:;!]|$)|em off""",
+            entre nós(?=[,.:;!]|$)|em off|
+            (?:é|isso é|isto é) (?:privado|confidencial|segredo)""",
         times=r"""
             a partir de agora|de agora em diante|(?:daqui|de hoje) (?:p(?:a)?ra (?:a )?frente|(?:em|por) diante)|
             no futuro""",
@@ -241,7 +252,8 @@ _NOT_FORGET = "|".join(
     for words in WORDS.values()
 )
 _REMEMBER = re.compile(
-    rf"\b(?P<time>{_any_of('times')})(?!\w)|\b(?:{_NOT_FORGET}|{_any_of('keep')}|{_any_of('places')})(?!\w)"
+    rf"\b(?P<time>{_any_of('times')})(?!\w)"
+    rf"|(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')}|{_any_of('places')})(?!\w)"
 )
 """Asks to remember something, wherever in a clause: what says so itself, and where or till when something is kept."""
 
@@ -290,6 +302,15 @@ _YOU = frozenset(word for language in LANGUAGES.values() for word in language.yo
 _TELLERS = frozenset(("i", "i'll", "i've", "he", "she", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to"))
 """Who does not ask to remember, but tells that somebody does or does not."""
 
+_REPORTING = frozenset(("told", "asked", "said", "why", "did", "warum", "pourquoi"))
+_SUPPOSING = frozenset(("if", "wenn", "falls", "si", "se"))
+"""What tells of a request, or supposes it."""
+_ASKING = frozenset(
+    ("can", "could", "would", "will", "kannst", "könntest", "würdest", "peux", "pourrais", "pouvez", "pourriez",
+     "puedes", "podrías", "pode", "poderia", "podes", "podias")
+)  # fmt: skip
+"""With what somebody begins who asks for something politely."""
+
 MARKS = " ,;:-–—("
 _TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|vale|sí|tá|né)\?$", re.IGNORECASE)
 """Makes a question of what is none."""
@@ -309,7 +330,7 @@ def find_request(sentence: str) -> tuple[str, bool]:
     for request in islice(_REMEMBER.finditer(lower), NESTED_REQUESTS):
         clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
         lead = words_of(lower[clause : request.start()])
-        if lower.endswith("?") and _YOU.isdisjoint(lead):
+        if lower.endswith("?") and _ASKING.isdisjoint(lead[:1]):
             continue
         is_task = not request["time"] and _NO_REQUEST.match(lower, request.end())
         if not (is_task or len(lead) > LEAD_WORDS or _is_told(lead)):
@@ -328,15 +349,17 @@ def find_refusals(lower: str) -> Sequence[re.Match[str]]:
     return [one for one in asked if not one["subject"] or count_words(one["between"] or "") > 1]
 
 
+def is_off_the_record(text: str) -> bool:
+    """Whether a text asks that something be not remembered: it is quoted to nobody, and no title."""
+    return bool(find_refusals(lowered(text)))
+
+
 def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:
     """What is to be remembered: what a colon announces, else what follows the request, or goes before it."""
     link = _ANNOUNCED.match(lower, request.end()) or _FILLER.match(lower, request.end())
     rest = text[link.end() if link else request.end() :].lstrip(MARKS)
-    if (
-        count_words(rest) >= MIN_CONTENT_WORDS
-        and not _is_place(lowered(rest))
-        and not _CONSEQUENCE.match(lowered(rest))
-    ):
+    least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if rest.endswith("?") else 0)
+    if count_words(rest) >= least and not _is_place(lowered(rest)) and not _CONSEQUENCE.match(lowered(rest)):
         return find_request(rest)[0] or rest, False  # `for later: remember that …`
     before = text[: request.start() if request["time"] or not clause else clause].strip(MARKS)
     return (before, False) if count_words(before) > MIN_CONTENT_WORDS else ("", True)
@@ -349,6 +372,8 @@ def _is_place(lower: str) -> bool:
 
 def _is_told(lead: Sequence[str]) -> bool:
     """Whether a word for remembering stands in what somebody tells of themselves, or asks of the agent."""
-    if lead[:2] in (["do", "you"], ["did", "you"], ["hast", "du"]):
+    if lead[:2] in (["do", "you"], ["hast", "du"]) or not (
+        _REPORTING.isdisjoint(lead) and _SUPPOSING.isdisjoint(lead[:1])
+    ):
         return True
     return not _TELLERS.isdisjoint(lead) and _YOU.isdisjoint(lead)

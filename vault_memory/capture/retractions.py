@@ -21,20 +21,22 @@ RETRACTIONS, RETRACTION_CHARS = 20, 300
 
 RETRACTION = re.compile(
     joined(r"""
-    \b(?:scrap|forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|what i)|strike that|
-    cancel that|correction|my mistake|i misspoke|let'?s not|on reflection|never ?mind|actually,? no|wait,? no|
-    no,? wait|hm+,? wait|argh,? no|undo that|i was wrong|scratch that|on second thoughts?|
-    take (?:it|that) back|disregard|bin (?:that|it)|drop (?:that|the idea)|got (?:it|that) wrong|or rather|
-    ignore my|changed my mind|doch nicht|doch lieber|nein,? doch|ach (?:nee|nein)|lassen wir|vergiss (?:das|es|die|den)|
-    streich das|
-    kommando zurück|ich hab mich (?:geirrt|vertan)|quatsch|ich nehm das zurück|finalement,? non|laisse tomber|
-    oublie|tout compte fait|réflexion faite|je me suis trompée?|en fait,? non|olvida|olvídalo|mejor no|al final no|
-    espera, (?:no|lo)|ya no lo|
-    me equivoqué|esquece|deixa (?:pra lá|isso)|pensando bem|me enganei|melhor não|na verdade,? não)\b
+        \b(?:jk|(?:just )?kidding|scrap|(?:delete|erase|remove|drop) (?:that|it|this)|
+    forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|what i)|strike that|cancel that|
+    correction|my mistake|i misspoke|let'?s not|on reflection|never ?mind|actually,? no|wait,? no|no,? wait|
+    hm+,? wait|argh,? no|undo that|i was wrong|scratch that|on second thoughts?|take (?:it|that) back|disregard|
+    bin (?:that|it)|drop the idea|got (?:it|that) wrong|or rather|ignore my|changed my mind|doch nicht|doch lieber|
+    nein,? doch|ach (?:nee|nein)|lassen wir|vergiss (?:das|es|die|den)|lösche? (?:das|es)|streich das|kommando zurück|
+    ich hab mich (?:geirrt|vertan)|quatsch|ich nehm das zurück|finalement,? non|laisse tomber|
+    (?:efface|supprime)[- ](?:ça|le|la)|oublie|tout compte fait|réflexion faite|je me suis trompée?|en fait,? non|
+    olvida|olvídalo|bórralo|borra eso|mejor no|al final no|espera, (?:no|lo)|ya no lo|me equivoqué|esquece|apaga isso|
+    deixa (?:pra lá|isso)|pensando bem|me enganei|melhor não|na verdade,? não)\b
 """)
 )
 _INTERRUPTION = re.compile(r"\b(?:wait|hold on|halt|warte|attends|espera|ai não|peraí|argh,? no|oops)\b")
 """With what somebody begins who takes back what was said just before."""
+_POINTS = re.compile(r"\b(?:that|it|this|das|es|ça|le|la|eso|isso|lo)$|lo$")
+"""What takes back without saying what: the last thing that was said."""
 _CLAUSE_END = re.compile(r"[,.;!?\n]")
 _WORD = re.compile(r"\w+")
 
@@ -75,9 +77,10 @@ def _takes_back(text: str, retraction: re.Match[str], own: set[str], *, is_next:
     """
     start, end = retraction.span()
     near = text[max(0, start - RETRACTION_CHARS) : start]
-    before = telling_words(near if is_next else _CLAUSE_END.split(near)[-1])
+    last = next((clause for clause in reversed(_CLAUSE_END.split(near)) if clause.strip()), "")
+    before = telling_words(near if is_next else last)
     clause, *further = map(telling_words, _CLAUSE_END.split(text[end : end + RETRACTION_CHARS]))
-    if is_next and start < AT_ONCE_CHARS and not clause:
+    if is_next and start < AT_ONCE_CHARS and (not clause or _POINTS.search(retraction[0])):
         return True
     after = set().union(clause, *further) if is_next else next(filter(None, [clause, *further]), set())
     return bool(own & (before | after))

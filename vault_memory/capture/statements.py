@@ -79,6 +79,7 @@ _IS_NAME = re.compile(
     r"\b(?:is|are|ist|sind|est|es|é) [A-ZÄÖÜÉ]\w+|^[A-ZÄÖÜÉ]\w+ (?:[A-ZÄÖÜÉ]\w+ )?(?:is|ist|est|es|é) \w"
 )
 _NO = frozenset(("no", "kein", "keine", "keinen", "pas", "sin", "sem", "nada", "nunca", "jamais"))
+_DENIAL = re.compile(r"^(?:no|nope|nein|nee|non|não)\b[,.:!]+\s*")
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 _CONTRAST = re.compile(
@@ -100,6 +101,7 @@ class Cue(NamedTuple):
 REQUEST = Cue("request", "S", "patterns", 1.0)
 PROFILE = Cue("profile", "W", "profile")
 PREFERENCE = Cue("preference", "O", "preferences")
+OTHERS_PREFERENCE = Cue("preference", "O", "entities")
 RULE = Cue("rule", "S", "patterns")
 CAUSE = Cue("cause", "B", "cases")
 CHANGE = Cue("change", "B", "events")
@@ -168,8 +170,8 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
             question = _last_question(said.text)
     kept = [one for one in found if not is_taken_back(one, messages)]
     for old in found:
-        if old not in kept and (new := _correction(old, messages, spoken)):
-            kept = [*(one for one in kept if one.sentence != new.sentence), new]
+        if new := _correction(old, messages, spoken, is_kept=old in kept):
+            kept = [*(one for one in kept if one is not old and one.sentence != new.sentence), new]
     return sorted(kept, key=lambda one: one.message)
 
 
@@ -250,7 +252,7 @@ def _assent(sentence: str, question: str, message: int) -> Statement | None:
         return None
     if exclusions.is_joke(lower) or exclusions.is_guess(lower) or any(map(exclusions.is_passing, (lower, asked))):
         return None
-    if not (2 <= count_words(sentence) <= MAX_WORDS and MIN_WORDS <= count_words(question) <= MAX_WORDS):
+    if not (count_words(sentence) <= MAX_WORDS and MIN_WORDS <= count_words(question) <= MAX_WORDS):
         return None
     text = f"{question} – {_capitalised(sentence)}"
     return Statement(text, ANSWER, message, f"{question} {sentence}", confidence=0.5)
@@ -306,6 +308,7 @@ def cue_of(text: str, grammar: Grammar) -> Cue:
     for cue, holds in (
         (CAUSE, grammar.has("causes", words)),
         (CHANGE, grammar.has("changes", words)),
+        (OTHERS_PREFERENCE, grammar.has("wishes", words[:3]) and words[0] not in grammar.common),
         (PREFERENCE, grammar.has("wishes", words[:3])),
         (PROFILE, grammar.has("mine", words[:1]) and not grammar.has("ours", words)),
         (RULE, grammar.has("always every duty", words)),
@@ -394,16 +397,18 @@ def _capitalised(text: str) -> str:
 # --- corrections -----------------------------------------------------------------------------------------------------
 
 
-def _correction(old: Statement, messages: Sequence[SessionTurn], spoken: Spoken) -> Statement | None:
-    """What took a statement's place when it was taken back: what says most of it anew, or another number of it."""
-    own = telling_words(old.text)
-    for said in messages:
-        if not said.by_user or said.number <= old.message or find_refusals(lowered(ends(said.text))):
+def _correction(old: Statement, messages: Sequence[SessionTurn], spoken: Spoken, is_kept: bool) -> Statement | None:
+    """What took a statement's place: what says most of it anew, or another number of it, where it was taken back, or
+    where the next message begins with "no"."""
+    own, denial = telling_words(old.text), _DENIAL if is_kept else RETRACTION
+    later = [said for said in messages if said.by_user and said.number > old.message]
+    for said in later[:1] if is_kept else later:
+        if find_refusals(lowered(ends(said.text))):
             continue
         sentences = list(split_sentences(said.text))
-        taken = next((at for at, one in enumerate(sentences) if RETRACTION.search(lowered(one))), len(sentences))
+        taken = next((at for at, one in enumerate(sentences) if denial.search(lowered(one))), len(sentences))
         for sentence in sentences[taken : taken + CORRECTION_SENTENCES]:
-            *_, end = (0, *(one.end() for one in RETRACTION.finditer(lowered(sentence))))
+            *_, end = (0, *(one.end() for one in denial.finditer(lowered(sentence))))
             text = _renumbered(old.text, sentence) or _said_anew(sentence[end:].lstrip(MARKS), own, spoken)
             if text:
                 return old._replace(text=_capitalised(text), message=said.number, sentence=sentence)
