@@ -4,6 +4,7 @@ import json
 import logging
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -161,6 +162,20 @@ def test_clients_that_go_away_at_any_moment(server: Served) -> None:
                 raw.send(sent)
     until(lambda: lives(server))  # some may not have been met yet, and count until they are
     until(lambda: server.connections == 0)
+
+
+def test_it_answers_again_once_threads_can_be_started_again(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = threading.Thread.start
+
+    def start(thread: threading.Thread) -> None:
+        if thread.name == "connection":
+            raise RuntimeError("can't start new thread")
+        started(thread)
+
+    with monkeypatch.context() as without_threads:
+        without_threads.setattr(threading.Thread, "start", start)
+        assert not lives(server)
+    assert lives(server) and server.server.listen_again(server.path) is False
 
 
 def test_a_server_stays_reachable_and_keeps_its_connections(server: Served) -> None:

@@ -251,3 +251,15 @@ def test_the_run_has_a_deadline_over_all_pages(server: ModelServer) -> None:
     error = failing(mine)
     assert str(error) == "the 60 s a model has per run for this are used up" and "run_deadline" in error.next_step
     assert len(server.requests) == 2
+
+
+@EACH
+def test_a_key_goes_to_the_server_and_into_no_error(server: ModelServer, provider: str) -> None:
+    server.key = "sk-right"
+    assert written(writer(server, provider, {"KEY": "sk-right"}, reflect_key_env="KEY")) == GOOD
+    asked = len(server.requests)
+    wrong = failing(writer(server, provider, {"KEY": "sk-wrong"}, reflect_key_env="KEY"))
+    assert "refuses the key (401)" in str(wrong)
+    unset = failing(writer(server, provider, {}, reflect_key_env="KEY"))
+    assert "$KEY" in str(unset) and len(server.requests) == asked + 1
+    assert "sk-" not in str(wrong) + wrong.next_step + str(unset) + unset.next_step

@@ -3,12 +3,13 @@
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from reflecting import HAND_MADE, LOGS, NORA, NOW, ODD, block, entities, reflect, rewrite, small_vault, texts
 from sample import call
-from vaults import age, memory, put, run, snapshot
+from vaults import age, command, memory, put, run, snapshot
 
 from vault_memory.reflect.run_log import RunLog
 
@@ -41,16 +42,47 @@ def test_the_clock_alone_changes_no_page(root: Path) -> None:
     assert snapshot(root) == files
 
 
+def test_a_persons_words_stay_byte_for_byte(root: Path) -> None:
+    put(root, NORA, "# Nora\r\n\r\nMy own words.\r\n")
+    before = texts(root)[NORA]
+    reflect(root)
+    put(root, "memory/2025-12-01.md", "## Retain\n- W @Nora: Has a new lamp.\n")
+    reflect(root)
+    after = texts(root)[NORA]
+    assert after.startswith(before + b"\r\n<!-- memory:begin facts -->\r\n") and b"new lamp" in after
+
+
+def test_a_fact_of_no_telling_words_stands_once(root: Path) -> None:
+    for day in range(1, 5):
+        put(root, f"memory/2025-12-0{day}.md", "## Retain\n- W @Nora: 😀😀\n")
+    reflect(root)
+    assert texts(root)[NORA].decode().count("😀😀") == 1
+
+
 # --- dry run ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_writes_nothing(root: Path) -> None:
+def test_a_dry_run_writes_nothing_and_its_diff_is_what_the_run_writes(root: Path, tmp_path: Path) -> None:
+    if not shutil.which("patch"):
+        pytest.skip("there is no patch here")
     before = snapshot(root)
     dry = run(root, "reflect", "--now", NOW, "--dry-run")
     assert dry.returncode == 0, dry.stderr
     assert "nothing was written" in dry.stdout
     assert snapshot(root) == before
     assert not {"history", "journal", "tmp"} & set(os.listdir(root / ".memory"))
+    copy = tmp_path / "copy"
+    shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".memory"))
+    given = run_bytes(root, "reflect", "--now", NOW, "--dry-run")
+    patch = subprocess.run(["patch", "-p1", "--fuzz=0"], cwd=copy, input=given, capture_output=True, check=False)
+    assert patch.returncode == 0, patch.stdout
+    reflect(root)
+    assert texts(copy) == texts(root)
+
+
+def run_bytes(root: Path, *arguments: str) -> bytes:
+    """What a command prints, line ends as they are."""
+    return subprocess.run(command(root, *arguments), capture_output=True, check=True).stdout
 
 
 # --- undo ------------------------------------------------------------------------------------------------------------
@@ -170,3 +202,12 @@ def test_what_was_forgotten_goes_from_above_a_remark_too(root: Path) -> None:
     assert "  - my remark" in lines and not any("coffee" in line for line in lines)
     reflect(root)
     assert block((root / NORA).read_bytes()) == lines
+
+
+def test_a_page_with_broken_markers_is_left_alone_and_the_others_are_written(root: Path) -> None:
+    put(root, NORA, "# Nora\n<!-- memory:begin facts -->\n- my own list\n")
+    files = snapshot(root)
+    done = reflect(root, code=1)
+    assert snapshot(root)[NORA] == files[NORA]
+    assert entities(done) == {KALLO: "created", ODD: "updated"}
+    assert done["skipped"][0]["path"] == NORA

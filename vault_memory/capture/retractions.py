@@ -56,6 +56,12 @@ def is_retracted(sentence: str, rest: str, later: Collection[str]) -> bool:
     )
 
 
+def forget_texts() -> None:
+    """Keep no message of a session longer than it is read."""
+    _retractions.cache_clear()
+    find_refusals.cache_clear()
+
+
 def telling_words(text: str) -> set[str]:
     """The words of a text that tell what it is about: numbers, and words of no closed class with a long vector."""
     words = {word for word in _WORD.findall(lowered(text)) if not any(word in each.common for each in grammars())}

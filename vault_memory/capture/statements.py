@@ -12,7 +12,7 @@ from typing import NamedTuple
 from vault_memory.capture import exclusions
 from vault_memory.capture.own_words import TYPED_CHARS, ends, split_sentences
 from vault_memory.capture.requests import MARKS, MAX_CHARS, find_refusals, find_request
-from vault_memory.capture.retractions import RETRACTION, is_retracted, telling_words
+from vault_memory.capture.retractions import RETRACTION, forget_texts, is_retracted, telling_words
 from vault_memory.capture.word_classes import (
     LANGUAGES,
     MONTHS,
@@ -172,6 +172,7 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
     for old in found:
         if new := _correction(old, messages, spoken, is_kept=old in kept):
             kept = [*(one for one in kept if one is not old and one.sentence != new.sentence), new]
+    forget_texts()
     return sorted(kept, key=lambda one: one.message)
 
 

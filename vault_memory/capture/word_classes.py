@@ -4,7 +4,7 @@ What somebody states for good looks alike in any language: it has a subject, spe
 gives a reason, answers or corrects. None of that needs to know what a sentence is about, so that the tables hold only
 words of which a grammar lists all. **A further language** is one more entry of LANGUAGES: fill each field with the
 words that a grammar of it lists under that head (`past` and `unreal` are patterns of whole words; leave a field empty
-where the language has none), and put its words for remembering into REMEMBER, which is read whatever languages are on.
+where the language has none), and put its words for remembering into WORDS (requests.py), which are read whatever is on.
 """
 
 import re

@@ -115,7 +115,12 @@ class Server:
                     connection.close()
                     return
                 self._connections[connection] = False
-            threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
+            try:
+                threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
+            except RuntimeError as error:  # no more threads just now
+                log.warning("A connection was closed: %s", error)
+                self._mark(connection, None)
+                connection.close()
 
     def _serve(self, connection: socket.socket) -> None:
         try:

@@ -201,5 +201,7 @@ class _Choice:
 
 
 def _says_the_same(one: _Candidate, other: _Candidate) -> bool:
+    if one.fact.key == other.fact.key:  # the same words, be they none that tell
+        return True
     shared = len(one.stems & other.stems)
     return shared > ALIKE * (len(one.stems) + len(other.stems) - shared)
