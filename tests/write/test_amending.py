@@ -120,6 +120,33 @@ def test_what_is_not_open_is_not_found(old: str) -> None:
         apply_edit(EditRequest("memory.md", "replace", "x", old), HELD, MINE)
 
 
+SIGNED = b"# Memory\n\n## Retain\n- W(scope=project:secret, by=agent:moss) @Bob: salary is reviewed in May\n"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("below", "old"), [("\nopen para\n", "\n\nopen para"), ("- an open bullet\n", "\n- an open bullet")]
+)
+def test_what_is_open_is_not_joined_to_a_line_that_is_not(below: str, old: str, ending: str) -> None:
+    before = (SIGNED.decode() + below).replace("\n", ending).encode()
+    with pytest.raises(UsageError, match="does not occur"):
+        apply_edit(EditRequest("memory.md", "replace", " and was cut", old, "agent:x"), before, OpenScopes(("global",)))
+
+
+def test_a_line_that_is_not_open_is_not_joined_to_one_that_is() -> None:
+    before = SIGNED.replace(b"- W", b"- W(by=agent:x) @Ann: open\n- W")
+    with pytest.raises(ConflictError):
+        apply_edit(EditRequest("memory.md", "replace", "open", "open\n", "agent:x"), before, OpenScopes(("global",)))
+
+
+@pytest.mark.parametrize("length", [3, SIGNED.index(b"May") + 3 - SIGNED.index(b"- W"), 100])
+def test_nothing_tells_how_long_a_line_is_that_is_not_open(length: int) -> None:
+    signs = "\0" * length
+    before = SIGNED + b"\n# Odd\n"
+    wanted = EditRequest("memory.md", "replace", "x", signs)
+    assert apply_edit(wanted, before + signs.encode(), OpenScopes(("global",))) == before + b"x"
+
+
 def test_one_s_own_is_edited_and_the_diff_shows_no_more() -> None:
     for action, old, text in (
         ("replace", "mine", "still mine"), ("insert", "trains", "- (scope=agent:me) too"), ("append", "", "- x"),

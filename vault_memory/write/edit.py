@@ -4,6 +4,8 @@ Pure: bytes in, bytes out. Byte order mark, line ends and all that is not named 
 What is out of the asker's scopes does not occur in the file for them, and no edit changes whose a line is.
 """
 
+import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -78,11 +80,9 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
         lead = "" if not text.strip("\ufeff") or text.endswith(("\n", "\r")) else ending
         after = (text + lead + new.rstrip("\r\n") + ending).encode()
     else:
-        seen = LINE_ENDS.split(text)
-        for number, (scope, _) in enumerate(line_access(note, opened.folders) if opened.scopes else ()):
-            if scope not in opened.scopes:  # no text that is asked for stands there
-                seen[2 * number] = "\0" * len(seen[2 * number])
-        after = _place(wanted, text, "".join(seen), (new, old)).encode()
+        standing = line_access(note, opened.folders) if opened.scopes else ()
+        hidden = {number for number, (scope, _) in enumerate(standing) if scope not in opened.scopes}
+        after = _place(wanted, text, (new, old), _find_visible(text, old, hidden)).encode()
     if after == data:
         raise UsageError("The file says that already.", "Nothing was written.")
     _refuse_side_effects(wanted, data, after, opened)
@@ -134,10 +134,10 @@ def _refuse_side_effects(wanted: EditRequest, before: bytes, after: bytes, opene
 
 
 def _may_come(gone: list[_LineReading], come: list[_LineReading], opened: OpenScopes) -> bool:
-    """Whether new lines are in an open scope, or lines in place of others are whose those were."""
-    if not gone and all(not opened.scopes or line.access.scope in opened.scopes for line in come):
-        return True
-    return {line.access for line in come} <= {line.access for line in gone}
+    """Whether new lines are in an open scope, or lines in place of others are whose those were, and those are open."""
+    if opened.scopes and any(line.access.scope not in opened.scopes for line in gone or come):
+        return False
+    return not gone or {line.access for line in come} <= {line.access for line in gone}
 
 
 def _of_persons(note: Note) -> set[str]:
@@ -146,14 +146,25 @@ def _of_persons(note: Note) -> set[str]:
     return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
 
 
-def _place(wanted: EditRequest, text: str, seen: str, values: tuple[str, str]) -> str:
-    new, old = values
-    start = seen.find(old) if text.count(old) else -1  # who names the signs of hidden lines finds nothing
-    if start < 0 or seen.find(old, start + 1) >= 0:
+def _find_visible(text: str, old: str, hidden: set[int]) -> list[int]:
+    """Where `old` begins without touching a hidden line (counted from 0), to which its line end belongs."""
+    starts = [match.start() for match in re.finditer(f"(?={re.escape(old)})", text)]
+    ends = [match.end() for match in LINE_ENDS.finditer(text)]
+
+    def is_visible(start: int) -> bool:
+        first, last = (bisect_right(ends, position) for position in (start, start + len(old) - 1))
+        return hidden.isdisjoint(range(first, last + 1))
+
+    return [start for start in starts if is_visible(start)]
+
+
+def _place(wanted: EditRequest, text: str, values: tuple[str, str], starts: list[int]) -> str:
+    if len(starts) != 1:
         raise UsageError(
-            f"`old` {'does not occur' if start < 0 else 'occurs several times'} in {wanted.path}.",
+            f"`old` {'occurs several times' if starts else 'does not occur'} in {wanted.path}.",
             "Give text that occurs there exactly once, as memory_get shows it after `L12 `.",
         )
+    (start,), (new, old) = starts, values
     end = start + len(old)
     if wanted.action == REPLACE:
         return text[:start] + new + text[end:]
