@@ -93,6 +93,8 @@ Zapamiętaj, że sklep jest zamknięty w poniedziałki.
 
 STATEMENTS = r"""
 The nightly export starts at 02:30 and takes an hour.
+Releases go out on Thursdays now.
+we deploy on Tuesdays, never before noon
 dario left the team, noor has the carrier adapters
 wrong file, we moved from jenkins to buildkite, that one is dead
 the test server in the cellar is called hamster

@@ -386,7 +386,7 @@ class _Judge:
             why = "refused" if compared.known and compared.known.is_refused else "known"
         elif not statement.is_request and score < self._weights.reject:
             decision, why = SKIP, "score"
-        elif not _is_marked(statement) and gating.G < GATE:
+        elif decision != SUPERSEDE and not _is_marked(statement) and gating.G < GATE:
             decision, why = SKIP, "gate"
         if decision != SKIP:
             slugs = frozenset(map(slug, about))

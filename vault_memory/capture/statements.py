@@ -32,7 +32,7 @@ REPLY_SENTENCES = 2
 """So many sentences of a message answer the question before it."""
 
 SHORT = 7
-"""A sentence of fewer words tells nothing by itself, but for names, rules of somebody's own, and preferences."""
+"""A sentence of fewer words tells nothing by itself, but for names, preferences, and what is always so."""
 
 CORRECTION_SENTENCES = 3
 """So many sentences, from the one that takes something back, may say what is so instead."""
@@ -286,7 +286,7 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     if is_cause or is_wish or is_news_of_name or (is_ours and (is_rule or is_change)):
         return True
     is_named = _is_named(words, grammar) or _NAMING.search(lower) is not None
-    if exclusions.is_status(lower) or (len(words) < SHORT and not is_named):
+    if exclusions.is_status(lower) or (len(words) < SHORT and not (is_named or (is_always and not is_we))):
         return False
     if setting.is_first:
         return is_rule or is_named
