@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from interleaving import disturbed
 from sample import call
 from vaults import age, fill, index_digest, memory, obeying_permissions, opened, paths, put, run, snapshot
 
@@ -612,6 +613,18 @@ def test_a_synced_vault_has_its_index_elsewhere(
         assert found == (root / ".memory/index.sqlite", "vault")
         return
     assert (found[0], "synced" in found[1], len(vault_id(root))) == (elsewhere, True, 12)
+
+
+@pytest.mark.parametrize("name", ["index.sqlite-wal", "index.sqlite-shm"])
+def test_an_index_that_is_closed_meanwhile_lies_where_it_lay(tmp_path: Path, name: str) -> None:
+    root, file = fill(tmp_path / "vault", NOTES), tmp_path / "vault/.memory" / name
+    file.parent.mkdir()
+    places: list[tuple[Path, str]] = []
+    for step in range(1000):
+        file.touch()
+        if not disturbed(lambda: places.append(locations.index_place(Config(vault=root), root)), file.unlink, step):
+            break
+    assert set(places) == {(root / ".memory/index.sqlite", "vault")}
 
 
 def test_an_index_elsewhere_leaves_nothing_in_the_vault(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import errno
 import os
 import re
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -131,8 +132,16 @@ def derived(root: Path, name: str) -> Path | None:
     """
     file = os.path.join(os.path.realpath(root / MEMORY_FOLDER), name)
     is_straight = file == os.path.realpath(file) and Path(file).is_relative_to(os.path.realpath(root))
-    is_plain = not os.path.exists(file) or os.path.isfile(file) or os.path.isdir(file)
-    return root / MEMORY_FOLDER / name if is_straight and is_plain else None
+    return root / MEMORY_FOLDER / name if is_straight and _is_plain(file) else None
+
+
+def _is_plain(file: str) -> bool:
+    """Whether a file or folder stands there, or nothing: in one look, as SQLite takes its logs away at any time."""
+    try:
+        mode = os.lstat(file).st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def place_to_write(root: Path, name: str) -> Path:
