@@ -427,3 +427,11 @@ def test_settings_cut_off_by_a_sync_lay_nothing_open(tmp_path: Path, broken: str
         memory(root).index(rebuild=True)
     put(root, ".obsidian/app.json", "{}")
     assert memory(root).index().added == 1
+
+
+def test_settings_cut_off_lay_nothing_open_where_there_was_no_note_yet(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", {".obsidian/app.json": '{"userIgnoreFilters": ["Private/"]}'})
+    assert memory(root).index().added == 0
+    fill(root, {".obsidian/app.json": '{"userIgnoreFil', "Private/p.md": "weir"})
+    report = memory(root).index()
+    assert (report.added, report.pending) == (0, 1)

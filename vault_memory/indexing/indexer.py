@@ -76,7 +76,9 @@ class Indexer:
         self._vault, self._store, self._embedder = vault, store, embedder
         self._together_seconds = TOGETHER_SECONDS
 
-    def update(self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf")) -> Report:
+    def update(
+        self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf"), is_load: bool = False
+    ) -> Report:
         """Bring the index up to date with `walk`; stops after `deadline` (time.monotonic) and counts what is pending.
 
         Raises RefusedError, having changed nothing, when the vault is suddenly empty or mostly gone.
@@ -94,8 +96,8 @@ class Indexer:
         new_notes = sum(is_note_path(file.path) for file in changes.new)
         left = len(walk.notes) if walk.covered is None else before - gone + new_notes
         refuse_loss(before, left, gone - sum(map(is_note_path, moved_from)))
-        is_first = self._store.meta("checked_ns") is None  # which is refused before where settings cannot be read
-        new = changes.new if is_first or not self._vault.filters.unknown else []
+        # A load is refused before where settings cannot be read.
+        new = changes.new if is_load or not self._vault.filters.unknown else []
         report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
         todo = [*new, *changes.suspect]
         # With a deadline the start of workers alone would eat up what time there is.
@@ -127,7 +129,7 @@ class Indexer:
         Raises VaultError or RefusedError when the vault goes meanwhile, or most of it (law 7).
         """
         self._together_seconds = float("inf")
-        report = self.update(walk, progress)
+        report = self.update(walk, progress, is_load=True)
         unread = len(report.failed) - sum(problem.level == "error" for problem in walk.skipped)
         vanished, report.pending = report.pending - unread, 0
         if vanished:
