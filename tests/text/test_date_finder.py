@@ -289,6 +289,33 @@ def test_a_fact_without_a_clear_day(fact: str) -> None:
     assert date_finder.occurred(fact, MENTIONED) is None
 
 
+AHEAD_OF_A_NOVEMBER_DAY = spelled("""
+The dentist visit of Peter is postponed from 25 November to 2 December. | 2026-11-25/2026-12-02
+The dentist visit of Peter was moved from 25 November to 2 December. | 2026-11-25/2026-12-02
+We pushed the party back from 28 November to 5 December | 2026-11-28/2026-12-05
+The appointment was scheduled for 4 December. | 2026-12-04
+the train ticket was bought for 5 December | 2026-12-05
+Anna asked for the report by 4 December | 2026-12-04
+the voucher was renewed until 10 January | 2027-01-10
+Frau Albrecht said the inspection is on 6 December | 2026-12-06
+Bo told us the choir can sing on 6 December | 2026-12-06
+Mum told us she flies in on 6 December | 2026-12-06
+the parcel was expected on 3 December | 2026-12-03
+the boiler is being replaced on 12 December | 2026-12-12
+I bought the car on 12 December | 2025-12-12
+she said it on 12 December | 2025-12-12
+Frau Albrecht said the inspection was on 6 December | 2025-12-06
+we stayed in Rome from 2 December to 9 December | 2025-12-02/2025-12-09
+he was in hospital from 20 March to 4 April | 2026-03-20/2026-04-04
+the flat is nice and we bought it on 12 December | 2025-12-12
+""")
+
+
+@pytest.mark.parametrize(("fact", "days"), AHEAD_OF_A_NOVEMBER_DAY)
+def test_a_past_verb_turns_back_only_a_date_on_which_something_happened(fact: str, days: str) -> None:
+    assert iso(date_finder.occurred(fact, date(2026, 11, 19))) == days
+
+
 # --- notes ------------------------------------------------------------------------------------------------
 
 

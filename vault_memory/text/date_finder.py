@@ -77,6 +77,11 @@ _PAST_WORDS = frozenset(
     made met paid ran rang said sang sat saw sent slept sold spent spoke stood swam swore taught thought threw told took
     understood went woke won wore wrote yesterday""".split()  # noqa: SIM905 - long
 )
+_PRESENT = frozenset("am is are be being isn't aren't can can't could may might would".split())  # noqa: SIM905
+"""Verbs that leave open when what they tell of is: "said it is on 6 December", "is postponed", "would come"."""
+_AIMS = frozenset({"for", "until", "till", "by"})
+_CHANGES = frozenset("moved changed shifted switched pushed brought put postponed delayed rescheduled".split())  # noqa: SIM905
+_SPOKE = frozenset({"said", "told", "announced", "confirmed", "promised", "agreed"})
 _NEAR_WORDS = 5
 
 
@@ -206,7 +211,7 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
     floats = mentioned is not None and not any(token.word in _REPEATS for token in tokens)
     anchor = mentioned or date.min
     for found, lead in _dated(tokens, anchor, None):
-        mode = fact_tense([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]])
+        mode = fact_tense([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]], lead.word)
         if (floats or _tied(found)) and (span := settle(found, anchor, mode)):
             return span
     return None
@@ -372,8 +377,13 @@ def question_tense(text: str, lead: str) -> str:
     return AHEAD if ahead else NEAR
 
 
-def fact_tense(words: Sequence[str]) -> str:
-    """The mode for a fact that names a day, from its words up to there in lower case, punctuation among them."""
+def fact_tense(words: Sequence[str], lead: str = "") -> str:
+    """The mode for a fact that names a day, from its words up to there in lower case, punctuation among them.
+
+    The verb nearest before the day decides. One in the past tells of the day itself ("bought it on 12 December") unless
+    the preposition `lead` aims at it ("bought it for"), it takes something there ("moved it from 25 November to") or
+    others' words stand between ("said the shop opens on").
+    """
     clause = list(words)[-_NEAR_WORDS:]
     for at in range(len(clause) - 1, -1, -1):
         word = clause[at]
@@ -381,10 +391,13 @@ def fact_tense(words: Sequence[str]) -> str:
             return AHEAD
         if word == "born":
             return PAST
-        if word in ("to", ".", ";", ":"):
+        if word in ("to", ".", ";", ":") or word in _PRESENT or re.match(_AHEAD, word):
             return NEAR
         if _is_past(word):
-            return PAST
+            is_passive = not _PRESENT.isdisjoint(clause[max(at - 2, 0) : at])
+            is_reported = word in _SPOKE and len(clause) - at > 2
+            is_aimed = lead in _AIMS or (lead == "from" and word in _CHANGES)
+            return NEAR if is_passive or is_reported or is_aimed else PAST
     return NEAR
 
 
