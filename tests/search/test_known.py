@@ -119,6 +119,15 @@ def test_everyday_talk_is_not_about_the_notes_in_another_language_either(tmp_pat
     assert bounds == [True, True, False]
 
 
+def test_what_only_makes_a_sentence_is_never_missing(tmp_path: Path) -> None:
+    notes = {"Hannes.md": "- Isst keine Haselnüsse.\n", "c.md": "# Hof\n\n- Im Hof darf niemand parken, wie bisher.\n"}
+    of = memory(fill(tmp_path / "vault", GERMAN | notes))
+    of.index()
+    asked = ("Wie viel Mehl kommt denn in den Kuchen?", "Welche Nüsse darf Hannes nicht?", "Was darf Hannes?")
+    missing = [of.recall(question).missing for question in asked]
+    assert missing == [("mehl", "kuchen"), ("nüsse",), ()]
+
+
 @pytest.mark.parametrize("language", ["de", "fr", "es", "pt"])
 def test_everyday_talk_that_stands_in_notes_raises_the_bound_in_its_language(tmp_path: Path, language: str) -> None:
     talk = PROMPTS[language]

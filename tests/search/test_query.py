@@ -121,3 +121,27 @@ def test_which_words_nobody_has() -> None:
     assert question.unknown(()) == ("limpetron", "tile-server", "move", "münchen")
     assert question.unknown(['"Server"', '"MOVE"']) == ("limpetron", "münchen")
     assert ask("on 12 December with Nora, the last of that year").unknown(()) == ("nora",)
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("Wie viel Mehl kommt in den Zwetschgenkuchen?", ("mehl", "zwetschgenkuchen")),
+        ("Was kostet die Miete?", ("kostet", "miete")),
+        ("Welche Nüsse darf Hannes nicht", ("nüsse", "hannes")),
+        ("Wo wohnt Greta?", ("wohnt", "greta")),
+        ("Mit wem war ich beim Konzert und warum?", ("konzert",)),
+        ("Qu'est-ce que Luc ne peut pas manger ?", ("luc", "manger")),
+        ("Combien de farine faut-il pour la tarte ?", ("farine", "tarte")),
+        ("Quel est le code de la porte chez nous ?", ("code", "porte")),
+        ("¿Cuánta harina lleva la tarta de ciruelas?", ("harina", "lleva", "tarta", "ciruelas")),
+        ("quien es el medico de Lucia", ("medico", "lucia")),
+        ("Quanto custa o aluguel do apartamento?", ("custa", "aluguel", "apartamento")),
+        ("Quando é que a Inês vai para o Porto?", ("inês", "porto")),
+        ("where did the man die in the war?", ("man", "die", "war")),
+        ("car insurance", ("car", "insurance")),
+        ("who has the policy of the comment section?", ("policy", "comment", "section")),
+    ],
+)
+def test_no_word_that_only_makes_a_sentence_is_unknown_in_its_language(text: str, unknown: tuple[str, ...]) -> None:
+    assert ask(text).unknown(()) == unknown

@@ -5,7 +5,7 @@ Patterns for all languages at once, read in small letters (lowered) but for secr
 
 import re
 
-from vault_memory.capture.word_classes import joined, lowered
+from vault_memory.text.word_classes import joined, lowered
 
 _SUPPOSED = re.compile(
     joined(r"""

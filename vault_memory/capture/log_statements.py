@@ -19,8 +19,8 @@ from vault_memory.capture.statements import (
     lasting_part,
     read_request,
 )
-from vault_memory.capture.word_classes import Grammar, lowered, words_of
 from vault_memory.markdown.claims import claims
+from vault_memory.text.word_classes import Grammar, lowered, words_of
 
 _CAPITAL = r"[^\W\d_a-z](?:[\w-]|['’](?!s\b))*"
 _SUBJECT = re.compile(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from vault_memory.capture.requests import is_request
-from vault_memory.capture.word_classes import MONTHS, joined
+from vault_memory.text.word_classes import MONTHS, joined
 
 TYPED_CHARS, TYPED_LINES = 1500, 12
 """A longer message was pasted, but for what its sender wrote before and after."""

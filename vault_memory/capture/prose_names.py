@@ -7,8 +7,8 @@ every noun is.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from vault_memory.capture.word_classes import language_of
 from vault_memory.text.calendar_days import CALENDAR_WORDS
+from vault_memory.text.word_classes import language_of
 
 NAME_DAYS = 3
 """A name is proposed that stands in the logs of so many days."""

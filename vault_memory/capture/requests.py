@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
 
-from vault_memory.capture.word_classes import LANGUAGES, count_words, joined, lowered, words_of
+from vault_memory.text.word_classes import LANGUAGES, count_words, joined, lowered, words_of
 
 MAX_CHARS = 600
 """A sentence that is read has so many characters."""

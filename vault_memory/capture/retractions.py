@@ -7,8 +7,8 @@ from itertools import islice
 
 from vault_memory.capture.own_words import ends
 from vault_memory.capture.requests import find_refusals
-from vault_memory.capture.word_classes import grammars, joined, lowered
 from vault_memory.embedding.builtin_embedder import builtin
+from vault_memory.text.word_classes import grammars, joined, lowered
 
 TELLING_LENGTH = 1.0
 """The length of a word's vector from which it is about something; function words are shorter."""

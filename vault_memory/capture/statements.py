@@ -13,7 +13,7 @@ from vault_memory.capture import exclusions
 from vault_memory.capture.own_words import TYPED_CHARS, ends, split_sentences
 from vault_memory.capture.requests import MARKS, MAX_CHARS, find_refusals, find_request
 from vault_memory.capture.retractions import RETRACTION, forget_texts, is_retracted, telling_words
-from vault_memory.capture.word_classes import (
+from vault_memory.text.word_classes import (
     LANGUAGES,
     MONTHS,
     Grammar,

@@ -115,8 +115,18 @@ class Query(NamedTuple):
     def unknown(self, known: Iterable[str]) -> tuple[str, ...]:
         """Its words none of whose phrases are `known`; none that tell a time, or whose script has no spaces."""
         phrases = {phrase.casefold() for phrase in known}
-        words = (word for word in self.words if word not in _OF_TIME and not terms.RUN.search(word))
-        return tuple(word for word in words if phrases.isdisjoint(map(str.casefold, phrases_of([word]))))
+        words = [word for word in self.words if word not in _OF_TIME and not terms.RUN.search(word)]
+        unknown = [word for word in words if phrases.isdisjoint(map(str.casefold, phrases_of([word])))]
+        return tuple(self.without_idle(unknown))
+
+    def without_idle(self, words: Sequence[str]) -> Sequence[str]:
+        """Those of its words that do more than make a sentence in its language."""
+        if not words:
+            return words
+        from vault_memory.text.word_classes import idle_words  # lazy: of most questions every word is known
+
+        idle = idle_words(self.text)
+        return [word for word in words if not (idle and idle.issuperset(re.findall(r"\w+", terms.folded(word))))]
 
 
 def understand(request: Request) -> Query:

@@ -147,7 +147,8 @@ def find_relevance(found: Candidates, finder: Finder, embedder: StaticEmbedder) 
     unknown = tuple(word for word in found.query.unknown(found.words) if word in telling)
     apart: tuple[str, ...] = ()
     if about is not None and not unknown:
-        apart = tuple(word for word, each in telling.items() if each.known and about.isdisjoint(each.reached))
+        elsewhere = [word for word, each in telling.items() if each.known and about.isdisjoint(each.reached)]
+        apart = tuple(found.query.without_idle(elsewhere))
     return Relevance(
         figure=_figure(words),
         asked=_figure(rest, about),
