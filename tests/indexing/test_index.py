@@ -5,6 +5,7 @@ import shutil
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, date, datetime
@@ -19,6 +20,7 @@ from vaults import age, fill, index_digest, memory, obeying_permissions, opened,
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, RefusedError, UsageError
 from vault_memory.health.doctor import doctor
+from vault_memory.indexing.prepare_note import prepare
 from vault_memory.indexing.walk_diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
@@ -26,6 +28,7 @@ from vault_memory.startup import vault_id
 from vault_memory.store import schema
 from vault_memory.store.view import NoteRow
 from vault_memory.vault import locations
+from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import File
 from vault_memory.write.note_writer import NoteWriter
 from vault_memory.write.retain import Bullet
@@ -242,6 +245,20 @@ def test_a_note_of_any_bytes_is_indexed(tmp_path: Path, data: bytes) -> None:
     assert mine.index().added == 2
     assert mine.index_file.check()[0] == mine.index_file.check()[1]
     assert (tmp_path / "odd.md").read_bytes() == data
+
+
+def test_a_large_note_never_has_all_its_passages_in_memory(tmp_path: Path) -> None:
+    data = b"".join(b"- Line %d is one of many, and a passage.\n" % n for n in range(10_000))
+    vault = Vault(Config(vault=tmp_path))
+    assert list(prepare(File("small.md", 9, 1, 1), b"- A line.", vault).rows)  # loads what counts tokens
+    tracemalloc.start()
+    try:
+        ready = prepare(File("large.md", len(data), 1, 1), data, vault)
+        tracemalloc.reset_peak()
+        assert sum(1 for _ in ready.rows) == 10_000
+        assert tracemalloc.get_traced_memory()[1] < 16 * len(data)  # 10 made one by one, 25 all at once
+    finally:
+        tracemalloc.stop()
 
 
 # --- when the index cannot be used as it is --------------------------------------------------------------------------

@@ -151,7 +151,7 @@ class Indexer:
                 if text is not None:
                     file = File(path, len(text), 0)
                     ready = prepare(file, text, self._vault)
-                    kept = [row for row in ready.rows if not without or passage_key(row.passage.text) not in without]
+                    kept = (row for row in ready.rows if not without or passage_key(row.passage.text) not in without)
                     self._put(ready._replace(rows=kept), Report())
                 elif path in known:
                     rows.remove(self._store, known[path].id)

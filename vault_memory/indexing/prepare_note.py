@@ -1,5 +1,7 @@
 """Prepares one note's bytes for the store: parsed, cut, counted, named.
 
+Passages are made one by one as they are stored: a large note never has all of them in memory.
+
 In a bulk load worker processes prepare notes, with all their passages, while the parent stores them. Plain pipes, not
 multiprocessing: when the parent is killed, a worker reads the end of its input and ends too. Whatever goes wrong with
 workers, the parent does the rest itself.
@@ -11,7 +13,7 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from itertools import chain
 from typing import NamedTuple
@@ -34,10 +36,13 @@ from vault_memory.vault.walk import File
 
 
 class PreparedNote(NamedTuple):
-    """One note ready to be stored; `vector` is where it points as a whole, where its passages have vectors already."""
+    """One note ready to be stored; `problems` are complete when `rows` has been read to its end, which works once.
+
+    `vector` is where it points as a whole, where its passages have vectors already.
+    """
 
     head: NoteHead
-    rows: list[PassageRow]
+    rows: Iterable[PassageRow]
     problems: list[Problem]
     vector: bytes | None = None
 
@@ -70,7 +75,7 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
         links=list(links(note)) if is_note else (),
         tags=list(tags(note)) if is_note else (),
     )
-    rows = list(_rows(note, origin, day, named is not None, problems))
+    rows = _rows(note, origin, day, named is not None, problems)
     return PreparedNote(head, rows, problems if is_note else [])
 
 
@@ -209,7 +214,8 @@ def main() -> None:
                 data = None
                 with contextlib.suppress(OSError):  # the parent says so
                     data = vault.read(file.path) if file.size <= LARGEST_NOTE_BYTES else None
-                notes.append(None if data is None else prepare(file, data, vault))
+                note = None if data is None else prepare(file, data, vault)
+                notes.append(note and note._replace(rows=list(note.rows)))
             # In one call: one for each small note is mostly its fixed cost.
             contexts = [row.context for note in notes if note for row in note.rows]
             vectors = iter(builtin().embed_contexts(contexts))

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown import entities
@@ -71,7 +72,7 @@ class PassageRow(NamedTuple):
 
 
 def put_note(
-    store: Store, head: NoteHead, passages: Sequence[PassageRow], embed: Embed, space: Space,
+    store: Store, head: NoteHead, passages: Iterable[PassageRow], embed: Embed, space: Space,
     vector: bytes | None = None,
 ) -> tuple[int, Counter[str]]:  # fmt: skip
     """Store a note, replacing what was there under its path; returns its id, and what was written: passages, facts…"""
@@ -80,8 +81,9 @@ def put_note(
     first = int(store.one("SELECT coalesce(max(id), 0) FROM passage")) + 1
     note_id = _insert_head(store, head, first)
     written = Counter[str](passages=0)
-    for at in range(0, len(passages), _SLICE):
-        _insert_passages(store, note_id, first + at, passages[at : at + _SLICE], embed, space, written)
+    following = iter(passages)
+    while batch := list(islice(following, _SLICE)):
+        _insert_passages(store, note_id, first + written["passages"], batch, embed, space, written)
     if vector is None:
         sql = (
             "SELECT e.vector FROM passage p JOIN embedding e ON e.id = p.embedding_id"
