@@ -1,4 +1,4 @@
-"""Finds what somebody asks to remember, and what they ask not to, in a score of languages. Pure.
+"""Finds what somebody asks to remember, and what they ask not to, in thirteen languages. Pure.
 
 **A further language** is one more entry of WORDS. Each field is a pattern of alternatives in small letters.
 """

@@ -82,8 +82,7 @@ LANGUAGES: Mapping[str, Language] = {
             anymore longer became""",
         third="s",
         past=r"was|were|had|did|got|went|came|wrote|gave|told|asked|said|thought|saw|made|took|ran|broke|lost|found|"
-        r"knew|felt|began|brought|bought|sent|spent|heard|met|fell|forgot|"
-        r"understood|"
+        r"knew|felt|began|brought|bought|sent|spent|heard|met|fell|forgot|understood|"
         r"(?<!\b(?:is|be|ts) )(?<!\b(?:are|get) )(?<!\bgets )(?<!\b(?:the|our) )(?<!\balways )(?<!\bnever )\w{3,}ed",
         unreal=r"would|could|might|wouldn't|couldn't|\w+'d(?! (?:rather|prefer|like|better)\b)",
         interrogatives="who whom whose what which when where why how",
