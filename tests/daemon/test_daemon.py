@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from daemons import Running, freeze, start_daemon, until
+from daemons import PATIENCE_SECONDS, Running, freeze, start_daemon, until
 from sample import Said, call
 from vaults import fill, index_digest, memory, obeying_permissions, put, snapshot, start
 
@@ -198,6 +198,16 @@ def test_it_stops_when_told_and_leaves_nothing_behind(root: Path, how: signal.Si
         ".gitignore", "index.sqlite", "index.sqlite.lock",
     ]  # fmt: skip
     assert (root / ".memory/.gitignore").read_text().count("*.lock") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists a process's threads and lets one be signalled")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_whichever_thread_the_system_gives_the_signal_to(root: Path, how: signal.Signals) -> None:
+    daemon = start_daemon(root).settled()
+    threads = {int(name) for name in os.listdir(f"/proc/{daemon.process.pid}/task")} - {daemon.process.pid}
+    os.kill(max(threads), how)
+    daemon.process.communicate(timeout=PATIENCE_SECONDS)
+    assert daemon.process.returncode == 0
 
 
 # --- settings --------------------------------------------------------------------------------------------------------

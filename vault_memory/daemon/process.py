@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from socket import socketpair
 from typing import Any
 
 from vault_memory.config import Config
@@ -76,7 +76,8 @@ class Daemon:
         )
         self._begun = time.monotonic()
         self._is_stopping = self._is_closed = False
-        self._stop: SimpleQueue[None] = SimpleQueue()  # a signal may put into it whatever the thread is at
+        self._waking, self._woken = socketpair()
+        self._waking.setblocking(False)
         self._server = Server(self._handle)
         self._unreachable = ""
         self.socket = Path(client.socket_path(self._root))
@@ -97,6 +98,8 @@ class Daemon:
 
     def _serve(self) -> None:
         self._server.start(self.socket)
+        # The system may give a signal to any thread, and only this one, which would sleep on, runs Python's handlers.
+        signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
         if sys.platform != "win32":
@@ -105,11 +108,11 @@ class Daemon:
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
         try:
             while not self._is_stopping:
-                with contextlib.suppress(Empty):  # Windows tells a thread that waits for ever of no signal
-                    self._stop.get(timeout=1.0 if sys.platform == "win32" else None)
+                self._woken.recv(64)
             log.info("stopping")
         finally:
             self._is_stopping = True
+            signal.set_wakeup_fd(-1)
             self._background.stop()
             self._server.close()
             if not self._worker.stop(STOP_SECONDS):
@@ -122,7 +125,8 @@ class Daemon:
 
     def _end(self, *_: object) -> None:
         self._is_stopping = True
-        self._stop.put(None)
+        with contextlib.suppress(BlockingIOError):  # full of what wakes as well
+            self._waking.send(b"\0")
 
     def _warm_up(self) -> None:
         """Once the vault was looked at: load what the first question would wait for."""
