@@ -13,7 +13,7 @@ import pytest
 from vault_memory.config import Config
 from vault_memory.federation import Federation
 from vault_memory.memory import Memory
-from vault_memory.store.digest import digest
+from vault_memory.store.content_digest import digest
 from vault_memory.store.view import Store
 
 

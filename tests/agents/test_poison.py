@@ -18,7 +18,7 @@ from vaults import fill, memory
 
 from vault_memory.cli import group
 from vault_memory.context.prompt_sheet import LEGEND
-from vault_memory.search.pack import CONTROL
+from vault_memory.search.fit_budget import CONTROL
 from vault_memory.text import agent_frame
 
 TODAY = date.today().isoformat()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vault_memory.context.prompt_sheet import FORMS, FRAME_TOKENS, LEGEND, MORE_TOKENS, LeftOut, Sheet
 from vault_memory.markdown.note import note_header
 from vault_memory.search.answer import Result
-from vault_memory.search.pack import CONTROL
+from vault_memory.search.fit_budget import CONTROL
 from vault_memory.text import agent_frame, tokens
 
 POISON = [

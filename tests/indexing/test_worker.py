@@ -15,7 +15,7 @@ from vault_memory.indexing import indexer, prepare_note
 from vault_memory.indexing.prepare_note import PreparedNote
 from vault_memory.memory import Memory
 from vault_memory.store import schema
-from vault_memory.store.digest import digest
+from vault_memory.store.content_digest import digest
 from vault_memory.store.view import Store
 from vault_memory.vault.walk import File
 

@@ -20,7 +20,7 @@ from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexDamagedError
 from vault_memory.indexing.prepare_note import prepare
 from vault_memory.store import embedding_rows, journal, note_queries, rows
-from vault_memory.store.digest import damage, digest
+from vault_memory.store.content_digest import damage, digest
 from vault_memory.store.search_queries import Lexicon, Search
 from vault_memory.store.view import ALL, Filters, Store
 from vault_memory.text.calendar_days import Span

@@ -16,7 +16,7 @@ from vault_memory.errors import IndexDamagedError, UsageError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
 from vault_memory.search import request as options
 from vault_memory.search.answer import Answer, Request, Result, without_results
-from vault_memory.search.pack import FILL_SHARE, cites, said
+from vault_memory.search.fit_budget import FILL_SHARE, cites, said
 from vault_memory.search.searcher import Searcher
 from vault_memory.startup import FORMATS, SESSIONS, SOURCES
 from vault_memory.store import journal

@@ -14,7 +14,7 @@ from vault_memory.search.answer import Result
 from vault_memory.search.decay import Trace
 from vault_memory.search.names import Names
 from vault_memory.search.recall import found_at
-from vault_memory.search.successors import superseded
+from vault_memory.search.superseded_facts import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import DatedPassage, note_tokens

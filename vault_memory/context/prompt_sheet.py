@@ -12,7 +12,7 @@ from vault_memory.markdown import provenance
 from vault_memory.markdown.facts import KINDS
 from vault_memory.markdown.note import note_header, one_line
 from vault_memory.search.answer import MAX_UNKNOWN_WORDS, SESSION, Result, no_mention
-from vault_memory.search.pack import clean
+from vault_memory.search.fit_budget import clean
 from vault_memory.text import agent_frame
 
 FRAME_TOKENS = 40

@@ -26,7 +26,7 @@ from vault_memory.search.names import Names
 from vault_memory.sessions import projects
 from vault_memory.startup import __version__
 from vault_memory.store import embedding_rows, journal, note_queries, schema
-from vault_memory.store.digest import damage
+from vault_memory.store.content_digest import damage
 from vault_memory.store.view import Store, View
 from vault_memory.text.english import plural
 from vault_memory.text.scope_syntax import folder_key

@@ -51,7 +51,7 @@ def damage_told(store: Store) -> Iterator[None]:
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        from vault_memory.store.digest import damage
+        from vault_memory.store.content_digest import damage
 
         if not isinstance(error, UnicodeDecodeError) and (verdict := damage(store)):
             raise IndexDamagedError(verdict, "Run `memory index --rebuild`.") from error
@@ -296,7 +296,7 @@ class IndexFile:
         raise BusyError("Notes are saved all the while, so the index could not be compared.", "Try again in a moment.")
 
     def _digests(self, progress: "Progress | None") -> tuple[str, str]:
-        from vault_memory.store.digest import digest
+        from vault_memory.store.content_digest import digest
 
         built = schema.new_name(self.path)
         try:

@@ -15,7 +15,7 @@ from vault_memory.markdown import entities, fact_text, provenance
 from vault_memory.reflect.fact import Fact
 from vault_memory.search import decay
 from vault_memory.search.names import Names
-from vault_memory.search.successors import superseded
+from vault_memory.search.superseded_facts import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text.calendar_days import Span

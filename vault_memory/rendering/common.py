@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.note import one_line
 from vault_memory.search.answer import Answer
-from vault_memory.search.pack import clean as clean
+from vault_memory.search.fit_budget import clean as clean
 from vault_memory.text.english import plural
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.indexing.indexer import Indexer
 from vault_memory.markdown.note import decoded_lines
 from vault_memory.search.answer import Result
-from vault_memory.search.pack import JOINER
+from vault_memory.search.fit_budget import JOINER
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Candidate, NoteInfo, Store
 from vault_memory.vault.git_history import GitHistory, is_blob

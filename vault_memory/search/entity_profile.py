@@ -11,7 +11,7 @@ from unicodedata import normalize
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import is_day, link_name, slug
 from vault_memory.search.names import Names
-from vault_memory.search.successors import superseded
+from vault_memory.search.superseded_facts import superseded
 from vault_memory.store import note_queries
 from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text.scope_syntax import GLOBAL

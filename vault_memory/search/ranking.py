@@ -19,7 +19,7 @@ from vault_memory.markdown.note import ASIDE, speaker
 from vault_memory.search import decay
 from vault_memory.search.candidates import Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.decay import Life
-from vault_memory.search.successors import BEST_LINES, Successor, leading_facts, superseded
+from vault_memory.search.superseded_facts import BEST_LINES, Successor, leading_facts, superseded
 from vault_memory.store.vectors import combine
 from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
 from vault_memory.text.calendar_days import CALENDAR_WORDS

@@ -11,10 +11,10 @@ from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import ASIDE, Heading, HeadingPaths, decoded_lines
-from vault_memory.search import pack, relevance_gate
+from vault_memory.search import fit_budget, relevance_gate
 from vault_memory.search.answer import CLOSEST, Answer, Request, Result, Understanding
 from vault_memory.search.candidates import Finder
-from vault_memory.search.pack import Packing
+from vault_memory.search.fit_budget import Packing
 from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import Bounds
@@ -153,17 +153,17 @@ class Recall:
         telling = [each for each in found if asks_for_all or each.id not in weak]
         least = request.floor * max(ranking.scores.values(), default=0.0)
         strong = [each for each in telling if not least or ranking.scores[each.id] >= least]
-        scores = pack.with_sources({p.id: ranking.scores[p.id] for p in strong}, ranking.passages, notes)
+        scores = fit_budget.with_sources({p.id: ranking.scores[p.id] for p in strong}, ranking.passages, notes)
         wanted = [ranking.passages[i] for i in scores]
         if request.without:
             wanted = [each for each in wanted if journal.passage_key(each.text) not in request.without]
         unknown = past.unknown((each, notes[each.note_id]) for each in wanted) if past else {}
         wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
         # What is printed behind a passage: superseded, or from outside.
-        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ranking.successors.items()}
+        marks = {i: new.header_tokens + fit_budget.MARK_TOKENS for i, new in ranking.successors.items()}
         for i, by in ranking.origins.items():
             if not provenance.is_trusted(by):
-                marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
+                marks[i] = marks.get(i, 0) + fit_budget.ORIGIN_TOKENS
         headers = {note.id: note.header_tokens for note in notes.values()}
         each_note = query.asks_when or query.window is not None or ranking.candidates.only_time
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
@@ -210,7 +210,7 @@ class Recall:
                 lost["changed" if lines is not None else "unreadable"] += 1
                 continue
             shown += place
-            content, truncated = pack.content(place, lines[start - 1] if first.from_char is not None else None)
+            content, truncated = fit_budget.content(place, lines[start - 1] if first.from_char is not None else None)
             occurred, confidence = facts.get(first.id, (None, None))
             life, successor = ranking.lives.get(first.id), ranking.successors.get(first.id)
             mentioned = (names.canonical(name) for name in entities.mentions(content))
@@ -225,11 +225,11 @@ class Recall:
                 start_line=start * (first.kind != ATTACHMENT),
                 end_line=(start + first.end_line - first.start_line) * (first.kind != ATTACHMENT),
                 heading=headings[first.note_id].above(first.start_line),
-                tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
+                tokens=sum(p.tokens for p in place) + fit_budget.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=why, superseded_by=successor.source if successor else None,
                 key=journal.passage_key(first.text), parts=tuple(journal.passage_key(part.text) for part in place),
                 by=by, trusted=provenance.is_trusted(by), header_tokens=packed.headers.get(note.id, 0),
-                citation_tokens=pack.citation_tokens(first) + packed.marks.get(first.id, 0),
+                citation_tokens=fit_budget.citation_tokens(first) + packed.marks.get(first.id, 0),
             ))  # fmt: skip
         if any(lost.values()):
             unlimited = ranking.candidates.query.request._replace(k=None, budget_tokens=None, handed_over=())

@@ -18,7 +18,7 @@ from vault_memory.markdown.note import BLANK
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import note_scope
 from vault_memory.search.names import Names
-from vault_memory.search.successors import superseded
+from vault_memory.search.superseded_facts import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.store.rows import wording_hash

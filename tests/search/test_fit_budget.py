@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vault_memory.markdown.note import note_header
 from vault_memory.rendering.recall import recall_document, recall_text
 from vault_memory.search.answer import Answer, Request, Result, Understanding
-from vault_memory.search.pack import JOINER, JOINER_TOKENS, Packing, content
+from vault_memory.search.fit_budget import JOINER, JOINER_TOKENS, Packing, content
 from vault_memory.store.view import Candidate
 from vault_memory.text import tokens
 
