@@ -145,6 +145,20 @@ def user_of(tmp_path: Path, text: str, **environ: str) -> Config:
     return load(str(tmp_path), variables)
 
 
+def test_a_variable_takes_what_the_settings_file_takes(tmp_path: Path) -> None:
+    config = user_of(
+        tmp_path, "[sessions]\nlog = false\n",
+        MEMORY_SESSIONS_LOG="true", MEMORY_CAPTURE_SKIP='["tern", "~/Clients"]',
+        MEMORY_SESSIONS_TOOLS="opencode,openclaw",
+        MEMORY_EMBEDDING_MODEL="2024", MEMORY_CAPTURE_MAX_PER_DAY="3",
+    )  # fmt: skip
+    assert (config.sessions_log, config.capture_skip) == (True, ("tern", "~/Clients"))
+    assert config.sessions_tools == ("opencode", "openclaw")
+    assert (config.embedding_model, config.capture_max_per_day) == ("2024", 3)
+    with pytest.raises(UsageError, match="MEMORY_SESSIONS_LOG must be true or false"):
+        user_of(tmp_path, "", MEMORY_SESSIONS_LOG="yes")
+
+
 def test_a_model_is_set_in_the_users_file_and_the_environment_beats_it(tmp_path: Path) -> None:
     found = user_of(
         tmp_path,

@@ -415,9 +415,11 @@ class _Reader:
 
 
 def _of_text(check: Check, text: str) -> object:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return check(kind(text))
+    """A variable's value: what it is in the settings file, such as `true` or `["a", "b"]`, else text without quotes."""
+    import tomllib
+
+    with suppress(ValueError):
+        return check(tomllib.loads(f"value = {text}")["value"])
     return check(text)
 
 
