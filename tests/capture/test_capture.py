@@ -738,6 +738,18 @@ def test_what_opencode_run_was_given_counts_as_typed(memory: Federation, tmp_pat
     assert 'The "staging" box is rebuilt every Sunday night.' in [item.text for item in memory.capture().items]
 
 
+def test_a_page_is_answered_where_no_journal_knows_its_lines(memory: Federation) -> None:
+    """Obsidian syncs no folder with a dot: on a second computer the page is all there is."""
+    memory.capture()
+    shutil.rmtree(memory.vault.root / ".memory")
+    elsewhere = Federation(Config(vault=memory.vault.root))
+    assert [one.statement[:4] for one in elsewhere.proposals()] == ["We n", "Mara"]
+    assert answer(elsewhere, {"Mara": "- [x]"}).accepted == 1
+    assert "Mara owns the billing module." in [one.text.partition(" — ")[0] for one in elsewhere.facts()]
+    assert page(elsewhere).count("- [ ] S") == 1 and "Mara" not in page(elsewhere)
+    assert answer(elsewhere, {"pytest": ""}).declined == 1
+
+
 def ticked_elsewhere(text: str) -> str:
     """The line about Mara, ticked and moved above the block."""
     (line,) = [line for line in text.splitlines() if "Mara" in line]

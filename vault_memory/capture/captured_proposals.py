@@ -125,6 +125,19 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     return told._replace(lost=len(gone))
 
 
+def read_unknown(page: Page, known: Container[str]) -> list[OpenProposal]:
+    """The proposals in the block that are none of the known: the journal that tells of them is elsewhere, or gone."""
+    inside, _, _ = _read_block(page.block.lines if page.block else ())
+    texts = {match["name"]: words(match[0]) for match in inside if match["name"] not in known}
+    return [OpenProposal(name, text, _day_of(text.rpartition(" — ")[2])) for name, text in texts.items()]
+
+
+def _day_of(source: str) -> str:
+    """The day of the log that is cited; "" where a session is."""
+    day = re.search(r"\d{4}-\d\d-\d\d", source)
+    return day[0] if day else ""
+
+
 def _mark(line: re.Match[str]) -> str:
     """What stands in a line's boxes: _TICK however it is drawn, "" for nothing, else what somebody wrote there."""
     said = {mark.strip().removesuffix("\ufe0f") for mark in _BOX.findall(line["boxes"])} - {""}

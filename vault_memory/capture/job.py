@@ -68,10 +68,11 @@ class ProposalState(NamedTuple):
 
 
 def read_states(index: IndexFile) -> dict[str, ProposalState]:
-    """All that was ever proposed, by name; what an undone run did does not count."""
+    """All that was ever proposed, by name, and what only the page knows of; what an undone run did does not count."""
     undone = {run.name for run in UndoHistory(index.vault.root).runs("capture") if run.is_undone}
     found: dict[str, ProposalState] = {}
-    for event in journal.capture_events(index.vault.root):
+    events = list(journal.capture_events(index.vault.root))
+    for event in events:
         name, run, what = str(event.get("name")), str(event.get("run")), str(event.get("event"))
         before = found.get(name)
         if run and run in undone:
@@ -83,6 +84,12 @@ def read_states(index: IndexFile) -> dict[str, ProposalState]:
             if what == "proposed":
                 proposal = proposal._replace(proposed=str(event["day"]))
             found[name] = ProposalState(proposal, what, run)
+    with suppress(ConflictError, RefusedError):  # a run says what is wrong with the page
+        data = read_current(index.vault, index.vault.layout.proposals)
+        page = read_page(index.vault.layout.proposals, data or b"", captured_proposals.BLOCK)
+        for proposal in captured_proposals.read_unknown(page, {str(event.get("name")) for event in events}):
+            shown = proposal._replace(proposed=date.today().isoformat())
+            found[proposal.name] = ProposalState(shown, "proposed", run="")
     return found
 
 
@@ -209,6 +216,7 @@ class _Run:
             self._plan_answers(answers)
             return self
         journal.blank_captured(self._vault.root)
+        self._note("proposed", [one.proposal for one in self._states.values() if not one.run])
         self._accept(answers)
         self._note("declined", self.report.refused)
         self._take(self.report.items, found.names)
