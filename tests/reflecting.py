@@ -12,9 +12,9 @@ from vaults import age, fill, memory, put, snapshot
 
 from vault_memory.reflect import job
 from vault_memory.reflect.fact import Citations, Fact
+from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.page_drafts import ReflectRequest
-from vault_memory.reflect.sections import PageContext
 from vault_memory.text import tokens
 from vault_memory.text.terms import STOP_WORDS
 

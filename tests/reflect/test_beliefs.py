@@ -17,8 +17,8 @@ from vault_memory.reflect import opinion_page
 from vault_memory.reflect.beliefs import MAX_RELATED, ConfidenceByHand, HeldOpinion, OpinionInputs, find_opinions
 from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED
 from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import fact_name
-from vault_memory.reflect.sections import PageContext
 
 CONCISE = "Prefers concise replies on WhatsApp; long content goes into files."
 EARLY, NOT_EARLY = "Likes early meetings.", "Anna does not like early meetings any more."

@@ -1,4 +1,4 @@
-"""summaries.py and sections.py: the page of a period, over made-up facts and the real token counter."""
+"""summaries.py and fact_lines.py: the page of a period, over made-up facts and the real token counter."""
 
 import random
 import re
@@ -11,7 +11,7 @@ from reflecting import page_context
 from vault_memory.reflect import summaries
 from vault_memory.reflect.edit_plan import Draft
 from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.sections import PageContext
+from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.summaries import summary, too_little
 from vault_memory.text.calendar_days import Period, Span, period_of
 

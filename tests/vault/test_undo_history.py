@@ -12,7 +12,7 @@ from vaults import fill, memory, put, snapshot
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
 from vault_memory.vault import undo_history
-from vault_memory.vault.saved_run import SavedRun
+from vault_memory.vault.run_preimages import SavedRun
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 

@@ -39,7 +39,7 @@ from vault_memory.store import journal
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault import locations
-from vault_memory.vault.saved_run import SavedRun, digest
+from vault_memory.vault.run_preimages import SavedRun, digest
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.write import retain
 from vault_memory.write.comparison import KnownStatement, newest_facts, statement_key

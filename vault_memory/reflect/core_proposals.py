@@ -26,11 +26,11 @@ from vault_memory.reflect.beliefs import is_doubt, relation
 from vault_memory.reflect.choose_facts import in_order
 from vault_memory.reflect.confidence import CONTRADICTS, SUPPORTS
 from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import Block, Line, text_name
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.page_drafts import PageJobs
-from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.user_feedback import Feedback, FeedbackNote
 from vault_memory.store import journal
 from vault_memory.text import tokens

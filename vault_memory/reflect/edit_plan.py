@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.reflect import generated_blocks, merge
+from vault_memory.reflect.fact_lines import counted_each
 from vault_memory.reflect.generated_blocks import Block, Line, fact_name
 from vault_memory.reflect.merge import KnownFacts
-from vault_memory.reflect.sections import counted_each
 from vault_memory.text.english import plural
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3

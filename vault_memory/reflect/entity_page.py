@@ -16,8 +16,8 @@ from itertools import chain
 
 from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns, in_order, lately
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
+from vault_memory.reflect.fact_lines import Body, PageContext
 from vault_memory.reflect.generated_blocks import Line
-from vault_memory.reflect.sections import Body, PageContext
 from vault_memory.text.calendar_days import long_day, period_of
 from vault_memory.text.english import plural
 

@@ -18,9 +18,9 @@ from vault_memory.reflect import core_proposals, model_writer
 from vault_memory.reflect.edit_plan import Edit, PageProblem, page_problem
 from vault_memory.reflect.generated_blocks import PageLine
 from vault_memory.reflect.ledger import Ledger
+from vault_memory.reflect.model_paragraph import ModelUse, Retelling
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_drafts import ReflectRequest
-from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.reflect.run_plan import RunPlanner
 from vault_memory.search import request
@@ -29,7 +29,7 @@ from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Store
 from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault import locations
-from vault_memory.vault.saved_run import SavedRun, digest
+from vault_memory.vault.run_preimages import SavedRun, digest
 from vault_memory.vault.undo_history import UndoHistory, UndoReport
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter

@@ -21,8 +21,8 @@ from vault_memory.reflect.beliefs import HeldOpinion
 from vault_memory.reflect.choose_facts import in_order
 from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.fact_lines import FACT_TOKENS, PageContext, counted_each, unlinked
 from vault_memory.reflect.generated_blocks import Line, fact_name, leading_confidence
-from vault_memory.reflect.sections import FACT_TOKENS, PageContext, counted_each, unlinked
 from vault_memory.text.calendar_days import long_day
 
 BLOCK = "opinions"

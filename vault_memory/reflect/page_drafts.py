@@ -19,10 +19,10 @@ from vault_memory.reflect import beliefs, entity_page, fact_set, opinion_page, s
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.edit_plan import NOTHING_LEFT, Draft, PageProblem
 from vault_memory.reflect.fact import Citations, Fact
+from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model_writer import Ask
-from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.user_feedback import Feedback
 from vault_memory.search.names import Names
 from vault_memory.startup import REFLECTED

@@ -11,8 +11,8 @@ from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, PageProblem
 from vault_memory.reflect.generated_blocks import Block, Line, PageLine
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
+from vault_memory.reflect.model_paragraph import Retelling
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
-from vault_memory.reflect.retell import Retelling
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.text.english import plural

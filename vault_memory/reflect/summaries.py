@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from vault_memory.reflect.choose_facts import Weights, choose, in_order
 from vault_memory.reflect.edit_plan import EXTRACTIVE, Draft
 from vault_memory.reflect.fact import Citations, Fact
+from vault_memory.reflect.fact_lines import Body, PageContext
 from vault_memory.reflect.generated_blocks import Line
-from vault_memory.reflect.sections import Body, PageContext
 from vault_memory.text.calendar_days import Period, finer
 from vault_memory.text.english import listed, plural
 

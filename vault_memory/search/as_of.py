@@ -18,7 +18,7 @@ from vault_memory.search.fit_budget import JOINER
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Candidate, NoteInfo, Store
 from vault_memory.vault.git_history import GitHistory, is_blob
-from vault_memory.vault.saved_run import NoteChange, SavedRun
+from vault_memory.vault.run_preimages import NoteChange, SavedRun
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.vault import locations
-from vault_memory.vault.saved_run import FOLDER, NoteChange, SavedRun, hash_or_none
+from vault_memory.vault.run_preimages import FOLDER, NoteChange, SavedRun, hash_or_none
 from vault_memory.vault.vault import Vault
 
 KEPT_RUNS, KEPT_DAYS = 20, 90

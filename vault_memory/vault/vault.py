@@ -248,7 +248,7 @@ class Vault:
 
         That goes to the history, or stays under another name where it cannot.
         """
-        from vault_memory.vault.saved_run import SavedRun  # lazy: who only reads needs no history
+        from vault_memory.vault.run_preimages import SavedRun  # lazy: who only reads needs no history
 
         with contextlib.suppress(FileNotFoundError):
             try:

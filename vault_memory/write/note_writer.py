@@ -21,7 +21,7 @@ from vault_memory.search.get import OpenScopes
 from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.view import ALL, Store, View
 from vault_memory.vault import locations
-from vault_memory.vault.saved_run import SavedRun
+from vault_memory.vault.run_preimages import SavedRun
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import content_hash
 from vault_memory.write import edit, forget, new_note, retain
