@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +61,7 @@ class Shared:
         if found is None:
             from vault_memory.daemon import rpc_methods
 
-            with Bar(self) as bar:
+            with progress_bar(self) as bar:
                 found = rpc_methods.call(method, self.memory(), params, bar)
         return found
 
@@ -139,35 +139,31 @@ def command(example: str, **settings: Any) -> Callable[[Callable[..., Any]], cli
     return define
 
 
-class Bar:
-    """Progress on a terminal, on standard error: notes, passages, seconds left. Elsewhere nothing."""
+@contextlib.contextmanager
+def progress_bar(shared: Shared, what: str = "Indexing", unit: str = "notes") -> Iterator[Callable[..., None]]:
+    """Progress on a terminal, on standard error: notes, passages, seconds left. Elsewhere nothing.
 
-    def __init__(self, shared: Shared, what: str = "Indexing", unit: str = "notes") -> None:
-        self._unit = unit
-        self._shown = sys.stderr.isatty() and not shared.quiet and not shared.json
-        self._what = what
-        self._started = 0.0
-        self._last = 0.0
+    It yields what is to be called with units done, units in all and passages that this run has written.
+    """
+    is_shown = sys.stderr.isatty() and not shared.quiet and not shared.json
+    started = last = 0.0
 
-    def __enter__(self) -> "Bar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._last:
-            click.echo("\r\x1b[K", nl=False, err=True)
-
-    def __call__(self, done: int, total: int, passages: int) -> None:
-        """Show `done` of `total` units, and how many passages this run has written."""
+    def show(done: int, total: int, passages: int) -> None:
+        nonlocal started, last
         now = time.monotonic()
-        self._started = self._started or now
-        if not self._shown or now - self._last < 0.1 or now - self._started < 0.4:
+        started = started or now
+        if not is_shown or now - last < 0.1 or now - started < 0.4:
             return
-        self._last = now
+        last = now
         # What was done before this run says nothing of its speed.
-        here = done if self._unit == "notes" else passages
-        left = (now - self._started) / max(here, 1) * (total - done)
+        left = (now - started) / max(done if unit == "notes" else passages, 1) * (total - done)
         filled = 24 * done // max(total, 1)
         bar = "█" * filled + "░" * (24 - filled)
-        read = f" notes, {passages:,} passages" if self._unit == "notes" else f" {self._unit}"
-        text = f"\r{self._what} {bar} {done:,}/{total:,}{read}, {left:.0f} s left"
-        click.echo(text + "\x1b[K", nl=False, err=True)
+        read = f" notes, {passages:,} passages" if unit == "notes" else f" {unit}"
+        click.echo(f"\r{what} {bar} {done:,}/{total:,}{read}, {left:.0f} s left\x1b[K", nl=False, err=True)
+
+    try:
+        yield show
+    finally:
+        if last:
+            click.echo("\r\x1b[K", nl=False, err=True)

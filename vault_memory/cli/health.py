@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from vault_memory.cli.common import Bar, Shared, command, say_of_index
+from vault_memory.cli.common import Shared, command, progress_bar, say_of_index
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.rendering.common import clean, dump, seen_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
@@ -36,7 +36,7 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
     if force and not plot:
         raise UsageError("--force only works with --plot FILE.svg.", "It replaces that file, whatever it is.")
     memory = shared.memory()
-    with Bar(shared) as bar:
+    with progress_bar(shared) as bar:
         found = count(memory, date.today(), bar)
     file = write_drawing(memory.vault, Path(plot), svg(found, memory.vault.root.name), force) if plot else None
     if shared.json:
@@ -113,7 +113,7 @@ def lint(shared: Shared) -> None:
     from vault_memory.health.doctor import lint as find_problems
 
     memory = shared.memory()
-    with Bar(shared) as bar:
+    with progress_bar(shared) as bar:
         problems = find_problems(memory, bar)
     if shared.json:
         shared.say(dump(lint_document(problems) | seen_document(memory.index_state)))

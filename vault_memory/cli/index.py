@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from vault_memory import startup
-from vault_memory.cli.common import Bar, Shared, command
+from vault_memory.cli.common import Shared, command, progress_bar
 from vault_memory.config import load
 from vault_memory.errors import NoVaultError, RefusedError, UsageError
 from vault_memory.integrations.install import add_user_settings, replace_file
@@ -29,7 +29,7 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
     if not (paths or check):
         shared = _with_vault(shared)
     memory = shared.memory()
-    with Bar(shared) as bar:
+    with progress_bar(shared) as bar:
         if check:
             _check(shared, *memory.check(bar))
             return
@@ -44,11 +44,11 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
     if not paths:
         for name, done in memory.refresh_further_vaults():
             shared.note(clean(f"{name}: {done if isinstance(done, Exception) else index_text(done)}"))
-    with Bar(shared, "Reading", "transcripts") as bar:
+    with progress_bar(shared, "Reading", "transcripts") as bar:
         swept = None if paths else memory.refresh_sessions(bar)
     if swept and not (shared.json or shared.quiet):
         shared.say(sessions_text(swept))
-    with Bar(shared, "Embedding", "passages") as bar:
+    with progress_bar(shared, "Embedding", "passages") as bar:
         filled = memory.backfill(bar)
     if shared.json:
         shared.say(dump(index_document(report, filled, swept)))

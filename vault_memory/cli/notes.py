@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory.cli.common import Bar, Shared, command, say_of_index, scope_option, words
+from vault_memory.cli.common import Shared, command, progress_bar, say_of_index, scope_option, words
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.rendering import notes as printing
@@ -275,7 +275,7 @@ def retain(
 def entity(shared: Shared, name: str, scope: tuple[str, ...]) -> None:
     """Show what is known about one person, place, project or thing: page, facts, opinions, related names."""
     memory, scopes = shared.memory(), request.scopes({"scope": scope})
-    with Bar(shared) as bar:
+    with progress_bar(shared) as bar:
         profile = memory.entity(name, bar, scopes)
     if shared.json:
         shared.say(dump(printing.entity_document(profile, name, memory.index_state)))
@@ -292,7 +292,7 @@ def entity(shared: Shared, name: str, scope: tuple[str, ...]) -> None:
 def entities(shared: Shared, scope: tuple[str, ...]) -> None:
     """List every entity with a page or a mention, most mentioned first."""
     memory = shared.memory()
-    with Bar(shared) as bar:
+    with progress_bar(shared) as bar:
         rows = memory.entities(bar, request.scopes({"scope": scope}))
     if shared.json:
         shared.say(dump(printing.entities_document(rows) | seen_document(memory.index_state)))
@@ -312,7 +312,7 @@ def entities(shared: Shared, scope: tuple[str, ...]) -> None:
 def opinions(shared: Shared, entity: str | None, history: bool, scope: tuple[str, ...]) -> None:
     """Show beliefs with confidence, trend and evidence."""
     memory, scopes = shared.memory(), request.scopes({"scope": scope})
-    with Bar(shared) as bar:
+    with progress_bar(shared) as bar:
         held = memory.opinions(entity, bar, scopes)
     if shared.json:
         shared.say(dump(printing.opinions_document(held) | seen_document(memory.index_state)))

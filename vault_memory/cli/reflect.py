@@ -2,7 +2,7 @@
 
 import click
 
-from vault_memory.cli.common import Bar, Shared, command
+from vault_memory.cli.common import Shared, command, progress_bar
 from vault_memory.errors import UsageError
 from vault_memory.rendering.common import dump
 from vault_memory.rendering.reflect import reflect_document, reflect_text, undone_document, undone_text
@@ -39,13 +39,17 @@ def reflect(
         undone = memory.undo(undo, dry_run=dry_run, force=force)
         shared.say(dump(undone_document(undone, dry_run)) if shared.json else undone_text(undone, dry_run))
         return
-    with Bar(shared) as index, Bar(shared, "Planning", "pages") as plan, Bar(shared, "Writing", "pages") as write:
+    with (
+        progress_bar(shared) as index,
+        progress_bar(shared, "Planning", "pages") as plan,
+        progress_bar(shared, "Writing", "pages") as write,
+    ):
         done = memory.reflect(
             since=since, now=now, only=only, dry_run=dry_run, force=force, apply_core=apply_core,
             steps=Steps(index, plan, write),
         )  # fmt: skip
     if done.edits and not dry_run:
-        with Bar(shared, "Embedding", "passages") as bar:
+        with progress_bar(shared, "Embedding", "passages") as bar:
             memory.backfill(bar)
     shared.say(dump(reflect_document(done)) if shared.json else reflect_text(done, shared.verbose))
     if done.exit_code:
