@@ -131,17 +131,13 @@ def derived(root: Path, name: str) -> Path | None:
     None where a link would have something else written in its place, or a pipe or device would have us wait.
     """
     file = os.path.join(os.path.realpath(root / MEMORY_FOLDER), name)
-    is_straight = file == os.path.realpath(file) and Path(file).is_relative_to(os.path.realpath(root))
-    return root / MEMORY_FOLDER / name if is_straight and _is_plain(file) else None
-
-
-def _is_plain(file: str) -> bool:
-    """Whether a file or folder stands there, or nothing: in one look, as SQLite takes its logs away at any time."""
-    try:
+    if file != os.path.realpath(file) or not Path(file).is_relative_to(os.path.realpath(root)):
+        return None
+    with contextlib.suppress(OSError):  # in one look: SQLite takes its logs away at any time
         mode = os.lstat(file).st_mode
-    except OSError:
-        return True
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            return None
+    return root / MEMORY_FOLDER / name
 
 
 def place_to_write(root: Path, name: str) -> Path:

@@ -164,17 +164,18 @@ class Walker:
         for path in wanted:
             parts = path.split("/")
             if not any("/".join(parts[:n]) in wanted for n in range(1, len(parts))):
-                names_in.setdefault("/".join(parts[:-1]), set()).add(parts[-1])
+                names_in.setdefault(path.removesuffix(parts[-1]), set()).add(parts[-1])
         if "" in wanted:  # the vault itself
             return self.walk()
-        covered = self._found.covered = {_joined(folder, name) for folder in names_in for name in names_in[folder]}
-        for folder, names in names_in.items():
-            self._look_for(folder, names, covered)
+        covered = self._found.covered = {start + name for start, names in names_in.items() for name in names}
+        for start, names in names_in.items():
+            self._look_for(start, names, covered)
         self._look_below()
         return self._found
 
-    def _look_for(self, folder: str, names: set[str], covered: set[str]) -> None:
-        """Look at some entries of one folder, by its listing; a folder that is no longer there has none."""
+    def _look_for(self, start: str, names: set[str], covered: set[str]) -> None:
+        """Look at some entries of the folder that paths begin with, by its listing; one no longer there has none."""
+        folder = start.removesuffix("/")
         try:
             if folder and not self._is_walked(folder):
                 return
@@ -183,8 +184,8 @@ class Walker:
             with os.scandir(self._root / folder) as entries:
                 for entry in entries:
                     if entry.name in names or _folded(entry.name) in alike:
-                        covered.add(_joined(folder, entry.name))
-                        self._look_at(entry, _joined(folder, entry.name))
+                        covered.add(start + entry.name)
+                        self._look_at(entry, start + entry.name)
         except (FileNotFoundError, NotADirectoryError):
             if not folder or not self._root.is_dir():
                 raise self._gone(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))) from None
@@ -205,11 +206,12 @@ class Walker:
         has_moved = False
         while self._folders:
             folder = self._folders.pop()
+            start = f"{folder}/" if folder else ""
             try:
                 with os.scandir(self._root / folder) as entries:
                     self._found.folders += 1
                     for entry in entries:
-                        self._look_at(entry, _joined(folder, entry.name))
+                        self._look_at(entry, start + entry.name)
             except OSError as error:
                 if not folder:
                     raise self._gone(error) from error
@@ -241,20 +243,18 @@ class Walker:
             is_plain = path.isascii() and _PLAIN_NAME(entry.name) and entry.is_file(follow_symlinks=False)
             if (is_plain and self._leave_out(path)) or (not is_plain and not self._is_indexed(entry, path)):
                 return
-            if is_plain or is_note_path(path) or is_canvas(path):
-                self._add(path, entry.stat(follow_symlinks=False))
-            else:
+            if not (is_plain or is_note_path(path) or is_canvas(path)):
                 self._found.files[path] = File(path, 0, 0)  # its name is all that is known of it
+                return
+            status = entry.stat(follow_symlinks=False)
+            if status.st_size > MAX_NOTE_BYTES:
+                self._skip(path, f"larger than {MAX_NOTE_BYTES // 1_000_000} MB: not indexed", "error")
+            else:
+                self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         except FileNotFoundError:
             return  # gone since its folder was read, as an editor's temporary files are
         except OSError as error:
             self._cannot_read(path, f"cannot be looked at: {error.strerror}")
-
-    def _add(self, path: str, status: os.stat_result) -> None:
-        if status.st_size > MAX_NOTE_BYTES:
-            self._skip(path, f"larger than {MAX_NOTE_BYTES // 1_000_000} MB: not indexed", "error")
-        else:
-            self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def _is_indexed(self, entry: "os.DirEntry[str]", path: str) -> bool:
         """Whether an entry is a note or an attachment; a folder is kept for later, what is passed over is told."""
@@ -308,10 +308,6 @@ def is_hidden(path: str) -> bool:
 def printable(path: str) -> str:
     """A path that can be printed: bytes that are not UTF-8 as \\xNN."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def _joined(folder: str, name: str) -> str:
-    return f"{folder}/{name}" if folder else name
 
 
 def _folded(name: str) -> str:
