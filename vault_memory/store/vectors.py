@@ -21,7 +21,7 @@ Context = tuple[tuple[str, int], ...]
 """Texts with whole-number weights that make one vector together: a passage and those around it."""
 
 WEIGHT_UNIT = 1 << 16
-"""Steps of 1.0 in the fixed-point weights of `combine`."""
+"""Steps of 1.0 in the fixed-point weights of `mean_direction`."""
 
 _BIT_DIGITS = bytes(ord("1") if 0 < byte < 128 else ord("0") for byte in range(256))
 
@@ -31,26 +31,25 @@ def bit_code(vector: bytes) -> bytes:
     return int(vector[::-1].translate(_BIT_DIGITS), 2).to_bytes(len(vector) // 8, "little")
 
 
-def combine(vectors: Sequence[tuple[bytes, float]]) -> bytes:
-    """The weighted sum of int8 vectors of one length, scaled to int8 again.
-
-    Weights count in steps of 1/65536, so the result is exact.
-    """
-    totals = [0] * len(vectors[0][0])
-    for vector, weight in vectors:
-        factor = round(weight * WEIGHT_UNIT)
-        totals = [t + factor * x for t, x in zip(totals, memoryview(vector).cast("b"), strict=True)]
+def mean_direction(vectors: Sequence[bytes]) -> bytes:
+    """Where int8 vectors of one length point together, each counting the same however long it is; scaled to int8."""
+    totals = [0] * len(vectors[0])
+    for components in (memoryview(vector).cast("b") for vector in vectors):
+        weight = 1 / (sum(x * x for x in components) ** 0.5 or 1.0)
+        factor = round(weight * WEIGHT_UNIT)  # whole numbers: the sum is exact
+        totals = [t + factor * x for t, x in zip(totals, components, strict=True)]
     return scaled(totals)
 
 
 def total(vectors: Sequence[bytes]) -> bytes:
     """The sum of int8 vectors of one length, scaled to int8 again; with numpy where that is loaded anyway."""
     if "numpy" not in sys.modules:
-        return combine([(vector, 1.0) for vector in vectors])
+        components = (memoryview(vector).cast("b") for vector in vectors)
+        return scaled([sum(column) for column in zip(*components, strict=True)])
     import numpy as np
 
-    components = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
-    return scaled_rows(components.sum(axis=0, dtype=np.int64, keepdims=True))[0]
+    rows = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
+    return scaled_rows(rows.sum(axis=0, dtype=np.int64, keepdims=True))[0]
 
 
 def cosine(first: bytes, second: bytes) -> float:
