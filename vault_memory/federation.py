@@ -106,7 +106,7 @@ class Federation(Memory):
         """Answer questions one after the other, each from the sources that it names."""
         for beside, group in groupby(requests, lambda request: request.source != NOTES or bool(self.further_vaults)):
             given = (self._ask_all(each, progress, keep) for each in group) if beside else None
-            for answer in given or super().answers(group, progress, keep):
+            for answer in given or self.search.answers(group, progress, keep):
                 is_known = answer.request.source != NOTES or not answer.missing
                 yield answer if is_known else self._add_sessions(answer, progress, keep)
 
@@ -254,7 +254,7 @@ class Federation(Memory):
         started = time.perf_counter()
         given: list[SourceAnswer] = []
         if request.source != SESSIONS:
-            (own,) = super().answers([request._replace(source=NOTES)], progress, keep=False)
+            (own,) = self.search.answers([request._replace(source=NOTES)], progress, keep=False)
             given.append((NOTES, own))
         given += self._ask_others(request, progress)
         answer = _merge(request, given, self.vault.root.name)

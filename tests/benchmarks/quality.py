@@ -108,7 +108,7 @@ def request(question: Judged, budget: int, memory: Memory) -> Request:
 def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, Candidates, Scorer]]:
     """Each question with its candidates ranked, before packing: for fitting weights."""
     with memory.index_file.reading() as (store, _):
-        finder = Finder(store.view(ALL), memory.index_file.embedder)
+        finder = Finder(store.view(ALL))
         finder.refresh()
         for question in asked:
             found = finder.find(understand(request(question, 0, memory)))

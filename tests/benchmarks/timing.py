@@ -29,7 +29,7 @@ def warm_recall(memory: Memory, asked: Sequence[str]) -> list[float]:
     """Seconds of each question from one open index, after a first round."""
     requests = [build({"query": query, "now": "2025-12-01"}, memory.config) for query in asked]
     with memory.index_file.reading() as (store, _):
-        engine = Recall(store, memory.vault, memory.index_file.embedder)
+        engine = Recall(store, memory.vault)
         for request in requests[: len(requests) // 4]:
             engine.answer(request)
         return [seconds(lambda request=request: engine.answer(request)) for request in requests]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vault_memory.config import Config
-from vault_memory.embedding.builtin_embedder import BUILTIN_ID
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.indexing import indexer, prepare_note
 from vault_memory.indexing.prepare_note import PreparedNote
 from vault_memory.memory import Memory
@@ -40,10 +40,10 @@ def files_of(memory: Memory) -> list[File]:
 def test_every_small_note_is_made_in_order_and_a_large_one_left(vault: Path) -> None:
     memory = Memory(Config(vault=vault))
     files = files_of(memory)
-    made = list(prepare_note.prepare_in_workers(memory.vault, BUILTIN_ID, files))
+    made = list(prepare_note.prepare_in_workers(memory.vault, files))
     assert [p.head.file.path if p else None for p in made] == [None if f.path == "large.md" else f.path for f in files]
     rows = [row for p in made if p for row in p.rows]
-    assert rows and all(row.vector and len(row.vector) == memory.index_file.embedder.dimensions for row in rows)
+    assert rows and all(row.vector and len(row.vector) == builtin().dimensions for row in rows)
 
 
 def test_an_index_made_with_workers_equals_one_made_note_by_note(vault: Path, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_worker_that_dies_loses_nothing(vault: Path) -> None:
     memory = Memory(Config(vault=vault))
     files = files_of(memory)
     found: list[PreparedNote | None] = []
-    stream: Iterator[PreparedNote | None] = prepare_note.prepare_in_workers(memory.vault, BUILTIN_ID, files)
+    stream: Iterator[PreparedNote | None] = prepare_note.prepare_in_workers(memory.vault, files)
     found.append(next(stream))
     kill_children()
     found += list(stream)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.markdown.links import block_id, links, tags
-from vault_memory.markdown.note import BLANK, TEXT, Heading, HeadingPaths, Note, decoded_lines, speaker
+from vault_memory.markdown.note import BLANK, TEXT, Heading, Note, decoded_lines, heading_path, speaker
 from vault_memory.markdown.parse import parse
 
 
@@ -173,9 +173,9 @@ def test_headings(line: str, found: tuple[int, str] | None) -> None:
 
 def test_the_path_of_headings_above_a_line() -> None:
     note = read("intro\n# A\nx\n### Deep\ny\n## B\nz\n# C\n")
-    found = [list(HeadingPaths(note.headings).above(n)) for n in range(1, 9)]
+    found = [list(heading_path(note.headings, n)) for n in range(1, 9)]
     assert found == [[], ["A"], ["A"], ["A", "Deep"], ["A", "Deep"], ["A", "B"], ["A", "B"], ["C"]]
-    assert HeadingPaths([Heading(3, 2, "Two"), Heading(5, 1, "One")]).above(5) == ("One",)
+    assert heading_path([Heading(3, 2, "Two"), Heading(5, 1, "One")], 5) == ("One",)
 
 
 # --- code ---------------------------------------------------------------------------------------------------

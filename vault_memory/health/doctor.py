@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import (
     BusyError,
     IndexUnusableError,
@@ -201,7 +202,7 @@ def _reflect(memory: "Federation", walk: Walk) -> Iterator[Check]:
 
 
 def _embedder(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    embedder = memory.index_file.embedder
+    embedder = builtin()
     yield Check("embedder", "ok", f"{embedder.id}, {embedder.dimensions} dimensions")
     yield Check("sqlite-vec", "ok", embedding_rows.vector_version())
 

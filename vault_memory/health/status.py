@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import IndexDamagedError, VaultMemoryError
 from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog
 from vault_memory.sessions.ledger import count_sessions
@@ -110,7 +111,7 @@ def _vectors(memory: "Memory", view: View) -> Iterator[Document]:
 
     The configured one comes even before it has a vector.
     """
-    named = memory.search.remote.id if memory.search.remote else memory.index_file.embedder.id
+    named = memory.search.remote.id if memory.search.remote else builtin().id
     known = embedding_rows.all_spaces(view)
     for space in known.values():
         placed, without = embedding_rows.count_placed(view, space)

@@ -6,12 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_memory.config import Config, template
-from vault_memory.embedding.builtin_embedder import StaticEmbedder, builtin
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError, VaultMemoryError
 from vault_memory.indexing import walk_diff
 from vault_memory.markdown.note import is_note_path
@@ -110,13 +109,9 @@ class IndexFile:
         self.config = config
         self.vault = Vault(config)
         self.path, self.place = locations.index_place(config, self.vault.root)
-        self.when_grown: Callable[[Store, StaticEmbedder], None] = lambda store, embedder: None
+        self.when_grown: Callable[[Store], None] = lambda store: None
         """Called under the writer lock when the index has grown or shrunk by a tenth, or was built."""
         self._last_read = threading.local()
-
-    @cached_property
-    def embedder(self) -> StaticEmbedder:
-        return builtin()
 
     @property
     def state(self) -> IndexState | None:
@@ -231,7 +226,7 @@ class IndexFile:
                 for key in ("generation", "built"):
                     store.set_meta(key, generation + 1)
                 if report.has_grown:
-                    self.when_grown(store, self.embedder)
+                    self.when_grown(store)
                 if why == "asked for" and report.failed:
                     walk_diff.refuse_unread(self.path, [problem.path for problem in report.failed])
                 journal.read_new_lines(store, self.vault.root)
@@ -272,13 +267,13 @@ class IndexFile:
         scopes = f";scopes={sorted(config.folder_scopes)}" if config.folder_scopes else ""
         own = (config.bank_folder, config.core_file)
         names = f";names={own}" if own != (STANDARD.bank, STANDARD.core) else ""
-        made = f"{versions};tokens=cl100k_base;embedder={self.embedder.id};daily={daily.folder}|{daily.format}"
+        made = f"{versions};tokens=cl100k_base;embedder={builtin().id};daily={daily.folder}|{daily.format}"
         return f"{made}{scopes}{names}"
 
     def indexer(self, store: Store) -> "Indexer":
         from vault_memory.indexing.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it
 
-        return Indexer(self.vault, store, self.embedder)
+        return Indexer(self.vault, store)
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build: equal when all is well.
@@ -398,7 +393,7 @@ class IndexFile:
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
         report = self.indexer(store).update(walk, progress, deadline)
         if report.has_grown:
-            self.when_grown(store, self.embedder)
+            self.when_grown(store)
         store.checkpoint()
         locations.remember(self.vault.root, store.count_notes())
         return report

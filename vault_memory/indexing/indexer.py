@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from vault_memory.embedding.builtin_embedder import StaticEmbedder
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.indexing.walk_diff import compare, refuse_loss
 from vault_memory.markdown.note import Problem, is_note_path
 from vault_memory.store import embedding_rows, rows
@@ -72,8 +72,8 @@ class Report:
 class Indexer:
     """Brings one store into step with one vault."""
 
-    def __init__(self, vault: Vault, store: Store, embedder: StaticEmbedder) -> None:
-        self._vault, self._store, self._embedder = vault, store, embedder
+    def __init__(self, vault: Vault, store: Store) -> None:
+        self._vault, self._store = vault, store
         self._together_seconds = TOGETHER_SECONDS
 
     def update(
@@ -179,7 +179,7 @@ class Indexer:
             return iter(())
         from vault_memory.indexing.prepare_note import prepare_in_workers
 
-        return prepare_in_workers(self._vault, self._embedder.id, files)
+        return prepare_in_workers(self._vault, files)
 
     def _refresh(
         self, file: File, row: NoteRow | None, moved: bool, report: Report, ready: "PreparedNote | None" = None
@@ -222,8 +222,9 @@ class Indexer:
 
     def _put(self, prepared: "PreparedNote", report: Report) -> None:
         """Store one note and all that comes of it."""
-        embed = self._embedder.embed_contexts
-        note_id, written = rows.put_note(self._store, prepared.head, prepared.rows, embed, self._space, prepared.vector)
+        note_id, written = rows.put_note(
+            self._store, prepared.head, prepared.rows, builtin().embed_contexts, self._space, prepared.vector
+        )
         if self._has_other_spaces:
             embedding_rows.place_note(self._store, note_id)
         rows.put_problems(self._store, note_id, prepared.problems)
@@ -240,7 +241,7 @@ class Indexer:
 
     @cached_property
     def _space(self) -> Space:
-        return embedding_rows.make_space(self._store, self._embedder.id, self._embedder.dimensions)
+        return embedding_rows.make_space(self._store, builtin().id, builtin().dimensions)
 
     def _finish(self, started: int, looked_at_all: bool) -> bool:
         """Note what was looked at; whether the index has grown or shrunk by a tenth."""

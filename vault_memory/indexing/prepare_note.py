@@ -19,7 +19,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.embedding.builtin_embedder import BUILTIN_ID, builtin
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.markdown import claims, conversation, entities, provenance, scopes
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown.frontmatter import texts
@@ -145,10 +145,10 @@ LARGEST_NOTE_BYTES = 1_000_000
 MOST_WORKERS = 4
 
 
-def prepare_in_workers(vault: Vault, embedder: str, files: list[File]) -> Iterator[PreparedNote | None]:
+def prepare_in_workers(vault: Vault, files: list[File]) -> Iterator[PreparedNote | None]:
     """Yield each file made ready, in order, or None for one the parent must do; ends early when a worker is lost."""
     count = min(os.cpu_count() or 1, MOST_WORKERS)
-    if count < 2 or embedder != BUILTIN_ID or not sys.executable:
+    if count < 2 or not sys.executable:
         return
     workers: list[_Worker] = []
     try:

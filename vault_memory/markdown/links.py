@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from vault_memory.markdown.entities import embeds_file
 from vault_memory.markdown.frontmatter import texts
-from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, TEXT, Heading, HeadingPaths, Note
+from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, TEXT, Heading, Note, heading_path
 
 
 class Link(NamedTuple):
@@ -78,10 +78,12 @@ def find_anchor(note: Note, anchor: str) -> Iterator[tuple[int, int]]:
 
 def find_headings(headings: Sequence[Heading], anchor: str) -> Iterator[tuple[int, int]]:
     """The places of the headings that `Heading` or `Heading#Below` means, each with that of the next not below it."""
-    wanted, paths = [_heading_words(part) for part in anchor.split("#")], HeadingPaths(headings)
+    *outer, wanted = [_heading_words(part) for part in anchor.split("#")]
     for at, heading in enumerate(headings):
-        above = iter(map(_heading_words, paths.above(heading.line)[:-1]))
-        if _heading_words(heading.text) == wanted[-1] and all(part in above for part in wanted[:-1]):
+        if _heading_words(heading.text) != wanted:
+            continue
+        above = iter(map(_heading_words, heading_path(headings, heading.line)[:-1] if outer else ()))
+        if all(part in above for part in outer):
             after = range(at + 1, len(headings))
             yield at, next((i for i in after if headings[i].level <= heading.level), len(headings))
 

@@ -6,9 +6,9 @@ Lines are 1-based. What lies in code or comments is still text, but holds no hea
 import json
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import NamedTuple
 
 from vault_memory.text.vault_layout import STANDARD, Layout
@@ -87,19 +87,12 @@ class Note:
         return self.uncommented.get(line, self.lines[line - 1])
 
 
-class HeadingPaths:
-    """The headings above each line of a note, worked out once for all of its lines."""
-
-    def __init__(self, headings: Iterable[Heading]) -> None:
-        self._lines = [0]
-        self._paths: list[tuple[Heading, ...]] = [()]
-        for heading in headings:
-            self._lines.append(heading.line)
-            self._paths.append((*(above for above in self._paths[-1] if above.level < heading.level), heading))
-
-    def above(self, line: int) -> tuple[str, ...]:
-        """Their texts, outermost first."""
-        return tuple(heading.text for heading in self._paths[bisect_right(self._lines, line) - 1])
+def heading_path(headings: Iterable[Heading], line: int) -> tuple[str, ...]:
+    """The texts of the headings above a line of a note, the line's own among them, outermost first."""
+    path: list[Heading] = []
+    for heading in takewhile(lambda each: each.line <= line, headings):
+        path = [*(above for above in path if above.level < heading.level), heading]
+    return tuple(heading.text for heading in path)
 
 
 _ENDS = re.compile(r"\r\n|\n|\r")

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date
 
-from vault_memory.embedding.builtin_embedder import StaticEmbedder
 from vault_memory.errors import VaultMemoryError
 from vault_memory.indexing.indexer import Indexer
 from vault_memory.markdown.note import decoded_lines
@@ -77,11 +76,11 @@ class PastVault(Vault):
         text = self._texts.get(path)
         return super().read(path) if text is None else text
 
-    def index(self, embedder: StaticEmbedder) -> Store:
+    def index(self) -> Store:
         """The index of the notes as they were, a copy. What was forgotten since stays forgotten."""
         store = self._present.temporary_copy()
         changed = {path: text for path, text in self._texts.items() if text is None or not self._has_grown(path, text)}
-        Indexer(self, store, embedder).replace(changed, set(journal.forgotten(self._present)))
+        Indexer(self, store).replace(changed, set(journal.forgotten(self._present)))
         return store
 
     def _has_grown(self, path: str, then: bytes) -> bool:

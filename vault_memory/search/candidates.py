@@ -12,7 +12,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.embedding.builtin_embedder import StaticEmbedder
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import IndexUnusableError
 from vault_memory.markdown.entities import slug
 from vault_memory.markdown.links import find_headings
@@ -158,8 +158,8 @@ def neighbours(hit: int, passages: Mapping[int, Candidate]) -> list[tuple[int, f
 class Finder:
     """Runs the lanes over what one view of an open index shows, and keeps what it learns of it."""
 
-    def __init__(self, view: View, embedder: StaticEmbedder, remote: "RemoteEmbedder | None" = None) -> None:
-        self.store, self._embedder, self._remote = view, embedder, remote
+    def __init__(self, view: View, remote: "RemoteEmbedder | None" = None) -> None:
+        self.store, self._remote = view, remote
         self.search, self.lexicon = Search(view), Lexicon(view)
         self._state: State | None = None
         self._configured: ConfiguredSpace | None = None
@@ -171,7 +171,7 @@ class Finder:
         if state != self._state:
             self._state, self.totals = state, self.store.totals()
             self.names = Names(self.store, with_notes=True)
-            self.lexicon.reset()
+            self.lexicon.read_frequent()
 
     def find(self, query: Query) -> Candidates:
         """Find candidates for a question by every lane its mode allows, and what scoring must know of them."""
@@ -322,8 +322,8 @@ class Finder:
 
         `degraded` gets what could not be used, and why.
         """
-        builtin = all_spaces(self.store).get(self._embedder.id)
-        if not builtin or not text.strip():
+        space = all_spaces(self.store).get(builtin().id)
+        if not space or not text.strip():
             return None, b""
         try:
             if not self._can_compare:
@@ -338,8 +338,8 @@ class Finder:
             self._configured = self._configured or ConfiguredSpace(self.store, self._remote)
             if found := self._configured.vector(text, degraded):
                 return found
-        (vector,) = self._embedder.embed([text])
-        return (builtin, vector) if any(vector) else (None, b"")
+        (vector,) = builtin().embed([text])
+        return (space, vector) if any(vector) else (None, b"")
 
     def _about(self, entities: Sequence[str], terms: Collection[str]) -> tuple[dict[int, float], frozenset[str]]:
         """Passages on the pages of these entities and facts that mention them; which of the terms only name them."""
@@ -526,6 +526,10 @@ def spread(lying: Sequence[DatedPassage], around: date | None = None) -> list[in
     Who asks for nothing but a time ("what happened in 2024?") wants an answer from all of it, so its parts take turns;
     but what matters much comes before another part's trifle.
     """
+
+    def scattered(number: int) -> int:  # the first few of a run come to lie far apart in it (golden section)
+        return number * SCATTER % SCATTER_OVER
+
     turns: Counter[tuple[int, float, date]] = Counter()
     of_part: Counter[int] = Counter()
     placed: list[tuple[int, float, int, int, int]] = []
@@ -533,11 +537,11 @@ def spread(lying: Sequence[DatedPassage], around: date | None = None) -> list[in
         part, worth = p.part if around is None else abs((p.day - around).days), informativeness(p)
         # What tells alike takes turns by day, so that no day speaks for its whole part.
         turns[part, worth, p.day] += 1
-        placed.append((part, -worth, turns[part, worth, p.day], _scattered(p.day.toordinal()), p.id))
+        placed.append((part, -worth, turns[part, worth, p.day], scattered(p.day.toordinal()), p.id))
     keys: dict[int, tuple[float, int, int]] = {}
     for part, worth, _, _, i in sorted(placed, key=itemgetter(0, 1, 2, 3)):
         away = DAY_AWAY_COST * part if around else 0.0
-        keys[i] = (round(away + TURN_COST * of_part[part] + worth, 6), of_part[part], _scattered(part))
+        keys[i] = (round(away + TURN_COST * of_part[part] + worth, 6), of_part[part], scattered(part))
         of_part[part] += 1
     return sorted((passage.id for passage in lying), key=keys.__getitem__)
 
@@ -558,11 +562,6 @@ def informativeness(passage: DatedPassage) -> float:
     if importance is not None:
         return (LEAST_FACT + (1 - LEAST_FACT) * importance) * (1.0 if passage.told else TOLD_ELSEWHEN)
     return PLAIN_LINE if passage.tokens >= SHORT_TOKENS else SHORT_LINE
-
-
-def _scattered(number: int) -> int:
-    """A place for each number of a run such that the first few places lie far apart in the run (golden section)."""
-    return number * SCATTER % SCATTER_OVER
 
 
 def _searched(terms: Mapping[str, TermCounts]) -> list[str]:

@@ -20,7 +20,7 @@ from vault_memory.search import decay
 from vault_memory.search.candidates import Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.decay import Life
 from vault_memory.search.superseded_facts import BEST_LINES, Successor, leading_facts, superseded
-from vault_memory.store.vectors import combine
+from vault_memory.store.vectors import mean_direction
 from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
 from vault_memory.text.calendar_days import CALENDAR_WORDS
 
@@ -536,8 +536,8 @@ def feedback(scorer: Scorer, found: Candidates, finder: Finder) -> tuple[dict[st
     if space and (best := scorer.best_passages()):
         # A direction halfway to the mean direction of the best.
         vectors = [v for v in finder.search.vectors(space, best) if any(v)]
-        middle = combine(list(map(_unit, vectors))) if vectors else found.vector
-        cosine = finder.search.cosines(space, found.passages, combine([_unit(found.vector), _unit(middle)]))
+        middle = mean_direction(vectors) if vectors else found.vector
+        cosine = finder.search.cosines(space, found.passages, mean_direction([found.vector, middle]))
     # Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
     near, notes, frequent = scorer.near_stems(), found.totals.notes, finder.lexicon.frequent
     counts = near | {stem: frequent[stem].notes for stem in near.keys() & frequent.keys()}
@@ -550,10 +550,6 @@ def feedback(scorer: Scorer, found: Candidates, finder: Finder) -> tuple[dict[st
         and stem not in finder.lexicon.idle
         and not stem.isdigit()
     }, cosine
-
-
-def _unit(vector: bytes) -> tuple[bytes, float]:
-    return vector, 1 / (sum(x * x for x in memoryview(vector).cast("b")) ** 0.5 or 1.0)
 
 
 def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ranking:

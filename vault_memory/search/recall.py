@@ -5,12 +5,13 @@ import time
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from datetime import date
+from itertools import starmap
 from typing import TYPE_CHECKING
 
-from vault_memory.embedding.builtin_embedder import StaticEmbedder
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.note import ASIDE, Heading, HeadingPaths, decoded_lines
+from vault_memory.markdown.note import ASIDE, Heading, decoded_lines, heading_path
 from vault_memory.search import fit_budget, relevance_gate
 from vault_memory.search.answer import CLOSEST, Answer, Request, Result, Understanding
 from vault_memory.search.candidates import Finder
@@ -38,10 +39,10 @@ class Recall:
     """Answers questions from one open store, about one vault."""
 
     def __init__(
-        self, store: Store, vault: Vault, embedder: StaticEmbedder, remote: "RemoteEmbedder | None" = None,
+        self, store: Store, vault: Vault, remote: "RemoteEmbedder | None" = None,
         reranker: "Reranker | None" = None, past: "PastVault | None" = None,
     ) -> None:  # fmt: skip
-        self._store, self._vault, self._embedder = store, vault, embedder
+        self._store, self._vault = store, vault
         self._remote, self._reranker, self._past = remote, reranker, past
         self._finders: dict[object, Finder] = {}
 
@@ -60,7 +61,7 @@ class Recall:
         view = self._store.view(request.filters.scopes or ALL)
         # What is learnt of the index is learnt of what its asker sees.
         seen = (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
-        finder = self._finders.pop(seen, None) or Finder(view, self._embedder, self._remote)
+        finder = self._finders.pop(seen, None) or Finder(view, self._remote)
         self._finders[seen] = finder
         for oldest in list(self._finders)[:-MAX_ASKERS]:
             del self._finders[oldest]
@@ -77,8 +78,8 @@ class Recall:
         from vault_memory.search.as_of import PastVault
 
         past, now = PastVault(self._vault, self._store, day), self._answer(request)
-        with closing(past.index(self._embedder)) as store:
-            answer = Recall(store, past, self._embedder, self._remote, self._reranker, past).answer(request)
+        with closing(past.index()) as store:
+            answer = Recall(store, past, self._remote, self._reranker, past).answer(request)
         omitted = {**answer.omitted, "later": past.count_later(now.results)}
         return answer._replace(omitted=omitted, generation=now.generation, vault=now.vault)
 
@@ -106,7 +107,7 @@ class Recall:
 
     def _compose(self, finder: Finder, ranking: Ranking, bounds: Bounds) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
-        relevance = relevance_gate.find_relevance(found, finder, self._embedder)
+        relevance = relevance_gate.find_relevance(found, finder, builtin())
         request, missing = (
             query.request,
             relevance.apart or (relevance.unknown if relevance.asked < bounds.asked else ()),
@@ -196,14 +197,12 @@ class Recall:
         names, explains = finder.names, ranking.candidates.query.request.explain
         ranked = {i: place for place, i in enumerate(ranking.scores, 1)} if explains else {}
         files: dict[int, list[str] | None] = {}
-        headings: dict[int, HeadingPaths] = {}
         lost = {"changed": 0, "unreadable": 0}
         results, shown = list[Result](), list[Candidate]()
         for place in packed.places:
             first, note = place[0], ranking.notes[place[0].note_id]
             if first.note_id not in files:
                 files[first.note_id] = self._lines(note.path)
-                headings[first.note_id] = HeadingPaths(Heading(*each) for each in json.loads(note.headings))
             lines = files[first.note_id]
             start = found_at(place, lines or [])
             if lines is None or start is None:
@@ -224,7 +223,7 @@ class Recall:
                 # An attachment has no lines to be cited.
                 start_line=start * (first.kind != ATTACHMENT),
                 end_line=(start + first.end_line - first.start_line) * (first.kind != ATTACHMENT),
-                heading=headings[first.note_id].above(first.start_line),
+                heading=heading_path(starmap(Heading, json.loads(note.headings)), first.start_line),
                 tokens=sum(p.tokens for p in place) + fit_budget.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=why, superseded_by=successor.source if successor else None,
                 key=journal.passage_key(first.text), parts=tuple(journal.passage_key(part.text) for part in place),

@@ -259,7 +259,7 @@ def find_bounds(finder: Finder, embedder: StaticEmbedder) -> Bounds:
 
 def keep_bounds(store: Store, embedder: StaticEmbedder) -> None:
     """Find the bounds of an index that has grown or shrunk much, for all who ask, and keep them in it."""
-    finder = Finder(store.view(ALL), embedder)
+    finder = Finder(store.view(ALL))
     finder.refresh()
     bounds = find_bounds(finder, embedder)
     with store.writing():

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexDamagedError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.search.answer import Answer, Request
@@ -15,18 +16,17 @@ from vault_memory.store.view import Store
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.builtin_embedder import StaticEmbedder
     from vault_memory.embedding.configured_embedder import BackfillReport, RemoteEmbedder
     from vault_memory.indexing.indexer import Progress
     from vault_memory.search.recall import Recall
     from vault_memory.search.rerank import Reranker
 
 
-def prepare_for_questions(store: Store, embedder: "StaticEmbedder") -> None:
+def prepare_for_questions(store: Store) -> None:
     """Work out for an index that has just grown or shrunk much what questions would else have to wait for."""
     from vault_memory.search.relevance_gate import keep_bounds
 
-    keep_bounds(store, embedder)
+    keep_bounds(store, builtin())
 
 
 class Searcher:
@@ -72,8 +72,7 @@ class Searcher:
         from vault_memory.search.recall import Recall
 
         if self._engine is None or self._engine[0] is not store:
-            recall = Recall(store, self._index.vault, self._index.embedder, self.remote, self.reranker)
-            self._engine = store, recall
+            self._engine = store, Recall(store, self._index.vault, self.remote, self.reranker)
         return self._engine[1]
 
     def engine_without_models(self, store: Store, may_ask: bool) -> "Recall":
@@ -82,8 +81,7 @@ class Searcher:
             return self.engine(store)
         from vault_memory.search.recall import Recall
 
-        remote = self.remote if may_ask else None
-        return Recall(store, self._index.vault, self._index.embedder, remote)
+        return Recall(store, self._index.vault, self.remote if may_ask else None)
 
     @cached_property
     def remote(self) -> "RemoteEmbedder | None":

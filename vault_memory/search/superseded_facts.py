@@ -22,18 +22,11 @@ class Successor(NamedTuple):
     """The fact that took another's place."""
 
     id: int
-    path: str
-    start_line: int
-    end_line: int
+    source: str
+    """Its citation: `path#L12` or `path#L12-L14`."""
     header_tokens: int
     instead_of: str = ""
     """What the older claimed, in words: who asks for that very thing wants the older."""
-
-    @property
-    def source(self) -> str:
-        """The citation: `path#L12` or `path#L12-L14`."""
-        lines = f"#L{self.start_line}" + (f"-L{self.end_line}" if self.end_line > self.start_line else "")
-        return self.path + lines
 
 
 def superseded(
@@ -74,7 +67,7 @@ def superseded(
             successors(own, last.toordinal(), given - outside)
         )
     found = {old: new for old, new in after.items() if old in given}
-    places = {row[0]: Successor(*row) for row in note_queries.places(store, found.values())}
+    places = {row[0]: Successor(*row) for row in note_queries.citations(store, found.values())}
     said: dict[int, str] = {}
     for one in told:
         said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"

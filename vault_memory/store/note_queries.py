@@ -121,9 +121,9 @@ _FACTS_OF_NOTES = f"""
 SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value
   CROSS JOIN {PASSAGES} CROSS JOIN fact f ON f.passage_id = p.id AND f.part = 0
 """
-_PLACES = """
-SELECT p.id, n.path, p.start_line, p.end_line, n.header_tokens FROM json_each(?) j
-  JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id
+_CITATIONS = """
+SELECT p.id, n.path || '#L' || p.start_line || iif(p.end_line > p.start_line, '-L' || p.end_line, ''), n.header_tokens
+FROM json_each(?) j JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id
 """
 _FACT_ROWS = """
 SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind, f.narrative,
@@ -271,9 +271,9 @@ def text_at(store: View, path: str, line: int) -> str | None:
     return str(found) if found is not None else None
 
 
-def places(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int, int, int]]:
-    """(passage, path, first line, last line, tokens of the note's header) of each of these."""
-    return store.rows(_PLACES, json.dumps(list(ids)))
+def citations(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int]]:
+    """(passage, `path#L12` or `path#L12-L14`, tokens of the note's header) of each of these."""
+    return store.rows(_CITATIONS, json.dumps(list(ids)))
 
 
 # --- what is known already -------------------------------------------------------------------------------------------

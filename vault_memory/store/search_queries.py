@@ -197,25 +197,25 @@ class Search:
             + self._where("+rowid")
             + " ORDER BY s DESC LIMIT ?"
         )
-        return self.in_order(self._best(limit, sql, " OR ".join(phrases)), limit)
+        return self._in_order(self._best(limit, sql, " OR ".join(phrases)), limit)
 
     def _best(self, limit: int, sql: str, *parameters: Any) -> list[tuple[int, float]]:  # noqa: ANN401
-        """The best `limit` of a statement that ends in a LIMIT, and all that come level with the last of them."""
+        """The best `limit` of a statement that ends in a LIMIT, best first, and all that come level with the last."""
         most = limit + limit // 2 + 1
-        found = with_ties(self._view.rows(sql, *parameters, most), limit)
-        # Hardly ever do so many come level.
-        return found if len(found) < most else with_ties(self._view.rows(sql, *parameters, -1), limit)
+        found = list(self._view.rows(sql, *parameters, most))
+        if len(found) == most and found[-1][1] == found[limit - 1][1]:  # hardly ever do so many come level
+            found = list(self._view.rows(sql, *parameters, -1))
+        return [pair for pair in found if len(found) <= limit or pair[1] >= found[limit - 1][1]]
 
-    def in_order(
-        self, found: Iterable[tuple[int, float]], limit: int, by_path: str = _BY_PATH
+    def _in_order(
+        self, found: Sequence[tuple[int, float]], limit: int, by_path: str = _BY_PATH
     ) -> list[tuple[int, float]]:
-        """The best `limit` of passages with their scores: what scores alike by path and line."""
-        ranked = with_ties(sorted(found, key=lambda pair: -pair[1]), limit)
-        if len({score for _, score in ranked}) < len(ranked):
-            score_of = dict(ranked)
+        """The best `limit` of what is found, best first: what scores alike by path and line."""
+        if len({score for _, score in found}) < len(found):
+            score_of = dict(found)
             ids = (row[0] for row in self._view.rows(by_path, json.dumps(list(score_of))))
-            ranked = sorted(((i, score_of[i]) for i in ids), key=lambda pair: -pair[1])
-        return ranked[:limit]
+            found = sorted(((i, score_of[i]) for i in ids), key=lambda pair: -pair[1])
+        return list(found[:limit])
 
     def matching(self, match: str) -> int:
         """How many passages hold any term of `match`."""
@@ -235,7 +235,7 @@ class Search:
             f"SELECT rowid, -bm25(note_fts, {NOTE_WEIGHTS}) AS s FROM main.note_fts"
             f" WHERE note_fts MATCH ?{seen} ORDER BY s DESC LIMIT ?"
         )
-        return self.in_order(self._best(limit, sql, match), limit, _NOTES_BY_PATH)
+        return self._in_order(self._best(limit, sql, match), limit, _NOTES_BY_PATH)
 
     def files(self, names: Sequence[str]) -> list[int]:
         """Ids of the notes with one of these paths or file names, given in small letters."""
@@ -266,7 +266,7 @@ class Search:
         places: dict[int, list[int]] = {}
         for embedding, passage in self._view.rows(sql, json.dumps([i for i, _ in near])):
             places.setdefault(embedding, []).append(passage)
-        return self.in_order([(passage, cosine) for i, cosine in near for passage in places.get(i, ())], limit)
+        return self._in_order([(passage, cosine) for i, cosine in near for passage in places.get(i, ())], limit)
 
     def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
         """(embedding id, cosine) of the nearest embeddings of passages that may be found, and of those level."""
@@ -285,9 +285,9 @@ class Search:
         codes = [i for i, _ in self._best(pool, nearest, bit_code(vector), space.id)]
         sql = (
             "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) j"
-            " CROSS JOIN embedding e ON e.id = j.value WHERE s IS NOT NULL ORDER BY s DESC"
+            " CROSS JOIN embedding e ON e.id = j.value WHERE s IS NOT NULL ORDER BY s DESC LIMIT ?"
         )
-        return with_ties(self._view.rows(sql, vector, json.dumps(codes)), limit)
+        return self._best(limit, sql, vector, json.dumps(codes))
 
     def cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these passages that has a vector in a space to a query vector of the same space."""
@@ -410,16 +410,6 @@ class Search:
         return {row[0]: NoteInfo._make(row) for row in self._view.rows(_NOTES, json.dumps(list(ids)))}
 
 
-def with_ties(ranked: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
-    """The first `limit` of what comes best first, and all that come level with the last of them."""
-    found: list[tuple[int, float]] = []
-    for pair in ranked:
-        if len(found) >= limit and pair[1] < found[limit - 1][1]:
-            break
-        found.append(pair)
-    return found
-
-
 def _places(space: Space) -> str:
     """Where passages have their vectors in a space: a table of (id, embedding_id).
 
@@ -479,10 +469,11 @@ class Lexicon:
         self._irregular = frozenset(self.stems(" ".join(terms.BASES)))
         # By text, not by id: ids are given again after a note has changed, and a text has the same stems for ever.
         self.of_passage = lru_cache(maxsize=REMEMBERED_TEXTS)(self._of_passage)
+        self.frequent: dict[str, TermCounts] = {}
 
-    def reset(self) -> None:
-        """Forget what was counted: the index has changed. Stems of texts are the same for ever."""
-        self.__dict__.pop("frequent", None)
+    def read_frequent(self) -> None:
+        """Know the counts of the frequent stems, some thousand at most, until the index changes."""
+        self.frequent = {row[0]: TermCounts(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
     def stems(self, text: str) -> list[str]:
         """The stems of a text, in order, by FTS5's own tokenizer."""
@@ -526,11 +517,6 @@ class Lexicon:
             " WHERE length(term) >= length(?1) + ?3 ORDER BY passages DESC, term LIMIT ?4"
         )
         return [row[0] for row in self._store.rows(sql, stems[0], stems[0][::-1], LEAST_REST_CHARS, MAX_COMPOUNDS)]
-
-    @cached_property
-    def frequent(self) -> dict[str, TermCounts]:
-        """The counts of the frequent stems, some thousand at most."""
-        return {row[0]: TermCounts(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
     def refresh(self, store: Store) -> bool:
         """Note which terms and texts stand in many places, where the index has grown or shrunk by a tenth; whether.
