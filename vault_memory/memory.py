@@ -172,7 +172,7 @@ class Memory:
         from vault_memory.search.names import Names
 
         _text(name=name)
-        return self._ask_index(lambda view, _: Names(view, with_notes=True).near(name), scopes)
+        return self._ask_index(lambda view, _: Names(view).near(name), scopes)
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""

@@ -138,6 +138,21 @@ def test_about_one_finds_who_is_only_mentioned(tmp_path: Path) -> None:
     assert one.entities == ("Mara", "Odd")
 
 
+def test_a_name_and_an_alias_are_one_wherever_the_note_lies_that_joins_them(tmp_path: Path) -> None:
+    bullets = {
+        "03": "- O(c=0.95) @Pete: Likes tea.\n- W @Pete: Lives in Lund.",
+        "05": "- O(c=0.7) @[[Peter Smith]]: Likes tea.",
+    }
+    notes = {f"memory/2025-11-{day}.md": f"## Retain\n{lines}\n" for day, lines in bullets.items()}
+    root = fill(tmp_path / "v", {**notes, "People/Peter Smith.md": "---\naliases: [Pete]\n---\n# Peter Smith\n"})
+    of = memory(root)
+    assert [(row.name, row.mentions) for row in of.entities()] == [("Peter Smith", 3)]
+    figures = stats(of, date(2025, 12, 2))
+    assert figures["entities"]["most_mentioned"] == [{"name": "Peter Smith", "facts": 3}]
+    assert figures["opinions"]["held"] == len(of.opinions("Pete")) == len(of.opinions("Peter Smith")) == 1
+    assert not any("Pete" in edit.path for edit in reflected(root, "2025-12-02").edits), "he has a note"
+
+
 def test_asking_writes_nothing(tmp_path: Path) -> None:
     root = fill(tmp_path / "v", VAULTS["contradicted on two days"])
     memory(root).index()

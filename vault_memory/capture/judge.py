@@ -263,7 +263,7 @@ def _names_without_page(index: IndexFile, marks: Marks) -> dict[str, str]:
     wanted = often_named(marks.names)
 
     def find_pages(view: View, _: object) -> dict[str, str | None]:
-        names = Names(view, with_notes=True)
+        names = Names(view)
         return {one: names.page(names.canonical(one)) for one in wanted}
 
     paths = index.read(find_pages, ()) if wanted else {}

@@ -170,7 +170,7 @@ class Finder:
         state = self.store.state()
         if state != self._state:
             self._state, self.totals = state, self.store.totals()
-            self.names = Names(self.store, with_notes=True)
+            self.names = Names(self.store)
             self.lexicon.read_frequent()
 
     def find(self, query: Query) -> Candidates:

@@ -80,19 +80,19 @@ class EntityProfile:
     """Other notes with its name: a mention or a link by name alone may mean any of them."""
 
 
-def listing(store: View, with_private: bool = True, with_notes: bool = True) -> list[EntityRow]:
-    """Every entity with a page, a mention or, `with_notes`, a link to it, most mentioned first.
+def listing(store: View, with_private: bool = True, with_links: bool = True) -> list[EntityRow]:
+    """Every entity with a page, a mention or, `with_links`, a link to it, most mentioned first.
 
     On wish without what is private to some scope.
     """
-    names = Names(store, with_private, with_notes)
+    names = Names(store, with_private)
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
     for key, count, first, last in note_queries.mentions(store, with_private):
         found[names.canonical(key)].append((count, first, last))
     linked: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
     spelled: dict[str, str] = {}
     attachments = note_queries.attachment_names(store)
-    for target, count, first, last in note_queries.link_targets(store, with_private) if with_notes else ():
+    for target, count, first, last in note_queries.link_targets(store, with_private) if with_links else ():
         name = link_name(target)
         canonical = names.canonical(name)
         if not is_day(slug(name)) and (canonical in found or name.casefold() not in attachments or names.note(name)):
@@ -119,7 +119,7 @@ def listing(store: View, with_private: bool = True, with_notes: bool = True) -> 
 
 def profile(store: View, name: str) -> EntityProfile | None:
     """What is known of one entity by any of its names, or None when nothing is."""
-    names = Names(store, with_notes=True)
+    names = Names(store)
     known = names.canonical(name)
     row = next((row for row in listing(store) if names.canonical(row.name) == known), None)
     if row is None and (path := names.page(known)):
@@ -155,7 +155,7 @@ def kept_facts(
 
     `by` is `person`, `agent` for any agent, or just who it is (`agent:moss`, `web`).
     """
-    slugs = Names(store, with_notes=True).slugs(entity) if entity else ()
+    slugs = Names(store).slugs(entity) if entity else ()
     found = (
         KeptFact(**vars(_fact_line(row)), scope=row[-2], entities=tuple(json.loads(row[-1])))
         for row in note_queries.facts_about(store, slugs)

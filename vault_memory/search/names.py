@@ -10,12 +10,12 @@ from vault_memory.store.view import View
 class Names:
     """The names of all entities in one index: slugs that mean the same, and what they are called.
 
-    Without `with_private` as far as everybody may know: as if there were no private page. `with_notes`: a note's
-    title, file name and aliases name it as those of an entity's page do, which comes first.
+    A note's title, file name and aliases name it as those of an entity's page do, which comes first. Without
+    `with_private` as far as everybody may know: as if there were no private page.
     """
 
-    def __init__(self, store: View, with_private: bool = True, with_notes: bool = False) -> None:
-        self._store, self.with_private, self._with_notes = store, with_private, with_notes
+    def __init__(self, store: View, with_private: bool = True) -> None:
+        self._store, self.with_private = store, with_private
         self._spelled: dict[str, str | None] = {}
         self._notes: dict[str, list[str]] = {}
         rows = note_queries.page_names(store, with_private)
@@ -56,7 +56,7 @@ class Names:
     def notes(self, name: str) -> list[str]:
         """That note, and others of that file name or title: a link means a file name first, the nearest to the root."""
         slug = entities.slug(name)
-        if not self._with_notes or not slug or slug in self._own or entities.is_day(slug):
+        if not slug or slug in self._own or entities.is_day(slug):
             return []
         if slug not in self._notes:
             found = note_queries.notes_named(self._store, slug, self.with_private)
