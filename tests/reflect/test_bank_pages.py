@@ -53,6 +53,16 @@ def test_what_was_done_the_newest_month_first(root: Path) -> None:
     ]  # fmt: skip
 
 
+def test_an_opinion_that_holds_no_more_comes_behind_those_that_do(tmp_path: Path) -> None:
+    newer = "- O(c=0.6, supersedes=[[2025-11-01#^tea]]) @Peter: Prefers coffee.\n"
+    logs = {"2025-11-01": "- O(c=0.95) @Peter: Prefers tea. ^tea\n", "2025-11-07": newer}
+    root = fill(tmp_path / "v", {f"memory/{day}.md": f"## Retain\n{text}" for day, text in logs.items()})
+    reflected(root)
+    for page, name in (OPINIONS, "opinions"), ("bank/entities/Peter.md", "facts"):
+        told = [line.partition(" — ")[0] for line in block(texts(root)[page], name) if line.startswith("- **")]
+        assert told == ["- **.60** Prefers coffee", "- **.80** Prefers tea"]
+
+
 SAID = ["harbour", "kettle", "lantern", "mooring", "orchard", "parcel", "quarry", "ridge", "saddle", "timber",
         "umbrella", "valley", "wagon", "bakery"]  # fmt: skip
 

@@ -107,6 +107,11 @@ class HeldOpinion:
         return self.statement.subjects or self.statement.about
 
     @property
+    def is_superseded(self) -> bool:
+        """Whether a newer fact took its place."""
+        return self.statement.succeeded_by not in (None, *(fact.key for fact in self.statements))
+
+    @property
     def updated(self) -> date | None:
         """The day of the newest fact that it rests on."""
         days = (stated_on(fact) for fact in (*self.statements, *self.supports, *self.contradicts))
@@ -125,7 +130,8 @@ def stated_on(fact: Fact) -> date | None:
 
 
 def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None = None) -> tuple[HeldOpinion, ...]:
-    """The opinions that these facts hold (those about one entity), surest first; the order given plays no part.
+    """The opinions that these facts hold (those about one entity), surest first, superseded ones last; the order given plays no
+    part.
 
     What came from outside is nobody's opinion here, and bears on none.
     """
@@ -139,7 +145,7 @@ def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None
     subjects = {slug: _SubjectFacts(found, inputs) for slug, found in about.items()}
     wanted = (told for told in groups.values() if whom is None or any(whom in fact.about for fact in told))
     found = [_opinion(told, subjects, inputs) for told in wanted]
-    return tuple(sorted(found, key=lambda one: (-one.belief.rounded, one.statement.text, one.statement.key)))
+    return tuple(sorted(found, key=lambda o: (o.is_superseded, -o.belief.rounded, o.statement.text, o.statement.key)))
 
 
 def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"], inputs: OpinionInputs) -> HeldOpinion:

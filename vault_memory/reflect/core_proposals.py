@@ -315,7 +315,7 @@ class Proposer:
         proposed: set[int] = set()
         for opinion in self.jobs.opinions:
             sure, days = opinion.belief.rounded, {f.day for f in (*opinion.statements, *opinion.supports) if f.day}
-            if sure >= SURE and len(days) >= SURE_DAYS:
+            if sure >= SURE and len(days) >= SURE_DAYS and not opinion.is_superseded:
                 newest = sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True)[:3]
                 evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))
                 proposed |= {fact.key for fact in opinion.statements}

@@ -52,14 +52,14 @@ MAX_WORDINGS = 2
 def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The block of opinions.md: by whom they are about, those with most opinions first.
 
-    Of too many the surest have room, and of those as sure the newest.
+    Of too many those that hold have room, then the surest, and of those as sure the newest.
     """
     if not opinions:
         return ()
     room = tokens - FRAME_TOKENS
     by_subject: dict[str, dict[int, tuple[Line, ...]]] = defaultdict(dict)
-    newest = [(one.updated or date.min).toordinal() for one in opinions]
-    for place in sorted(range(len(opinions)), key=lambda at: (-opinions[at].belief.rounded, -newest[at])):
+    ranks = [(one.is_superseded, -one.belief.rounded, -(one.updated or date.min).toordinal()) for one in opinions]
+    for place in sorted(range(len(opinions)), key=ranks.__getitem__):
         if room < OPINION_TOKENS:
             break
         lines, subject = tuple(entry(opinions[place], context)), next(iter(opinions[place].subjects), "")

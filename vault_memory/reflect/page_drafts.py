@@ -33,7 +33,7 @@ from vault_memory.text import tokens
 from vault_memory.text.calendar_days import PERIODS, Period, finer, period_of
 from vault_memory.text.english import plural
 
-VERSION = 9
+VERSION = 10
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 OPINIONS_ON_A_PAGE = 5
@@ -155,10 +155,6 @@ class PageJobs:
         for slug, paths in self._names.claimed.items():
             why = f"{' and '.join(paths)} have the same alias `{slug}`: facts about @{slug} are on none of their pages."
             yield PageProblem(paths[0], why, "Leave it to one of them, or write full names.")
-        folder = self._layout.entities
-        for path in (path for path in self._pages.values() if not path.startswith(folder)):
-            why = f"{path} is a page of {folder.rstrip('/')} that lies elsewhere: its aliases name nobody there."
-            yield PageProblem(path, why, "Move it back, or delete its block.")
 
     # --- pages ---------------------------------------------------------------------------------------------------
 

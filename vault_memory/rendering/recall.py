@@ -144,7 +144,7 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
 _LEFT_OUT = {
     "near_duplicates": "near-duplicate",
     "changed": "whose note has changed since",
-    "later": "written later, according to git",
+    "later": "written later",
     "below_threshold": "below the preset's thresholds",
     "unreadable": "in notes that cannot be read",
     "core_lines": "core memory line",
