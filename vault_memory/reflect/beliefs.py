@@ -130,10 +130,9 @@ def stated_on(fact: Fact) -> date | None:
 
 
 def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None = None) -> tuple[HeldOpinion, ...]:
-    """The opinions that these facts hold (those about one entity), surest first, superseded ones last; the order given plays no
-    part.
+    """The opinions that these facts hold (those about one entity), surest first, superseded ones last.
 
-    What came from outside is nobody's opinion here, and bears on none.
+    The order given plays no part. What came from outside is nobody's opinion here, and bears on none.
     """
     about: dict[str, list[Fact]] = defaultdict(list)
     groups: dict[tuple[tuple[str, ...], Sentence], list[Fact]] = defaultdict(list)
