@@ -133,7 +133,7 @@ def test_results_are_grouped_by_note_in_line_order() -> None:
         result(4, "trip.md", 1, "one", date="2025-11-20"),
     )
     assert recall_text(recall_document(said)["results"]) == (
-        "## log/2025-11-27.md\nL4 four\nL5 five\nL9 nine\n\n## Harbour.md\nL3 three\n\n## trip.md (2025-11-20)\nL1 one"
+        "## log/2025-11-27.md\nL4 four\nL5 five\nL9 nine\n\n## Harbour.md\nL3 three\n\n## trip.md\n(2025-11-20)\nL1 one"
     )
 
 

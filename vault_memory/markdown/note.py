@@ -121,8 +121,8 @@ def is_note_path(path: str) -> bool:
 
 
 def note_header(path: str, day: str | None) -> str:
-    """The line above a note's results in Markdown; its day only where the path does not say it."""
-    return f"## {path.translate(_LINE_ENDS)}" + (f" ({day})" if day and day not in path else "")
+    """The line above a note's results in Markdown, and one with its day where the path does not say it."""
+    return f"## {path.translate(_LINE_ENDS)}" + (f"\n({day})" if day and day not in path else "")
 
 
 def one_line(path: str) -> str:

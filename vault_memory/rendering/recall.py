@@ -234,7 +234,7 @@ def recall_screen(results: Sequence[Document], matched: Sequence[str], screen: S
 
 def _note(results: Sequence[Document], words: re.Pattern[str] | None, screen: Screen) -> Iterator[str]:
     path = results[0]["path"]
-    name = clean(note_header(path, results[0]["date"])).removeprefix("## ")
+    name = clean(note_header(path, results[0]["date"])).removeprefix("## ").replace("\n", " ")
     yield screen.link(results[0]["uri"], screen.styled(BOLD, name))
     column = max(len(number) for result in results for number, _ in numbered_lines(result))
     above: Sequence[str] = ()

@@ -60,7 +60,8 @@ _LINES = "|".join(
     (
         r"# (?:Core memory|What was (?:summed up|noted) lately)\r?(?=\n|\Z)",
         r"# What the notes (?:say about the question|hold of this project)\r?(?=\n|\Z)",
-        r"## (?:[^\n]{1,300}?\.md|sessions/\S++)(?: \([\d-]++\))?\r?(?=\n|\Z)",
+        r"## (?:[^\n]{1,300}?\.md|sessions/\S++)(?: \([\d-]++\))?\r?(?=\n|\Z)",  # until 0.1.0 the day stood there
+        r"\([\d-]{10}\)\r?(?=\n|\Z)",
         r"[Lm]\d++(?: [^\n]*+|\r?(?=\n|\Z))",
         r"\(\d[^\n]{0,80} left out: L[L\d-]++\)",
         r"\(W world, [^\n]{0,80}(?:\)|\Z)",
