@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
 from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
-from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
+from vault_memory.daemon.rpc import MAX_CONNECTIONS
+from vault_memory.errors import BusyError, NotRunningError, RefusedError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -162,6 +164,19 @@ def test_clients_that_go_away_at_any_moment(server: Served) -> None:
                 raw.send(sent)
     until(lambda: lives(server))  # some may not have been met yet, and count until they are
     until(lambda: server.connections == 0)
+
+
+def test_who_is_one_too_many_is_told_to_try_again(server: Served) -> None:
+    with ExitStack() as stack:
+        for _ in range(MAX_CONNECTIONS):
+            stack.enter_context(Raw(server.path))
+        until(lambda: server.connections == MAX_CONNECTIONS)
+        with Raw(server.path) as raw:
+            assert error_of(raw.answer()) == (None, 75)
+            assert raw.answer() is None
+        with pytest.raises(NotRunningError), connect(server.path) as client:
+            client.call("echo")
+    until(lambda: lives(server))
 
 
 def test_it_answers_again_once_threads_can_be_started_again(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,6 +110,17 @@ def test_settings_that_cannot_be_read_are_no_obstacle(home: Home) -> None:
     assert told(home) == []
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_sessions_that_cannot_be_read_are_told(home: Home, is_there: bool) -> None:
+    home.put(".config/vault-memory/config.toml", b'[sessions]\ntools = ["opencode"]\n')
+    folder = home.folder / "data" / "opencode"
+    if is_there:
+        folder.mkdir(parents=True)
+    missing = f"opencode.db in {folder} (opencode has one since version 1.2)" if is_there else f"folder {folder}"
+    check = told(home, "sessions")[0]
+    assert (check["level"], check["message"]) == ("notice", f"there is no {missing}, so nothing of opencode is read")
+
+
 def failed(home: Home, why: str, vault: str = "", how: str = hook_log.FAILED) -> None:
     call = Call("claude-code", "UserPromptSubmit", vault or str(home.vault))
     Log(call, time.monotonic(), home.environ).write(why, how)

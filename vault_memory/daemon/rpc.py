@@ -29,6 +29,9 @@ for a method it does not know."""
 
 log = logging.getLogger(__name__)
 
+MAX_CONNECTIONS = 100
+"""Each has a thread of 0.1 MB. Who comes later is told to try again; our own clients do the work themselves then."""
+
 CLOSING_SECONDS = 5.0
 """What requests in hand may take when the server closes; systemd kills after 90, a person sooner."""
 
@@ -114,7 +117,12 @@ class Server:
                 if self._is_closing:
                     connection.close()
                     return
-                self._connections[connection] = False
+                is_full = len(self._connections) >= MAX_CONNECTIONS
+                if not is_full:
+                    self._connections[connection] = False
+            if is_full:
+                _turn_away(connection)
+                continue
             try:
                 threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
             except RuntimeError as error:  # no more threads just now
@@ -213,6 +221,14 @@ def _cut_off(connection: socket.socket) -> None:
     """Wake whoever waits for this socket, in whichever thread."""
     with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
+
+
+def _turn_away(connection: socket.socket) -> None:
+    """Say that there are too many connections; who sends nothing to be told so is not waited for."""
+    busy = BusyError(f"The daemon has {MAX_CONNECTIONS} connections already.", "Try again in a moment.")
+    with connection, contextlib.suppress(OSError):
+        connection.setblocking(False)
+        connection.sendall(_error(None, busy.exit_code, str(busy), busy.exit_code, busy.next_step))
 
 
 def _line(answer: dict[str, Any]) -> bytes:

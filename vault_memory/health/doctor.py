@@ -340,8 +340,11 @@ def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
     if found := state_of.sessions(memory):
         for tool in found["tools"]:
             folder = readers.tool_folder(tool, memory.config, os.environ)
-            if not folder.is_dir():
-                what = f"there is no folder {folder}, so nothing of {tool} is read"
+            missing = "" if folder.is_dir() else f"folder {folder}"
+            if tool == "opencode" and not missing and not (folder / readers.DATABASE).is_file():
+                missing = f"{readers.DATABASE} in {folder} (opencode has one since version 1.2)"
+            if missing:
+                what = f"there is no {missing}, so nothing of {tool} is read"
                 yield Check("sessions", "notice", what, "Correct `sessions` in your settings if it is elsewhere.")
         held = f"{plural(found['transcripts'], 'session')} in {found['folder']} ({found['bytes'] / 1e6:.1f} MB)"
         if found["pending"]:
