@@ -8,7 +8,7 @@ import pytest
 from daemons import start_daemon
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sample import Said, call, working_in
+from sample import Said, call, make_sample, working_in
 from test_prompt_sheet import lines
 from vaults import fill, memory, opened, put, snapshot
 
@@ -532,3 +532,15 @@ def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:
     shown = frozenset(cited.key for cited in once.shown)
     again = told("what does Peter prefer?", shown)
     assert again.text == "" and again.omitted["below_floor"] >= once.omitted["below_floor"]
+
+
+def test_a_question_in_other_words_brings_nothing_weaker_in_the_place_of_what_was_shown(tmp_path: Path) -> None:
+    of = memory(make_sample(tmp_path / "sample"))
+
+    def told(prompt: str, without: frozenset[int] = frozenset()) -> Bundle:
+        return make(of, prompt, core=False, unasked=True, without=without)
+
+    once = told("what did we decide about the floor boards at the castle?")
+    assert "floor boards, larch" in once.text
+    again = told("which wood do we take for the castle floor?", frozenset(cited.key for cited in once.shown))
+    assert again.text == "" and again.is_relevant and again.omitted["shown_before"] > 0

@@ -370,7 +370,7 @@ class _BundleMaker:
                 preset=self._memory.config.recall_preset, rendered=True, self_contained=True,
                 handed_over=tuple(self._texts),
                 without=options.without | {cited.key for cited in self._shown},
-                floor=UNASKED_FLOOR if options.unasked else 0.0, unasked=options.unasked,
+                unasked=options.unasked,
             )  # fmt: skip
             # What answers never has a reranker, and no model at all where nothing may be waited for.
             asks_notes = request.source != SESSIONS

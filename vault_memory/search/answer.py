@@ -44,12 +44,11 @@ class Request(NamedTuple):
     id: str | int | None = None
     is_pinned: bool = False
     """Whether `now` was given instead of the clock's: such a question was not asked then, and the journal omits it."""
-    floor: float = 0.0
-    """What scores less than this share of the best is left out."""
     all: bool = False
     """Whether weak results are wanted too, and more than the CLOSEST where the notes hardly know what is asked."""
     unasked: bool = False
-    """Whether nobody asked: then the answer says whether the question has to do with the notes (`is_relevant`)."""
+    """Whether nobody asked: then nothing weak is wanted, and the answer says whether the question has to do with the
+    notes (`is_relevant`)."""
     without: frozenset[int] = frozenset()
     """Passages that are not wanted again, by the hashes the journal knows them by; the next best take their place."""
     self_contained: bool = False

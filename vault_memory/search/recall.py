@@ -1,8 +1,9 @@
 """Answers questions: query → candidates → ranking → answer, packed and cited from the files as they are now."""
 
 import json
+import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from datetime import date
 from itertools import starmap
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.search.as_of import PastVault
     from vault_memory.search.rerank import Reranker
+
+UNASKED_FLOOR = 0.7
+"""What nobody asked for scores at least this share of the best that the notes hold, shown before or not."""
+
+SHOWN_FLOOR = 0.8
+"""And this share of the best that was shown lately. On four conversations a question that comes again in other words
+brings 33 tokens instead of 167; of the evidence for 600 questions .794 stays in sight instead of .805."""
 
 MAX_ASKERS = 5
 """For so many sets of scopes what was learnt of the index is kept."""
@@ -152,12 +160,11 @@ class Recall:
             found = list(filter(relevance_gate.tells, found))
         asks_for_all = request.all or query.window or not (request.k or request.self_contained)
         telling = [each for each in found if asks_for_all or each.id not in weak]
-        least = request.floor * max(ranking.scores.values(), default=0.0)
-        strong = [each for each in telling if not least or ranking.scores[each.id] >= least]
+        shown = {each.id for each in telling if request.without and journal.passage_key(each.text) in request.without}
+        least = _least_score(request, ranking.scores, shown)
+        strong = [each for each in telling if ranking.scores[each.id] >= least]
         scores = fit_budget.with_sources({p.id: ranking.scores[p.id] for p in strong}, ranking.passages, notes)
-        wanted = [ranking.passages[i] for i in scores]
-        if request.without:
-            wanted = [each for each in wanted if journal.passage_key(each.text) not in request.without]
+        wanted = [ranking.passages[i] for i in scores if i not in shown]
         unknown = past.unknown((each, notes[each.note_id]) for each in wanted) if past else {}
         wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
         # What is printed behind a passage: superseded, or from outside.
@@ -177,7 +184,7 @@ class Recall:
             "below_threshold": ranking.below_threshold,
         }  # fmt: skip
         omitted |= {"shown_before": len(scores) - len(wanted)} if request.without else {}
-        omitted |= {"below_floor": len(telling) - len(strong)} if request.floor else {}
+        omitted |= {"below_floor": len(telling) - len(strong)} if request.unasked else {}
         omitted |= {"weak": len(found) - len(telling)} if len(telling) < len(found) else {}
         beyond = ranking.candidates.beyond_pool
         omitted |= {"beyond_pool": beyond} if beyond else {}
@@ -243,6 +250,14 @@ class Recall:
             return []
         except OSError:
             return None
+
+
+def _least_score(request: Request, scores: Mapping[int, float], shown: Collection[int]) -> float:
+    """The least score of what is handed over unasked: anything weaker stays away, and what was shown keeps its place."""
+    if not request.unasked:
+        return -math.inf
+    best_shown = max((scores[i] for i in shown), default=0.0)
+    return max(UNASKED_FLOOR * max(scores.values(), default=0.0), SHOWN_FLOOR * best_shown)
 
 
 def _is_known(finder: Finder, name: str) -> bool:
