@@ -253,7 +253,7 @@ class Recall:
 
 
 def _least_score(request: Request, scores: Mapping[int, float], shown: Collection[int]) -> float:
-    """The least score of what is handed over unasked: anything weaker stays away, and what was shown keeps its place."""
+    """The least score of what is handed over unasked; what was shown keeps its place."""
     if not request.unasked:
         return -math.inf
     best_shown = max((scores[i] for i in shown), default=0.0)
