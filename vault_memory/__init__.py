@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vault_memory.capture.captured_proposals import OpenProposal
     from vault_memory.capture.judge import CaptureItem, CaptureReport
     from vault_memory.capture.scores import Gating
-    from vault_memory.context.context import Bundle
+    from vault_memory.context.bundle import Bundle
     from vault_memory.daemon.daemon_memory import DaemonMemory
     from vault_memory.embedding.configured_embedder import BackfillReport
     from vault_memory.errors import (
@@ -53,7 +53,7 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = {
-    "Answer": "search.answer", "BackfillReport": "embedding.configured_embedder", "Bundle": "context.context",
+    "Answer": "search.answer", "BackfillReport": "embedding.configured_embedder", "Bundle": "context.bundle",
     "CaptureItem": "capture.judge", "CaptureReport": "capture.judge", "DaemonMemory": "daemon.daemon_memory",
     "EntityProfile": "search.entity_profile", "EntityRow": "search.entity_profile", "Excerpt": "search.get",
     "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",

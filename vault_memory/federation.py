@@ -400,7 +400,7 @@ class Federation(Memory):
 
 def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answer:
     """One answer of several: their results in turn, packed into the one budget."""
-    from vault_memory.context.context import interleave
+    from vault_memory.context.bundle import interleave
 
     if request.source == NOTES and len(given) == 1 and isinstance(given[0][1], Answer):
         return given[0][1]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vault_memory.capture.captured_proposals import OpenProposal
     from vault_memory.capture.judge import CaptureReport
     from vault_memory.capture.scores import Gating
-    from vault_memory.context.context import Bundle, ContextRequest
+    from vault_memory.context.bundle import Bundle, ContextRequest
     from vault_memory.embedding.configured_embedder import BackfillReport
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import ReflectReport, Steps
@@ -243,17 +243,17 @@ class Memory:
         journalled as shown, which counts for nothing, unless `now` is given. Raises UsageError for an option that
         cannot be read.
         """
-        from vault_memory.context import context
+        from vault_memory.context.bundle import parse_request
 
         options = {
             "prompt": prompt, "budget": budget, "scope": _texts(scopes=scopes), "source": source, "format": format,
             "now": now,
         }  # fmt: skip
-        return self.bundle(context.build(options, self.config))
+        return self.bundle(parse_request(options, self.config))
 
     def bundle(self, wanted: "ContextRequest", patience: float = 1.0, progress: "Progress | None" = None) -> "Bundle":
         """Put together what an agent is handed; with no `patience` (seconds) nothing is waited for."""
-        from vault_memory.context.context import bundle
+        from vault_memory.context.bundle import bundle
 
         with self._lock:
             return bundle(self, wanted, patience, progress)

@@ -12,7 +12,7 @@ from model_server import Model, model_server
 from vaults import fill, memory, snapshot
 
 from vault_memory.config import load
-from vault_memory.context.context import ContextRequest, bundle
+from vault_memory.context.bundle import ContextRequest, bundle
 from vault_memory.federation import Federation
 
 

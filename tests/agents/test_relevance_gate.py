@@ -8,7 +8,7 @@ from vaults import fill, memory
 
 from vault_memory.agents import hook_events
 from vault_memory.config import Config
-from vault_memory.context.context import ContextRequest, bundle
+from vault_memory.context.bundle import ContextRequest, bundle
 from vault_memory.memory import Memory
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from reflecting import reflected, texts
 from vaults import fill, memory, opened, put
 
-from vault_memory.context.context import ContextRequest, bundle
+from vault_memory.context.bundle import ContextRequest, bundle
 from vault_memory.context.prompt_sheet import FORMS
 from vault_memory.federation import Federation
 from vault_memory.health.status import status

@@ -10,7 +10,7 @@ from vaults import fill
 from vault_memory.agents.mcp_answers import Caller, search
 from vault_memory.agents.vault_session import VaultSession
 from vault_memory.config import Config
-from vault_memory.context.context import ContextRequest, bundle
+from vault_memory.context.bundle import ContextRequest, bundle
 from vault_memory.daemon import rpc_methods
 from vault_memory.federation import Federation
 

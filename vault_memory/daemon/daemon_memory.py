@@ -17,7 +17,7 @@ from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.judge import CaptureReport
 from vault_memory.capture.scores import Gating
 from vault_memory.config import load
-from vault_memory.context.context import Bundle
+from vault_memory.context.bundle import Bundle
 from vault_memory.daemon import client
 from vault_memory.embedding.configured_embedder import BackfillReport
 from vault_memory.errors import UsageError

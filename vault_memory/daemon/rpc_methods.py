@@ -65,12 +65,12 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
 
 def _context(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     """The `context@1` document; without `patience` (0) nothing is waited for, and no index is built."""
-    from vault_memory.context import context
+    from vault_memory.context.bundle import parse_request
 
     patience = params.get("patience", 1.0)
     if isinstance(patience, bool) or not isinstance(patience, int | float):
         raise UsageError("`patience` must be a number of seconds.", "For example 0.")
-    wanted = context.build({key: value for key, value in params.items() if key != "patience"}, memory.config)
+    wanted = parse_request({key: value for key, value in params.items() if key != "patience"}, memory.config)
     return printing.context_document(memory.bundle(wanted, patience, progress), wanted)
 
 

@@ -25,7 +25,7 @@ from vault_memory.text.english import plural
 from vault_memory.text.terms import RUN
 
 if TYPE_CHECKING:
-    from vault_memory.context.context import Bundle, ContextRequest
+    from vault_memory.context.bundle import Bundle, ContextRequest
 
 
 FROM_SESSIONS, CLOSEST_NOTES = "The closest notes come last. From sessions:", "Closest:"

@@ -107,7 +107,7 @@ class ContextRequest(NamedTuple):
         return [text for text in dict.fromkeys((self.prompt, *self.also)) if text.strip()]
 
 
-def build(values: Mapping[str, Any], config: Config) -> ContextRequest:
+def parse_request(values: Mapping[str, Any], config: Config) -> ContextRequest:
     """Make a ContextRequest from option values; absent or None means the default. Raises UsageError.
 
     Without a prompt the last seven days stand in its place, unless `recent_days` says otherwise.

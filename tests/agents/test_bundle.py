@@ -13,7 +13,7 @@ from test_prompt_sheet import lines
 from vaults import fill, memory, opened, put, snapshot
 
 from vault_memory.config import Config, load
-from vault_memory.context.context import LONGEST_PROMPT, Bundle, ContextRequest, bundle
+from vault_memory.context.bundle import LONGEST_PROMPT, Bundle, ContextRequest, bundle
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
 from vault_memory.memory import Memory
