@@ -22,7 +22,8 @@ from vault_memory.context.bundle import ContextRequest, bundle
 from vault_memory.context.prompt_sheet import FORMS
 from vault_memory.federation import Federation
 from vault_memory.health.status import status
-from vault_memory.indexing.index_file import Freshness, HeldIndex
+from vault_memory.indexing.held_index import HeldIndex
+from vault_memory.indexing.index_file import Freshness
 from vault_memory.memory import Memory
 from vault_memory.rendering.common import seen_document
 from vault_memory.rendering.notes import entities_document, entity_document, get_document, opinions_document

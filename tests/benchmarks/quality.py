@@ -21,7 +21,7 @@ from vault_memory.memory import Memory
 from vault_memory.search.answer import Request, Result
 from vault_memory.search.candidates import Candidates, Finder
 from vault_memory.search.query import understand
-from vault_memory.search.ranking import Scorer, feedback
+from vault_memory.search.ranking import Scorer
 from vault_memory.search.request import build
 from vault_memory.store.view import ALL
 from vault_memory.text import tokens
@@ -113,7 +113,7 @@ def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, 
         for question in asked:
             found = finder.find(understand(request(question, 0, memory)))
             scorer = Scorer(found)
-            scorer.score(*feedback(scorer, found, finder))
+            scorer.score(*scorer.learn(finder))
             yield question, found, scorer
 
 

@@ -19,6 +19,7 @@ from vault_memory.embedding.builtin_embedder import BUILTIN_ID
 from vault_memory.embedding.configured_embedder import RemoteEmbedder
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
+from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import embedding_rows
@@ -88,6 +89,17 @@ def test_backfill_gives_every_passage_a_vector_and_recall_uses_them(vault: Path,
     assert not answer.degraded
     assert answer.results[0].content == "The boat engine was serviced by the harbour."
     assert server.texts == ["search_query: engine of the boat"]
+
+
+def test_vectors_made_between_two_questions_are_used_by_the_second(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    held = Memory(mine.config, index_file=HeldIndex(mine.config))
+    held.search.remote = mine.search.remote
+    assert ask(held, "engine of the boat").embedder == BUILTIN_ID
+    mine.search.backfill()
+    assert ask(held, "engine of the boat").embedder == "ollama/nomic-embed-text@1"
+    held.close()
 
 
 def test_a_passage_is_embedded_with_those_beside_it_in_its_section(vault: Path, server: ModelServer) -> None:

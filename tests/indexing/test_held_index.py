@@ -12,7 +12,8 @@ from vaults import age, fill, memory, opened, put
 
 from vault_memory.config import Config
 from vault_memory.federation import Federation
-from vault_memory.indexing.index_file import Freshness, HeldIndex
+from vault_memory.indexing.held_index import HeldIndex
+from vault_memory.indexing.index_file import Freshness
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import rows
 

@@ -29,7 +29,7 @@ from vault_memory.store import schema
 from vault_memory.store.view import NoteRow
 from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import File
+from vault_memory.vault.walk import File, Walk
 from vault_memory.write.note_writer import NoteWriter
 from vault_memory.write.retain import Bullet
 
@@ -71,9 +71,9 @@ RACY = int(RACY_SECONDS * SECOND)
     ],
 )
 def test_diff(file: tuple[int, int] | None, row: tuple[int, int] | None, outcome: str) -> None:
-    files = {"n.md": File("n.md", *file)} if file else {}
+    walk = Walk({"n.md": File("n.md", *file)} if file else {})
     rows = {"n.md": NoteRow(1, b"hash", File("n.md", *row))} if row else {}
-    changes = diff(files, rows, CHECKED)
+    changes = diff(walk, rows, CHECKED)
     found = {"new": changes.new, "suspect": changes.suspect, "gone": changes.gone}
     assert {name for name, paths in found.items() if paths} == ({outcome} - {"same"})
 

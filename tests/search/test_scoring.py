@@ -181,4 +181,3 @@ def test_a_note_without_the_word_is_found_by_what_the_best_one_taught() -> None:
     rarity = {"mast": 1.0, "sail": 1.0, "tree": 1.0}
     assert similar(scorer, rarity, 2)[0] > similar(scorer, rarity, 3)[0]
     assert similar(scorer, rarity, 2)[1] > 0 == similar(scorer, rarity, 3)[1]
-    assert notes("boat boat sail", "sail").near_stems() == {"boat": 1, "sail": 2}

@@ -16,7 +16,7 @@ from vault_memory.daemon import client, rpc_methods
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.federation import Federation
-from vault_memory.indexing.index_file import HeldIndex
+from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.rendering.status import narrowed
 from vault_memory.sessions import projects
 

@@ -31,7 +31,8 @@ from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import FEW_PATHS, ChangeQueue, Trouble, Watcher
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.federation import Federation
-from vault_memory.indexing.index_file import Freshness, HeldIndex, IndexFile
+from vault_memory.indexing.held_index import HeldIndex
+from vault_memory.indexing.index_file import Freshness, IndexFile
 from vault_memory.startup import __version__, user_folder, vault_id
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private

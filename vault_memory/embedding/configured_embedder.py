@@ -269,37 +269,35 @@ def recognise(store: Store, remote: RemoteEmbedder) -> str:
     return changed
 
 
-class ConfiguredSpace:
-    """One index's space of the configured embedder, as questions see it."""
+def configured_vector(
+    store: View, remote: RemoteEmbedder, text: str, degraded: list[tuple[str, str]]
+) -> tuple[Space, bytes] | None:
+    """Where a question points in the configured embedder's space of an index, or None.
 
-    def __init__(self, store: View, remote: RemoteEmbedder) -> None:
-        self._store, self._remote = store, remote
-        self._space = all_spaces(store).get(remote.id)
-        self._total = store.totals().passages
-        self._done, self._without = embedding_rows.count_placed(store, self._space) if self._space else (0, 0)
-
-    def vector(self, text: str, degraded: list[tuple[str, str]]) -> tuple[Space, bytes] | None:
-        """The vector of a question in this space, or None; `degraded` gets what could not be used, and why."""
-        space, name, of_all = self._space, self._remote.id, f"of {self._total:,} passages"
-        if space is None or self._done < MIN_COVERAGE * (self._total - self._without):
-            has = f"{name} has vectors for {self._done:,} {of_all}"
-            degraded.append(("semantic", f"{has}; used the builtin vectors; `memory index` makes the rest"))
-            return None
-        try:
-            found, probe = self._remote.query(text)
-            if found.vector is None:
-                raise RemoteError(f"{name} has no usable vector for this question")
-            if changed := model_change(self._store, space, self._remote.where, found.vector, probe):
-                raise RemoteError(f"{changed} (`memory doctor` says what to do)")
-        except RemoteError as error:
-            degraded.append(("semantic", f"{error}; used the builtin vectors"))
-            return None
-        if waiting := self._total - self._done - self._without:
-            degraded.append(("semantic", f"{waiting:,} {of_all} still wait for {name}"))
-        if self._without > (1 - MIN_COVERAGE) * self._total:
-            lacks = f"{name} has no usable vector for {self._without:,} {of_all}"
-            degraded.append(("semantic", f"{lacks}: they are found by words only"))
-        return space, found.vector
+    `degraded` gets what could not be used, and why.
+    """
+    space, total = all_spaces(store).get(remote.id), store.totals().passages
+    done, without = embedding_rows.count_placed(store, space) if space else (0, 0)
+    of_all = f"of {total:,} passages"
+    if space is None or done < MIN_COVERAGE * (total - without):
+        has = f"{remote.id} has vectors for {done:,} {of_all}"
+        degraded.append(("semantic", f"{has}; used the builtin vectors; `memory index` makes the rest"))
+        return None
+    try:
+        found, probe = remote.query(text)
+        if found.vector is None:
+            raise RemoteError(f"{remote.id} has no usable vector for this question")
+        if changed := model_change(store, space, remote.where, found.vector, probe):
+            raise RemoteError(f"{changed} (`memory doctor` says what to do)")
+    except RemoteError as error:
+        degraded.append(("semantic", f"{error}; used the builtin vectors"))
+        return None
+    if waiting := total - done - without:
+        degraded.append(("semantic", f"{waiting:,} {of_all} still wait for {remote.id}"))
+    if without > (1 - MIN_COVERAGE) * total:
+        lacks = f"{remote.id} has no usable vector for {without:,} {of_all}"
+        degraded.append(("semantic", f"{lacks}: they are found by words only"))
+    return space, found.vector
 
 
 @dataclass

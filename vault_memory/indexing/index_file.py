@@ -188,7 +188,7 @@ class IndexFile:
             return None, "there was none"
         try:
             with schema.mapped_errors(self.path):
-                store = Store.open(self.path)
+                store = Store(schema.connect(self.path))
                 if not store.is_index():
                     store.close()
                     return None, "it was not an index of this program"
@@ -280,31 +280,28 @@ class IndexFile:
 
         Raises BusyError where notes are saved all the while: then they prove nothing.
         """
+        from vault_memory.store.content_digest import digest
+
         # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
             self._bring_up_to_date(None, progress)
             for _ in range(CHECK_TRIES):
-                mine, fresh = self._digests(progress)
+                try:
+                    with Store.opened(self.path) as store:
+                        mine = digest(store)
+                except IndexDamagedError as error:
+                    raise IndexDamagedError(f"The index is damaged: {error}.", error.next_step) from error
+                built = schema.new_name(self.path)
+                try:
+                    with closing(Store.create(built)) as store:
+                        self.indexer(store).load(self.vault.walk(), progress)
+                        fresh = digest(store)
+                finally:
+                    built.unlink(missing_ok=True)
                 if mine == fresh or not self._bring_up_to_date(None, progress).changed:  # nothing was saved meanwhile
                     return mine, fresh
         raise BusyError("Notes are saved all the while, so the index could not be compared.", "Try again in a moment.")
-
-    def _digests(self, progress: "Progress | None") -> tuple[str, str]:
-        from vault_memory.store.content_digest import digest
-
-        built = schema.new_name(self.path)
-        try:
-            with Store.opened(self.path) as store:
-                mine = digest(store)
-        except IndexDamagedError as error:
-            raise IndexDamagedError(f"The index is damaged: {error}.", error.next_step) from error
-        try:
-            with closing(Store.create(built)) as store:
-                self.indexer(store).load(self.vault.walk(), progress)
-                return mine, digest(store)
-        finally:
-            built.unlink(missing_ok=True)
 
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
@@ -320,7 +317,7 @@ class IndexFile:
                 walk_diff.refuse_empty(self.path, self.vault, walk)
                 with locations.writer_lock(self.path, LOCK_SECONDS):
                     report = self._bring_up_to_date(None, progress)
-            with closing(opened or Store.open(self.path)) as store:
+            with closing(opened or Store(schema.connect(self.path))) as store:
                 freshness = self.catch_up(store, walk, write) if report is None else Freshness(0, report)
                 if write:
                     self.count_uses(store)
@@ -408,88 +405,3 @@ class IndexFile:
                 raise
             except (BusyError, IndexUnusableError):
                 return
-
-
-# --- held open between questions -------------------------------------------------------------------------------------
-
-
-class HeldIndex(IndexFile):
-    """An index file held open for one thread that answers many questions, trusted while someone watches the vault.
-
-    What others did to the index file is noticed at the next question: another file in its place is opened; one that
-    vanished goes on answering from what is held open while it is built anew. `ask_watcher` is asked before each
-    question, and where it does not see every change (None) the vault is looked through; `index_lost` is called when the
-    index is no longer where it was.
-    """
-
-    def __init__(
-        self, config: Config, ask_watcher: Callable[[], Freshness | None] = lambda: None,
-        index_lost: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
-        super().__init__(config)
-        self._ask_watcher, self._index_lost = ask_watcher, index_lost
-        self._store: Store | None = None
-        self._identity: tuple[int, int] | None = None
-
-    def close(self) -> None:
-        """Close the index that is held open."""
-        store, self._store = self._store, None
-        if store:
-            # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
-            store.close(keep_log=locations.identity(self.path) != self._identity)
-
-    @contextmanager
-    def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
-        """Yield the held index; it is brought up to date first only where the watcher does not see everything."""
-        try:
-            with schema.mapped_errors(self.path):
-                store = self._current()
-                if store is None:
-                    with super().reading(progress, write) as opened:
-                        yield opened
-                    return
-                with damage_told(store):
-                    yield store, self._freshness(store, write)
-        except IndexDamagedError:
-            self.close()  # whoever asked has the index built anew
-            raise
-
-    def _freshness(self, store: Store, write: bool) -> Freshness:
-        """What the watcher can say of the index, or what a look through the vault found and brought up to date."""
-        freshness = self._ask_watcher()
-        if freshness:
-            store.outdated = outdated(store, self.vault.walk()) if freshness.pending else ()
-        else:
-            Vault(self.config)  # one that is gone is told as without a daemon
-            freshness = self.catch_up(store, self.vault.walk(), write)
-        if write:
-            self.count_uses(store)
-        return freshness
-
-    def missing(self) -> str:
-        """Why there is no index to answer from at once, or ""."""
-        with schema.mapped_errors(self.path):
-            return "" if self._current() else self.unusable()
-
-    def _current(self) -> Store | None:
-        """The index as it lies there now, or what is left of it."""
-        identity = locations.identity(self.path)
-        if identity and self._store and not os.path.getsize(self.path):
-            self.close()  # emptied by someone: while it is open nobody can make it anew
-        if self._store and self._store.is_frozen:
-            self.close()  # by now the disk may have space again
-        if identity is None:
-            if self._store:
-                self._index_lost()
-            return self._store
-        if self._store and self._identity == identity:
-            if self._store.meta("fingerprint") == self.fingerprint():
-                return self._store
-        elif self._store:
-            self._index_lost()  # it may be an older one: a backup, another computer's
-        self.close()
-        self._store, _ = self.open()
-        self._identity = identity
-        if self._store:
-            self._store.map_nothing()
-        return self._store

@@ -1,6 +1,6 @@
 """What a walk found against what the index knows, and when what it did not see is not gone (law 7)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class Changes(NamedTuple):
     new: list[File]
     suspect: list[File]
     gone: list[NoteRow]
-    unseen: Sequence[NoteRow] = ()
+    unseen: list[NoteRow]
     """Rows whose file was not seen where the walk could not look."""
 
     @property
@@ -34,31 +34,30 @@ class Changes(NamedTuple):
         return sum(is_note_path(row.file.path) for row in self.gone)
 
 
-def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
-    """Compare what the walk saw with what the index knows.
+def diff(walk: Walk, rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
+    """Compare what a walk saw with what the index knows.
 
     `checked_ns` is when the rows' files were last read: a time stamp close before it proves nothing.
     """
     racy = checked_ns - int(RACY_SECONDS * 1e9)
-    new, suspect = [], []
-    for path, file in files.items():
+    changes = Changes([], [], [], [])
+    for path, file in walk.files.items():
         row = rows.get(path)
         if row is None:
-            new.append(file)
+            changes.new.append(file)
         elif row.file != file or file.mtime_ns >= racy:
-            suspect.append(file)
-    gone = [row for path, row in rows.items() if path not in files]
-    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.file.path))
+            changes.suspect.append(file)
+    changes.new.sort()
+    changes.suspect.sort()
+    for path in sorted(rows.keys() - walk.files.keys()):
+        (changes.unseen if walk.cannot_tell(path) else changes.gone).append(rows[path])
+    return changes
 
 
 def compare(store: Store, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
     """The rows of what a walk covered, and how they differ; what a partial walk looked at is suspect in any case."""
     rows = store.notes(walk.covered)
-    changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0) if walk.covered is None else 0)
-    return rows, changes._replace(
-        gone=[row for row in changes.gone if not walk.cannot_tell(row.file.path)],
-        unseen=[row for row in changes.gone if walk.cannot_tell(row.file.path)],
-    )
+    return rows, diff(walk, rows, int(store.meta("checked_ns") or 0) if walk.covered is None else 0)
 
 
 def refuse_loss(before: int, now: int, lost: int, knows: Path | None = None) -> None:

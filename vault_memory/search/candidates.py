@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import IndexUnusableError
 from vault_memory.markdown.entities import slug
-from vault_memory.markdown.links import find_headings
 from vault_memory.markdown.note import ASIDE, Heading
 from vault_memory.search.decay import Life, Trace, importance_of, life
 from vault_memory.search.names import Names
@@ -36,7 +35,7 @@ from vault_memory.text.calendar_days import Span, plus
 from vault_memory.text.terms import match_terms, quoted
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.configured_embedder import ConfiguredSpace, RemoteEmbedder
+    from vault_memory.embedding.configured_embedder import RemoteEmbedder
     from vault_memory.text.date_finder import Window
 
 LEXICAL_POOL, SEMANTIC_POOL, OTHER_POOL = 150, 50, 200
@@ -162,7 +161,6 @@ class Finder:
         self.store, self._remote = view, remote
         self.search, self.lexicon = Search(view), Lexicon(view)
         self._state: State | None = None
-        self._configured: ConfiguredSpace | None = None
         self._can_compare = False
 
     def refresh(self) -> None:
@@ -333,10 +331,9 @@ class Finder:
             degraded.append(("semantic", f"sqlite-vec cannot be loaded ({error}); searched by words only"))
             return None, b""
         if self._remote:
-            from vault_memory.embedding.configured_embedder import ConfiguredSpace
+            from vault_memory.embedding.configured_embedder import configured_vector
 
-            self._configured = self._configured or ConfiguredSpace(self.store, self._remote)
-            if found := self._configured.vector(text, degraded):
+            if found := configured_vector(self.store, self._remote, text, degraded):
                 return found
         (vector,) = builtin().embed([text])
         return (space, vector) if any(vector) else (None, b"")
@@ -421,6 +418,8 @@ class Finder:
 
     def _below_heading(self, target: str, heading: str) -> list[int]:
         """The passages below a heading of the note that a link means, in their order; none where there is neither."""
+        from vault_memory.markdown.links import find_headings  # lazy: hardly a question is a link
+
         path = f"{target.removesuffix('.md')}.md".casefold()
         notes = self.search.files([path]) or self.search.files([(self.names.page(slug(target)) or path).casefold()])
         for note in self.search.notes(notes[:1]).values():

@@ -1,8 +1,8 @@
 """Ranks candidates: their scores with feedback and age, then what was superseded right behind its successor.
 
-`Scorer` never sees the index. The Guide's page Recall has what each step was worth when measured. The sources: for
-learning from the best of a first round RM3 (Lavrenko & Croft 2001), for notes BM25 over their candidate passages
-(Robertson & Zaragoza 2009) and score regularisation over the notes most alike (Diaz 2005).
+The Guide's page Recall has what each step was worth when measured. The sources: for learning from the best of a first
+round RM3 (Lavrenko & Croft 2001), for notes BM25 over their candidate passages (Robertson & Zaragoza 2009) and score
+regularisation over the notes most alike (Diaz 2005).
 """
 
 import math
@@ -120,7 +120,7 @@ class Shape(NamedTuple):
 
 
 class Scorer:
-    """Scores one question's candidates, in two rounds."""
+    """Scores one question's candidates, in two rounds; only `learn` asks the index."""
 
     def __init__(self, found: Candidates) -> None:
         self._found = found
@@ -158,27 +158,46 @@ class Scorer:
             self._shares.append(NOTE_SHARE * min(1.0, most_tokens / max(found.notes[note].tokens, 1)))
         self._lent_to: dict[int, float] = {}
 
-    def best_passages(self) -> list[int]:
-        """The passages to learn a direction from: the best by words and meaning alone."""
-        cosine, notes = self._found.cosine, over_best(self._asked)
-        scores = {
-            p.id: (self._lexical.get(p.id, 0.0) + 2 * self._coverage.get(p.id, 0.0)) + 2 * cosine.get(p.id, 0.0)
-            + notes[p.note_id] - 2 * (p.section < 0)
-            for p in self._passages
-        }  # fmt: skip
-        return nsmallest(FEEDBACK_PASSAGES, self._ids, key=lambda i: -scores[i])
+    def learn(self, finder: Finder) -> tuple[dict[str, float], Mapping[int, float]]:
+        """What the best of a first round teach (pseudo-relevance feedback), as `score` takes it.
 
-    def near_stems(self) -> dict[str, int]:
-        """The stems of the best notes, with the number of candidate notes that hold each."""
+        Nothing when nothing was asked that any passage could be best at.
+        """
+        found, space, cosine = self._found, self._found.space, dict[int, float]()
+        if not found.rarity and not space:
+            return {}, cosine
+        if space and self._passages:
+            # A direction halfway to the mean direction of those that are the best by words and meaning alone.
+            notes = over_best(self._asked)
+            first = {
+                p.id: (self._lexical.get(p.id, 0.0) + 2 * self._coverage.get(p.id, 0.0))
+                + 2 * found.cosine.get(p.id, 0.0) + notes[p.note_id] - 2 * (p.section < 0)
+                for p in self._passages
+            }  # fmt: skip
+            best = nsmallest(FEEDBACK_PASSAGES, self._ids, key=lambda i: -first[i])
+            vectors = [v for v in finder.search.vectors(space, best) if any(v)]
+            middle = mean_direction(vectors) if vectors else found.vector
+            cosine = finder.search.cosines(space, found.passages, mean_direction([found.vector, middle]))
         stems = set().union(*(self._counts[n] for n in self._best_notes(self._asked, COMPARED_NOTES)))
-        holding = Counter(chain.from_iterable(self._counts.values()))
-        return {stem: count for stem, count in holding.items() if stem in stems}
+        # Stems that are not among the frequent ones are rare: how many candidate notes hold them is near enough.
+        counts = {s: count for s, count in Counter(chain.from_iterable(self._counts.values())).items() if s in stems}
+        frequent, total = finder.lexicon.frequent, found.totals.notes
+        counts |= {stem: frequent[stem].notes for stem in counts.keys() & frequent.keys()}
+        rarity = {count: inverse_frequency(total, count) for count in set(counts.values())}
+        return {
+            stem: rarity[count]
+            for stem, count in counts.items()
+            if 1 < count <= total // FEEDBACK_SPREAD
+            and len(stem) > 2
+            and stem not in finder.lexicon.idle
+            and not stem.isdigit()
+        }, cosine
 
     def score(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[int, float]:
         """The score of every passage, best first; ties keep the candidates' order, so that answers repeat.
 
-        `rarity` is the inverse document frequency of those stems of `near_stems` that tell something, `feedback` each
-        candidate's cosine to where the best passages of the first round point.
+        `rarity` is the inverse document frequency of those stems of the best notes that tell something, `feedback` each
+        candidate's cosine to where the best passages of the first round point (see `learn`).
         """
         found = self._found
         if found.only_time and not found.query.window:
@@ -492,7 +511,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     if request.preset != "tuned":
         return by_preset(ranking._replace(lives=finder.lives(passages, today)))
     scorer = Scorer(found)
-    scores = scorer.score(*feedback(scorer, found, finder))
+    scores = scorer.score(*scorer.learn(finder))
     lives = finder.lives({i: passages[i] for i in list(scores)[: max(AGED_PASSAGES, request.wanted)]}, today)
     # Who asks for a time asks for what is old, or says himself that the newest is wanted.
     ages = {} if found.days or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in lives.items()}
@@ -523,33 +542,6 @@ def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> b
     lost = [term for term, hits in found.hits.items() if old in hits and new.id not in hits]
     said = set(stems(new.instead_of)) if lost else set()
     return any(said.intersection(stems(term.strip('"*'))) for term in lost)
-
-
-def feedback(scorer: Scorer, found: Candidates, finder: Finder) -> tuple[dict[str, float], Mapping[int, float]]:
-    """What the best of the first round teach (pseudo-relevance feedback), as `Scorer.score` takes it.
-
-    Nothing when nothing was asked that any passage could be best at.
-    """
-    space, cosine = found.space, dict[int, float]()
-    if not found.rarity and not space:
-        return {}, cosine
-    if space and (best := scorer.best_passages()):
-        # A direction halfway to the mean direction of the best.
-        vectors = [v for v in finder.search.vectors(space, best) if any(v)]
-        middle = mean_direction(vectors) if vectors else found.vector
-        cosine = finder.search.cosines(space, found.passages, mean_direction([found.vector, middle]))
-    # Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
-    near, notes, frequent = scorer.near_stems(), found.totals.notes, finder.lexicon.frequent
-    counts = near | {stem: frequent[stem].notes for stem in near.keys() & frequent.keys()}
-    rarity = {count: inverse_frequency(notes, count) for count in set(counts.values())}
-    return {
-        stem: rarity[count]
-        for stem, count in counts.items()
-        if 1 < count <= notes // FEEDBACK_SPREAD
-        and len(stem) > 2
-        and stem not in finder.lexicon.idle
-        and not stem.isdigit()
-    }, cosine
 
 
 def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ranking:

@@ -20,7 +20,6 @@ from pathlib import Path, PurePosixPath
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.markdown.note import Note, Problem, attachment_text, is_canvas, is_note_path
-from vault_memory.markdown.parse import parse
 from vault_memory.startup import open_regular, read_bounded, read_regular
 from vault_memory.text.vault_layout import Layout
 from vault_memory.vault import locations, safe_files
@@ -135,6 +134,8 @@ class Vault:
 
     def parse(self, path: str, data: bytes) -> Note:
         """Parse what a note of this vault holds; never raises on any bytes."""
+        from vault_memory.markdown.parse import parse  # lazy: a recall of notes that are as they were parses none
+
         return parse(path, data, self.layout)
 
     def read(self, path: str) -> bytes:
