@@ -22,8 +22,9 @@ from vault_memory.reflect.core_proposals import (
     ProposalCounts,
     apply_change,
     list_items,
-    parse_line,
+    read_change,
 )
+from vault_memory.reflect.proposal_lines import TICK, read_line
 from vault_memory.reflect.run_log import RunLog
 
 PAGE = "bank/proposals.md"
@@ -151,7 +152,7 @@ ADDED = f"- {LETTERS}"
         ("\ufeff# Me\r\n\r\n- Tea.\r\n", f"\ufeff# Me\r\n\r\n- Tea.\r\n\r\n## Learnt\r\n\r\n{ADDED}\r\n"),
         ("## Learnt\n\n- Tea.\n\n## More\n\n- x\n", f"## Learnt\n\n- Tea.\n{ADDED}\n\n## More\n\n- x\n"),
         ("# A\n\n## Learnt\n", f"# A\n\n## Learnt\n\n{ADDED}\n"),
-        ("## Learnt\n- Tea.", f"## Learnt\n- Tea.\n{ADDED}\n"),
+        ("## Learnt\n- Tea.", f"## Learnt\n- Tea.\n{ADDED}"),
     ],
 )
 def test_a_tick_adds_one_line_and_changes_no_other_byte(root: Path, before: str | None, after: str) -> None:
@@ -167,6 +168,16 @@ def test_a_tick_adds_one_line_and_changes_no_other_byte(root: Path, before: str 
     assert LETTERS not in asked(root)
     assert reflected(root).edits == ()
     assert (root / "memory.md").read_bytes().decode() == written
+
+
+def test_a_tick_may_be_drawn_and_a_mark_that_says_neither_yes_nor_no_leaves_the_proposal_open(root: Path) -> None:
+    reflected(root)
+    mark(root, "✔", LETTERS)
+    mark(root, "?", NUTS)
+    reflected(root)
+    assert list(asked(root)) == [NUTS] and "[?]" in asked(root)[NUTS]
+    assert "Prefers letters" in (root / "memory.md").read_text()
+    assert journal_lines(root, "refused") == []
 
 
 def test_a_quote_that_was_edited_is_taken_as_it_stands(root: Path) -> None:
@@ -363,9 +374,9 @@ def test_a_line_put_there_for_a_fact_that_was_forgotten_is_to_go(root: Path) -> 
     ],
 )  # fmt: skip
 def test_a_ticked_line(line: str, change: CoreChange) -> None:
-    one = parse_line(line)
-    assert one is not None and one.box in "xX"
-    assert (one.name, one.change()) == (line.rstrip()[-8:], change)
+    one = read_line(line)
+    assert one is not None and one.mark == TICK
+    assert (one.name, read_change(one.text)) == (line.rstrip()[-8:], change)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +389,8 @@ def test_a_ticked_line(line: str, change: CoreChange) -> None:
     ],
 )
 def test_a_line_that_asks_nothing(line: str) -> None:
-    assert parse_line(line) is None
+    one = read_line(line)
+    assert one is None or read_change(one.text) is None
 
 
 # --- the core's lines ------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.reflect.generated_blocks import Block, Page, put_block, read_page, sha
+from vault_memory.reflect.proposal_lines import REFUSAL, TICK, ProposalLine, read_line
 
 BLOCK = "captured"
 
@@ -29,13 +30,6 @@ _INTRO = (
     f"{_INTRO_START}, mark what should not (`[-]`); it happens at the next `memory capture`."
     " What has no `scope=` will hold everywhere."
 )
-_LINE = re.compile(
-    r"\s*[-*+]\s*(?P<boxes>(?:\[[^\[\]]{0,5}\]\s*)+)(?P<bullet>.+?) \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$"
-)
-"""A line with its boxes: `- []`, `-[x]` and `- [ ] [x]` are read as well."""
-_BOX = re.compile(r"\[([^\[\]]*)\]")
-_TICK, _REFUSAL = "x", "-"
-_TICKS = frozenset("xXyY✓✔☑✅")
 _INSTEAD = re.compile(r"\s*instead of ~~.*~~ — \S+\s*$")
 _ITEM = re.compile(r"\s*[-*+](?: |\[)")
 _HELD = re.compile(r"\d+ more wait for another day\.")
@@ -103,18 +97,17 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     wanted = {one.name for one in shown}
     inside, others, instead = _read_block(page.block.lines if page.block else ())
     beyond = _by_name([*page.before.splitlines(), *page.after.splitlines()], wanted)
-    found: dict[str, re.Match[str]] = {}
-    for match in (*beyond, *inside):
-        if match["name"] in wanted and not (match["name"] in found and _mark(found[match["name"]]) == _TICK):
-            found[match["name"]] = match
-    marks = {name: _mark(match) for name, match in found.items()}
-    ticked = {name: words(found[name][0]) for name, mark in marks.items() if mark == _TICK}
-    refused = frozenset(name for name, mark in marks.items() if mark == _REFUSAL)
-    standing = {name: match[0] for name, match in found.items() if name not in refused}
-    within = frozenset(match["name"] for match in inside)
+    found: dict[str, ProposalLine] = {}
+    for one in (*beyond, *inside):
+        if one.name in wanted and not (one.name in found and found[one.name].mark == TICK):
+            found[one.name] = one
+    ticked = {name: one.text for name, one in found.items() if one.mark == TICK}
+    refused = frozenset(name for name, one in found.items() if one.mark == REFUSAL)
+    standing = {name: one.line for name, one in found.items() if name not in refused}
+    within = frozenset(one.name for one in inside)
     told = PageAnswers(
         ticked, refused, lines=standing, others=others, outside=frozenset(found) - within, beside=within - instead,
-        unclear={name: mark for name, mark in marks.items() if mark not in ("", _TICK, _REFUSAL)},
+        unclear={name: one.mark for name, one in found.items() if one.mark not in ("", TICK, REFUSAL)},
     )  # fmt: skip
     gone = wanted - found.keys()
     # A line without its name may be any of those that are gone.
@@ -128,7 +121,7 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
 def read_unknown(page: Page, known: Container[str]) -> list[OpenProposal]:
     """The proposals in the block that are none of the known: the journal that tells of them is elsewhere, or gone."""
     inside, _, _ = _read_block(page.block.lines if page.block else ())
-    texts = {match["name"]: words(match[0]) for match in inside if match["name"] not in known}
+    texts = {one.name: one.text for one in inside if one.name not in known}
     return [OpenProposal(name, text, _day_of(text.rpartition(" — ")[2])) for name, text in texts.items()]
 
 
@@ -138,26 +131,20 @@ def _day_of(source: str) -> str:
     return day[0] if day else ""
 
 
-def _mark(line: re.Match[str]) -> str:
-    """What stands in a line's boxes: _TICK however it is drawn, "" for nothing, else what somebody wrote there."""
-    said = {mark.strip().removesuffix("\ufe0f") for mark in _BOX.findall(line["boxes"])} - {""}
-    return _TICK if said and said <= _TICKS else " ".join(sorted(said))
+def _by_name(lines: Iterable[str], wanted: Container[str]) -> list[ProposalLine]:
+    return [one for one in map(read_line, lines) if one and one.name in wanted]
 
 
-def _by_name(lines: Iterable[str], wanted: Container[str]) -> list[re.Match[str]]:
-    return [match for match in map(_LINE.match, lines) if match and match["name"] in wanted]
-
-
-def _read_block(lines: Sequence[str]) -> tuple[list[re.Match[str]], dict[str, list[str]], frozenset[str]]:
+def _read_block(lines: Sequence[str]) -> tuple[list[ProposalLine], dict[str, list[str]], frozenset[str]]:
     """The lines of proposals, a person's own by the name they stand behind, and the names with an `instead of`."""
-    found: list[re.Match[str]] = []
+    found: list[ProposalLine] = []
     others: dict[str, list[str]] = {}
     instead: set[str] = set()
     name = ""
     for text in lines:
-        if match := _LINE.match(text):
-            found.append(match)
-            name = match["name"]
+        if one := read_line(text):
+            found.append(one)
+            name = one.name
         elif _INSTEAD.match(text):
             instead.add(name)
         elif text not in (_HEADING, _NONE) and not text.startswith(_INTRO_START) and not _HELD.fullmatch(text):
@@ -219,5 +206,5 @@ def wanted_page(text: str) -> str:
 
 def words(text: str) -> str:
     """The fact that a line of the page states, also where somebody went on writing behind its name."""
-    match = _LINE.match(text)
-    return " ".join(filter(None, (match["bullet"], match["rest"].strip()))) if match else ""
+    one = read_line(text)
+    return one.text if one else ""

@@ -31,10 +31,11 @@ from vault_memory.reflect.generated_blocks import Block, Line, text_name
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.page_drafts import PageJobs
+from vault_memory.reflect.proposal_lines import REFUSAL, TICK, read_line
 from vault_memory.reflect.user_feedback import Feedback, FeedbackNote
 from vault_memory.store import journal
 from vault_memory.text import tokens
-from vault_memory.write.rewrite import decode_utf8
+from vault_memory.write.rewrite import LINE_ENDS, append_item, decode_utf8
 
 BLOCK = "proposals"
 
@@ -58,7 +59,7 @@ COMPARED_FACTS = 500
 CORE_TOKENS = 2000
 """The core is handed to agents whole."""
 
-CORE_HEADING = "## Learnt"
+CORE_HEADING = "Learnt"
 """Where ticked additions go."""
 
 NEW_CORE = b"# Memory\n"
@@ -70,16 +71,10 @@ _ITEM = re.compile(r"([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)(?!\[ \])(\S.*)$")
 _STARTS = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]|#{1,6}(?:[ \t]|$)|[ \t]*(?:```|~~~|---|___|\*\*\*|>|<!--|%%)")
 """What begins something else than more of the line before."""
 
-_ENDS = re.compile(r"(\r\n|\n|\r)")
-
-_LINE = re.compile(
-    r'\s*[-*+] \[(?P<box>.)\] (?P<what>add|change|remove): "(?P<quoted>.*)" because .*\^p-(?P<name>[0-9a-f]{8})\s*$'
-)
+_CHANGE = re.compile(r'(add|change|remove): "(.*)" because .*')
 """What is quoted may hold `" because ` itself: the last one is ours."""
 
 _TO = '" → "'
-
-TICKED = ("x", "X")
 
 
 class Item(NamedTuple):
@@ -145,37 +140,22 @@ def _line(proposal: Proposal, context: PageContext) -> Line:
     return Line(f'- [ ] {what}: "{quoted}" because {because} ^p-{proposal.name}', slot=proposal.name)
 
 
-class ProposalLine(NamedTuple):
-    """A proposal as a line of the page states it, maybe in a person's words."""
-
-    name: str
-    box: str
-    what: str
-    quoted: str
-
-    def change(self, written: "ProposalLine | None" = None) -> CoreChange:
-        """What it asks; which line of the core it is about says the proposal as it was `written` by us."""
-        if self.what == ADD:
-            return CoreChange(ADD, self.quoted.strip())
-        if self.what == REMOVE:
-            return CoreChange(REMOVE, "", self.quoted)
-        old = written if written and written.what == CHANGE else self
-        return CoreChange(CHANGE, self.quoted.partition(_TO)[2].strip(), old.quoted.partition(_TO)[0])
-
-
-def parse_line(line: str) -> ProposalLine | None:
-    """The proposal that a line of the page states; None also where a ticked one has no text."""
-    match = _LINE.match(line)
-    if not match or (match["what"] == CHANGE and _TO not in match["quoted"]):
+def read_change(text: str, old: str = "") -> CoreChange | None:
+    """What a proposal asks, None where that is nothing; `old` is the item that it was about as we wrote it."""
+    match = _CHANGE.fullmatch(text)
+    if match is None:
         return None
-    found = ProposalLine(match["name"], match["box"], match["what"], match["quoted"])
-    asks = found.quoted if found.what == REMOVE else found.change().text
-    return found if asks or found.box not in TICKED else None
+    what, quoted = match.groups()
+    if what == REMOVE:
+        return CoreChange(REMOVE, "", quoted) if quoted else None
+    was, _, new = quoted.partition(_TO) if what == CHANGE else ("", "", quoted)
+    return CoreChange(what, new.strip(), old or was) if new.strip() else None
 
 
 def name_of(line: str) -> str:
-    match = _LINE.match(line)
-    return match["name"] if match else ""
+    """What the proposal of a line is known by; "" where it states none."""
+    found = read_line(line)
+    return found.name if found else ""
 
 
 def names_of(lines: Iterable[Line]) -> set[str]:
@@ -216,25 +196,24 @@ def read_answers(
     edits = find_edits(block, last)
     if last is not None and not block.is_as_written and not only_ticks:
         feedback.refused |= edits.deleted  # the journal notes it with the page
-    written = {one.name: one for line in last or () if (one := parse_line(line.text))}
+    read = (read_line(line.text) for line in last or ())
+    written = {one.name: change.old for one in read if one and (change := read_change(one.text))}
     asked: dict[str, CoreChange] = {}
     for place, text in enumerate(block.lines):
-        one = parse_line(text)
-        if one is None:
+        one = read_line(text)
+        change = read_change(one.text, written.get(one.name, "")) if one else None
+        if one is None or change is None:
             continue
-        name, change = one.name, one.change(written.get(one.name))
-        found.open.add(name)
-        if one.box in TICKED:
-            found.ticked[name] = asked[name] = change
-            found.settled.add(name)
-        elif only_ticks:
-            continue
-        elif one.box != " ":
-            found.settled.add(name)
-            feedback.refused.add(name)
-            feedback.new.append(FeedbackNote("refused", name))
-        elif last is not None and place in edits.yours:
-            asked[name] = change
+        found.open.add(one.name)
+        if one.mark == TICK:
+            found.ticked[one.name] = asked[one.name] = change
+            found.settled.add(one.name)
+        elif one.mark == REFUSAL and not only_ticks:
+            found.settled.add(one.name)
+            feedback.refused.add(one.name)
+            feedback.new.append(FeedbackNote("refused", one.name))
+        elif not only_ticks and last is not None and place in edits.yours:
+            asked[one.name] = change
     # What was asked and rests on no fact any more may have been forgotten.
     resting = {name: change for name, change in asked.items() if change.what != REMOVE}
     for fact in facts if resting else ():
@@ -368,23 +347,21 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
 
     Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
     """
-    parts, there = _ENDS.split(decode_utf8(path, data)), list_items(path, data)
+    there = list_items(path, data)
     found = next((item for item in reversed(there) if item.text == change.old), None)
-    if change.what == REMOVE:
-        is_done = found is None
-    else:
-        is_done = found is None and any(item.text == change.text for item in there)
-    if is_done:
+    if found is None and (change.what == REMOVE or any(item.text == change.text for item in there)):
         return data
     if change.what == ADD:
-        parts = [_added(parts, change.text)]
+        after, _ = append_item(path, data, CORE_HEADING, f"- {change.text}", is_apart=True)
     elif found is None:
         raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
-    elif change.what == REMOVE:
-        del parts[2 * found.line - 2 : 2 * found.line]
     else:
-        parts[2 * found.line - 2] = _ITEM.sub(lambda match: match[1] + change.text, parts[2 * found.line - 2])
-    after = "".join(parts).encode("utf-8")
+        parts, at = LINE_ENDS.split(decode_utf8(path, data)), 2 * found.line - 2
+        if change.what == REMOVE:
+            del parts[at : at + 2]
+        else:
+            parts[at] = _ITEM.sub(lambda match: match[1] + change.text, parts[at])
+        after = "".join(parts).encode("utf-8")
     size = tokens.count(after.decode("utf-8")) if len(after) > len(data) else 0
     if size > CORE_TOKENS:
         raise ConflictError(
@@ -392,18 +369,3 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
             "Shorten it, or take a line out; the tick stays until then.",
         )
     return after
-
-
-def _added(parts: list[str], text: str) -> str:
-    """The text with an item at the end of the section `CORE_HEADING`, which is made where there is none."""
-    lines, newline = parts[::2], next(iter(parts[1::2]), "\n")
-    at = next((i for i, line in enumerate(lines) if line.strip() == CORE_HEADING), None)
-    if at is None:
-        body = "".join(parts)
-        lead = "" if not body.strip("\ufeff") else newline if body.endswith(("\n", "\r")) else newline * 2
-        return f"{body}{lead}{CORE_HEADING}{newline}{newline}- {text}{newline}"
-    end = next((i for i in range(at + 1, len(lines)) if re.match(r"#{1,2} ", lines[i])), len(lines))
-    last = max((i for i in range(at, end) if lines[i].strip()), default=at)
-    lead = newline if last == at else ""
-    head, tail = "".join(parts[: 2 * last + 1]), "".join(parts[2 * last + 1 :])
-    return f"{head}{newline}{lead}- {text}{tail or newline}"

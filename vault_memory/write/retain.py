@@ -14,7 +14,6 @@ from typing import TypeVar
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.markdown import entities, facts, provenance
-from vault_memory.markdown.note import BLANK
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import note_scope
 from vault_memory.search.names import Names
@@ -37,7 +36,7 @@ from vault_memory.write.comparison import (
     known_statement,
     newest_facts,
 )
-from vault_memory.write.rewrite import LINE_ENDS, Rewriter, decode_utf8, read_current
+from vault_memory.write.rewrite import LINE_ENDS, Rewriter, append_item, decode_utf8, read_current
 
 T = TypeVar("T")
 
@@ -209,31 +208,13 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
 
     Raises ConflictError when the note is not UTF-8 or the bullet would end up in a code fence or comment.
     """
-    text = decode_utf8(path, data)
-    ending = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
-    note = parse(path, data)
-    sections = [at for at, heading in enumerate(note.headings) if heading.text.casefold() == "retain"]
-    if sections:
-        # Behind the last line with text of the last Retain section, or its heading.
-        first, *following = (heading.line for heading in note.headings[sections[-1] :])
-        end = following[0] if following else len(note.lines) + 1
-        # A block of ours that holds the next heading begins behind the section, too.
-        end = min([block.start_line for block in note.owned if block.start_line < end <= block.end_line], default=end)
-        after = next((n for n in range(end - 1, first, -1) if note.states[n - 1] != BLANK), first)
-        parts = LINE_ENDS.split(text)
-        head, tail = "".join(parts[: 2 * after]), "".join(parts[2 * after :])
-        lead = "" if head.endswith(("\n", "\r")) else ending
-        new, line = head + lead + bullet + (ending if tail or not lead else "") + tail, after + 1
-    else:
-        lead = "" if not text.strip("\ufeff") else ending if text.endswith(("\n", "\r")) else ending * 2
-        new = f"{text}{lead}## Retain{ending}{bullet}{ending}"
-        line = len(parse(path, new.encode()).lines)
-    if not any(fact.start_line == line for fact in facts.facts(parse(path, new.encode()), None)):
+    new, line = append_item(path, data, "Retain", bullet)
+    if not any(fact.start_line == line for fact in facts.facts(parse(path, new), None)):
         raise ConflictError(
             f"{path}: a fact at its end would lie in a code fence, a comment or an owned block; nothing was written.",
             "Close what is open there (see `memory lint`), then try again.",
         )
-    return new.encode("utf-8"), line
+    return new, line
 
 
 def new_daily_note(vault: Vault, template: Path, day: date, path: str) -> bytes:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from vault_memory.errors import ConflictError
-from vault_memory.markdown.note import decoded_lines
+from vault_memory.markdown.note import BLANK, decoded_lines
+from vault_memory.markdown.parse import parse
 from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
 TRIES = 3
@@ -95,6 +96,33 @@ def decode_utf8(path: str, data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
+
+
+def append_item(path: str, data: bytes, title: str, item: str, is_apart: bool = False) -> tuple[bytes, int]:
+    """Put a list item at the end of the note's last section of this title, or of a new one.
+
+    `is_apart`: a blank line stands between heading and list. Returns the bytes and the item's line, 1-based. Raises
+    ConflictError when the note is not UTF-8.
+    """
+    text, note = decode_utf8(path, data), parse(path, data)
+    end = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
+    sections = [at for at, heading in enumerate(note.headings) if heading.text.casefold() == title.casefold()]
+    if not sections:
+        lead = "" if not text.strip("\ufeff") else end if text.endswith(("\n", "\r")) else end * 2
+        new = f"{text}{lead}## {title}{end * (1 + is_apart)}{item}{end}"
+        return new.encode("utf-8"), len(parse(path, new.encode()).lines)
+    # Behind the last line with text of the section, or its heading.
+    first, *following = (heading.line for heading in note.headings[sections[-1] :])
+    until = following[0] if following else len(note.lines) + 1
+    # A block of ours that holds the next heading begins behind the section, too.
+    until = min([block.start_line for block in note.owned if block.start_line < until <= block.end_line], default=until)
+    after = next((n for n in range(until - 1, first, -1) if note.states[n - 1] != BLANK), first)
+    parts = LINE_ENDS.split(text)
+    head, tail = "".join(parts[: 2 * after]), "".join(parts[2 * after :])
+    lead = "" if head.endswith(("\n", "\r")) else end
+    gap = end if is_apart and after == first else ""
+    new = head + lead + gap + item + (end if tail or not lead else "") + tail
+    return new.encode("utf-8"), after + 1 + bool(gap)
 
 
 def difference(path: str, before: bytes | None, after: bytes) -> str:
