@@ -52,6 +52,18 @@ def test_a_note_that_could_not_be_read_at_the_start_is_not_forgotten(root: Path)
     assert unread not in daemon.ask("recall", query="otters", no_journal=True)["degraded"]
 
 
+def test_a_file_that_cannot_be_indexed_leaves_no_answer_behind(root: Path) -> None:
+    """Its name is not UTF-8, so no other look would help: it is among the problems, and nothing waits for it."""
+    daemon = Running(root, start(root, "watch")).ready().settled()
+    with open(os.fsencode(root) + b"/\xff.md", "wb") as handle:
+        handle.write(b"Otters.\n")
+    put(root, "new.md", "A stoat.\n", 0)
+    until(lambda: found(daemon, "stoat")[2] == ["new.md"])
+    until(lambda: daemon.ask("health")["oldest_pending_seconds"] is None)
+    asked: Any = daemon.ask("recall", query="stoat", no_journal=True)
+    assert (asked["index"]["fresh"], asked["index"]["pending"], asked["degraded"]) == (True, 0, [])
+
+
 # --- what is held back -----------------------------------------------------------------------------------------------
 
 

@@ -124,7 +124,7 @@ class IndexWorker(threading.Thread):
                 elif trouble != before:
                     log.info("watching every folder")
             report = self._refresh(None if everything else batch)
-            failed = frozenset(problem.path for problem in report.failed)
+            failed = frozenset(report.unread)
         except _StoppedError:
             failed = frozenset()
         except VaultMemoryError as error:
@@ -153,7 +153,7 @@ class IndexWorker(threading.Thread):
         if batch is None and not report.changed:
             self._walk_seconds = seconds
         why = index.vault.filters.unknown
-        if why and report.pending > len(report.failed):
+        if why and report.pending > len(report.unread):
             self._fail(Trouble(f"{why}: new notes are not taken in", "Fix it, or open Obsidian's settings once."))
         elif self.trouble:
             log.info("the index can be brought up to date again")

@@ -21,7 +21,7 @@ from vault_memory.text.vault_layout import STANDARD
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
 from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import Walk
+from vault_memory.vault.walk import Walk, printable
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Indexer, Progress, Report
@@ -80,7 +80,7 @@ class Freshness(NamedTuple):
             notes.append(("index", f"the index cannot be updated: {self.unwritten}"))
         if self.unreadable:
             more = f" (and {len(self.unreadable) - 1} more)" if len(self.unreadable) > 1 else ""
-            what = "part of the vault" if scopes else f"{self.unreadable[0]}{more}"
+            what = "part of the vault" if scopes else f"{printable(self.unreadable[0])}{more}"
             notes.append(("files", f"{what} cannot be read, so it was not searched"))
         return tuple(notes)
 
@@ -379,10 +379,9 @@ class IndexFile:
             store.outdated = outdated(store, walk)
             return Freshness(pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why or held_back)
         pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
-        unread = tuple(sorted(problem.path for problem in report.failed))
         if pending:
             store.outdated = outdated(store, walk)
-        return Freshness(pending, report, unread, held_back)
+        return Freshness(pending, report, tuple(sorted(report.unread)), held_back)
 
     def _apply(
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")

@@ -58,6 +58,8 @@ class Report:
     rebuilt: str = ""
     """Why the whole index was built anew, or ""."""
     problems: list[Problem] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    """What could not be read this time: files, and folders whose notes are not known."""
 
     @property
     def changed(self) -> int:
@@ -90,7 +92,7 @@ class Indexer:
             walk = walk.joined(self._vault.walk())
             known, changes = compare(self._store, walk)
         looked_at = sum(is_note_path(file.path) for file in (*changes.new, *changes.suspect))
-        report = Report(unchanged=len(walk.notes) - looked_at, problems=list(walk.skipped))
+        report = Report(unchanged=len(walk.notes) - looked_at, problems=list(walk.skipped), unread=list(walk.unreadable))
         moved_from = self.moved(changes.new, changes.gone) if changes.gone else {}
         before, gone = self._store.count_notes(), changes.notes_gone
         new_notes = sum(is_note_path(file.path) for file in changes.new)
@@ -130,8 +132,7 @@ class Indexer:
         """
         self._together_seconds = float("inf")
         report = self.update(walk, progress, is_load=True)
-        unread = len(report.failed) - sum(problem.level == "error" for problem in walk.skipped)
-        vanished, report.pending = report.pending - unread, 0
+        vanished, report.pending = report.pending - len(report.unread) + len(walk.unreadable), 0
         if vanished:
             Vault(self._vault.config)
             refuse_loss(len(walk.files), len(walk.files) - vanished, vanished)
@@ -218,6 +219,7 @@ class Indexer:
             return None  # gone since the walk: no failure, the next run finds it gone
         except OSError as error:
             report.problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror or error}", "error"))
+            report.unread.append(file.path)
             return None
 
     def _put(self, prepared: "PreparedNote", report: Report) -> None:
