@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.config import Config, load
-from vault_memory.errors import RefusedError, VaultMemoryError
+from vault_memory.errors import RefusedError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.memory import Memory
 from vault_memory.search.answer import (
@@ -35,17 +35,16 @@ from vault_memory.startup import NOTES, SESSIONS, STALE_SOURCE, user_folder
 from vault_memory.store import journal
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.search.get import Excerpt
     from vault_memory.sessions.session_root import SessionEntry
     from vault_memory.sessions.sync import SyncReport
 
-T = TypeVar("T")
+REACH_SECONDS = 2.0
+"""How long a question waits for further vaults to be opened, all together: one may lie on a drive that hangs."""
 
 SHARE_OF_A_HOOK = 0.25
-"""The part of `hooks.seconds` (2.0) that further vaults may take together, for one may lie on a drive that hangs."""
+"""The part of `hooks.seconds` (2.0) in which further vaults must have answered a hook."""
 
 PREFIX = "roots/"
 PROJECT_MEMORY = (".claude", "memory")
@@ -85,6 +84,34 @@ class FurtherVault(NamedTuple):
         return not scopes or self.scope in scopes
 
 
+class _Errand(threading.Thread):
+    """Work for a further vault, which may hang for ever."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__(daemon=True)
+        self._work = work
+        self.given: Any = None
+        self.error: Exception | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self.given = self._work()
+        except Exception as error:  # raised where the result is asked for
+            self.error = error
+
+
+def _result(vault: str, errand: _Errand | None, until: float) -> Any:  # noqa: ANN401 - what the work gives
+    """What the work gave, or raised; raises VaultError where it is not done by then (time.monotonic)."""
+    if errand:
+        errand.join(max(until - time.monotonic(), 0))
+    if errand is None or errand.is_alive():
+        raise VaultError(f"{vault} did not answer in time: is its drive gone?")
+    if errand.error:
+        raise errand.error
+    return errand.given
+
+
 class Federation(Memory):
     """One vault, asked together with the further vaults and the sessions that the user's settings name.
 
@@ -98,13 +125,13 @@ class Federation(Memory):
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
         self._opened: dict[str, Memory] = {}
-        self._hook_threads: dict[str, threading.Thread] = {}
+        self._errands: dict[str, _Errand] = {}
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
         """Answer questions one after the other, each from the sources that it names."""
-        for beside, group in groupby(requests, lambda request: request.source != NOTES or bool(self.further_vaults)):
+        for beside, group in groupby(requests, lambda request: request.source != NOTES or self._has_roots):
             given = (self._ask_all(each, progress, keep) for each in group) if beside else None
             for answer in given or self.search.answers(group, progress, keep):
                 is_known = answer.request.source != NOTES or not answer.missing
@@ -155,11 +182,15 @@ class Federation(Memory):
 
     # --- further vaults ------------------------------------------------------------------------------------------
 
+    @property
+    def _has_roots(self) -> bool:
+        return bool(self.config.roots or self.config.roots_under)
+
     @cached_property
     def further_vaults(self) -> list[FurtherVault]:
         """The further vaults that the settings name, and those found below the parents they name; the vault is none."""
         config = self.config
-        if not (config.roots or config.roots_under):
+        if not self._has_roots:
             return []  # nearly everybody: nothing is imported for it
         from vault_memory.markdown import entities
 
@@ -305,61 +336,48 @@ class Federation(Memory):
     ) -> Iterator[SourceAnswer]:
         """What the sources besides the vault say that the question means and its scopes open, one after the other."""
         if request.source != SESSIONS:
-            of_notes = request._replace(source=NOTES)
-            yield from self._ask_vaults(of_notes, progress) if may_wait else self._ask_vaults_at_once(of_notes)
+            yield from self._ask_vaults(request._replace(source=NOTES), progress, may_wait)
         if request.source != NOTES:
             not_now = NoAnswer("sessions are not asked where nothing may be waited for")
             yield SESSIONS, self._ask_sessions(request, progress) if may_wait else not_now
 
-    def _open_vaults(self, request: Request) -> list[FurtherVault]:
-        return [root for root in self.further_vaults if root.is_open(request.filters.scopes)]
+    def _ask_vaults(self, request: Request, progress: "Progress | None", may_wait: bool) -> Iterator[SourceAnswer]:
+        """What further vaults say once their drives are reached, or in a hook's time from the index as it is.
 
-    def _ask_vaults(self, request: Request, progress: "Progress | None") -> Iterator[SourceAnswer]:
-        for root in self._open_vaults(request):
+        One that hangs keeps no other from answering, and is not waited for again.
+        """
+        if not self._has_roots:
+            return
+        until = time.monotonic() + (REACH_SECONDS if may_wait else self.config.hooks_seconds * SHARE_OF_A_HOOK)
+        try:
+            roots = _result("the search for vaults", self._begin("", lambda: self.further_vaults), until)
+        except VaultError as error:
+            yield "roots", NoAnswer(str(error))
+            return
+        work = self._reach if may_wait else self._ask_index_of
+        asked = [root for root in roots if root.is_open(request.filters.scopes)]
+        begun = [(root, self._begin(root.name, partial(work, root, request))) for root in asked]
+        for root, errand in begun:
             try:
-                (answer,) = self.memory_of(root).answers([request], progress, keep=False)
-                yield root.name, _cited_outside(root, answer)
+                found: Memory | Answer | NoAnswer = _result(root.name, errand, until)
+                answer = next(found.answers([request], progress, keep=False)) if isinstance(found, Memory) else found
+                yield root.name, answer if isinstance(answer, NoAnswer) else _cited_outside(root, answer)
             except VaultMemoryError as error:
                 yield root.name, NoAnswer(str(error))
 
-    def _ask_vaults_at_once(self, request: Request) -> Iterator[SourceAnswer]:
-        """What further vaults say within their share of a hook's time, from the index they have."""
-        if not (self.config.roots or self.config.roots_under):
-            return
-        until = time.monotonic() + self.config.hooks_seconds * SHARE_OF_A_HOOK
-        try:
-            roots = self._begin("", partial(self._open_vaults, request)).result(until - time.monotonic())
-        except TimeoutError:
-            yield "roots", NoAnswer("The further vaults could not be found in time: is a drive gone?")
-            return
-        answers = {root.name: self._begin(root.name, partial(self._ask_index_of, root, request)) for root in roots}
-        for name, answer in answers.items():
-            try:
-                yield name, answer.result(max(until - time.monotonic(), 0))
-            except TimeoutError:
-                yield name, NoAnswer(f"{name} did not answer in time: is its drive gone?")
-            except VaultMemoryError as error:
-                yield name, NoAnswer(str(error))
+    def _begin(self, name: str, work: Callable[[], Any]) -> "_Errand | None":
+        """Work on a further vault in a thread of its own; None while the one before hangs."""
+        before = self._errands.get(name)
+        if before and before.is_alive():
+            return None
+        self._errands[name] = errand = _Errand(work)
+        return errand
 
-    def _begin(self, name: str, work: Callable[[], T]) -> "Future[T]":
-        """The result to come of work in a thread that may hang for ever; a TimeoutError while the one before hangs."""
-        from concurrent.futures import Future  # lazy: with logging it costs a recall 3 ms
-
-        result: Future[T] = Future()
-
-        def run() -> None:
-            try:
-                result.set_result(work())
-            except BaseException as error:  # raised where the result is asked for
-                result.set_exception(error)
-
-        thread = self._hook_threads.get(name)
-        if thread and thread.is_alive():
-            result.set_exception(TimeoutError())
-        else:
-            self._hook_threads[name] = threading.Thread(target=run, daemon=True)
-            self._hook_threads[name].start()
-        return result
+    def _reach(self, root: FurtherVault, request: Request) -> Memory:
+        """A further vault that can be asked: its folder and its settings have been read, and its index."""
+        memory = self.memory_of(root)
+        memory.has_index()
+        return memory
 
     def _ask_index_of(self, root: FurtherVault, request: Request) -> Answer | NoAnswer:
         """What a further vault's index says as it is, without any model."""
@@ -371,7 +389,7 @@ class Federation(Memory):
         if not freshness.fresh:
             behind = (STALE_SOURCE, f"{root.name} has changed since it was indexed: {_UPDATE_HINT}")
             answer = answer._replace(fresh=False, pending=freshness.pending, degraded=[*answer.degraded, behind])
-        return _cited_outside(root, answer)
+        return answer
 
     def _ask_sessions(self, request: Request, progress: "Progress | None") -> Answer | NoAnswer:
         config = self.config

@@ -103,10 +103,13 @@ def test_a_vault_that_hangs_keeps_no_other_from_answering(work: Path, tmp_path: 
     federation = Federation(load(str(main), os.environ))
     list(federation.refresh_further_vaults())
     memory(main).index()
-    daemon = start_daemon(main).settled()  # a command waits for a drive; a hook does not
+    daemon = start_daemon(main).settled()
     index = federation.memory_of(federation.further_vaults[0]).index_file.path
     index.unlink()
     os.mkfifo(index)
+    answer = federation.recall(QUOKKA)
+    assert {result.path for result in answer.results} == {"b.md", "roots/work/z.md"}
+    assert ("source", "hung did not answer in time: is its drive gone?") in answer.degraded
     for session in ("s1", "s2"):
         said = asked(main, session, QUOKKA, as_process=True)
         assert "painted green" in said and "rack 7" in said and "hums" not in said

@@ -92,7 +92,9 @@ class Indexer:
             walk = walk.joined(self._vault.walk())
             known, changes = compare(self._store, walk)
         looked_at = sum(is_note_path(file.path) for file in (*changes.new, *changes.suspect))
-        report = Report(unchanged=len(walk.notes) - looked_at, problems=list(walk.skipped), unread=list(walk.unreadable))
+        report = Report(
+            unchanged=len(walk.notes) - looked_at, problems=list(walk.skipped), unread=list(walk.unreadable)
+        )
         moved_from = self.moved(changes.new, changes.gone) if changes.gone else {}
         before, gone = self._store.count_notes(), changes.notes_gone
         new_notes = sum(is_note_path(file.path) for file in changes.new)
