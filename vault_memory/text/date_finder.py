@@ -22,21 +22,20 @@ from vault_memory.text.calendar_days import (
 )
 from vault_memory.text.daily_notes import ordinal
 from vault_memory.text.date_grammar import (
+    COUNTED,
     NAMES,
     VERBS,
     CalendarPart,
     DateExpression,
     Tokens,
-    counted_unit,
-    day_number,
+    counted,
     ends_here,
     parse_t,
     ranged,
     read,
     readings,
     resolve,
-    tokens_of,
-    year_number,
+    sign_of,
 )
 
 LEAP_YEAR = 2024
@@ -119,12 +118,13 @@ def parse_option(text: str, today: date) -> Span | None:
     if (span := parse_t(text)) is not None:
         # Four digits may be a slip for anything else: only a year people live in is taken.
         return span if len(text) != 4 or 1900 <= span.start.year < 2200 else None
-    tokens = tokens_of(text)
+    tokens = Tokens(text)
     at = next(i for i, token in enumerate(tokens) if token.word not in ("the", "on", "in", "from", "between"))
     # Exact here, where a question's "two weeks ago" is as wide as people mean it.
-    if (counted := counted_unit(tokens, at)) and tokens[counted[2]].word == "ago":
-        day = shift(today, counted[1], -counted[0])
-        return Span(day, day) if tokens[counted[2] + 1].kind == "end" else None
+    if match := re.compile(rf"{COUNTED}g\$").match(tokens.signs, at):
+        count, unit = counted({name: tokens[match.start(name)] for name in ("count", "unit")})
+        day = shift(today, unit, -count)
+        return Span(day, day)
     first = read(tokens, at, today)
     found = first and ranged(tokens, first, today, "between")
     return settle(found, today, "past") if found and tokens[found.stop].kind == "end" else None
@@ -132,7 +132,7 @@ def parse_option(text: str, today: date) -> Span | None:
 
 def find_window(question: str, today: date) -> Window | None:
     """The first time expression of a question; without a year, the day its tense means."""
-    tokens = tokens_of(question)
+    tokens = Tokens(question)
     for found, lead in _dated(tokens, today, today):
         mode = question_tense(question, lead.word)
         span = settle(_moved(found, today, mode), today, mode)
@@ -173,18 +173,17 @@ def ambiguous(question: str) -> tuple[str, list[date]] | None:
 
 def impossible(question: str) -> str | None:
     """What is written as a day and is none of the calendar ("31 February", "2025-13-45"); None where nothing is."""
-    tokens = [token for token in tokens_of(question) if token.word not in ("of", ",")]
+    tokens = [token for token in Tokens(question) if token.word not in ("of", ",")]
     for token, after, last in zip(tokens, tokens[1:], tokens[2:], strict=False):
         is_slashed = token.kind == "iso" and token.raw[4] == "/"
         is_day = readings(token.raw) if is_slashed or token.kind == "numeric" else parse_t(token.raw)
         if token.kind in ("iso", "numeric") and not is_day:
             return token.raw
         month, number = (after, token) if after.word in MONTHS else (token, after)
-        day = day_number(number)
-        if day and month.word in MONTHS and (month.word not in VERBS or month.capital):
-            year = year_number(last) or LEAP_YEAR
-            if day_of(year, MONTHS[month.word], day) is None:
-                return question[token.start : (last if year_number(last) else after).end]
+        if sign_of(number) in "DO" and month.word in MONTHS and (month.word not in VERBS or month.capital):
+            has_year = sign_of(last) == "Y"
+            if day_of(last.number if has_year else LEAP_YEAR, MONTHS[month.word], number.number) is None:
+                return question[token.start : (last if has_year else after).end]
     return None
 
 
@@ -206,7 +205,7 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
     """The first date or range a fact states; a missing year and relative words are read from `mentioned`."""
     if not may_hold_date(text):
         return None
-    tokens = tokens_of(text)
+    tokens = Tokens(text)
     # "every 3 May" is no day; with a year it still is one.
     floats = mentioned is not None and not any(token.word in _REPEATS for token in tokens)
     anchor = mentioned or date.min
@@ -228,7 +227,7 @@ def property_day(value: object) -> date | None:
     text = value.strip().removeprefix("[[")
     if match := re.match(_LEADING_DAY, text):
         return day_of(int(match[1]), int(match[3]), int(match[4]))
-    tokens = tokens_of(text)
+    tokens = Tokens(text)
     found = read(tokens, 0, date.min)
     if found is None or tokens[found.stop].kind != "end" or not _tied(found):
         return None

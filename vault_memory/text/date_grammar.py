@@ -1,7 +1,7 @@
 """The English grammar of dates: which expression starts at a word of a text. Pure.
 
-One table says which reader may start at a word. A reader answers what it found and, as `sort`, how sure it is; whether
-the words around let a doubtful one count is for date_finder.py to say.
+One table (`_FORMS`) holds all expressions, written in signs, one for each word. What is read says, as `sort`, how sure
+it is; whether the words around let a doubtful one count is for date_finder.py to say.
 """
 
 import re
@@ -48,6 +48,10 @@ _TOKEN = (
 )
 
 
+# How far "two weeks ago" reaches either way, in days.
+_SLACK = {"day": 0, "week": 3, "month": 15, "quarter": 45, "year": 183}
+
+
 class Token(NamedTuple):
     """A word, number or sign of a text: `kind` is the group of `_TOKEN`, `word` its text in lower case."""
 
@@ -62,32 +66,59 @@ class Token(NamedTuple):
         """Written as a name is: "May", neither "may" nor "MB"."""
         return self.raw[:1].isupper() and self.raw[1:].islower()
 
-
-Tokens = list[Token]
-
-_END = Token("end", "", 0, 0, "")
-
-
-def tokens_of(text: str) -> Tokens:
-    """Tokens in order, then enough end marks that a reader may look ahead without a bounds check."""
-    tokens = []
-    for match in re.finditer(_TOKEN, text):
-        raw = match.group()
-        word = raw.lower()
-        if word[-2:] in ("'s", "’s") and word[0].isalpha():
-            word = word[:-2]
-        tokens.append(Token(match.lastgroup or "", word, match.start(), match.end(), raw))
-    return tokens + [_END] * 10
+    @property
+    def number(self) -> int:
+        """The number that a day, a year or a count is written with."""
+        return int(self.word.rstrip("stndrh'’"))
 
 
-# How far "two weeks ago" reaches either way, in days.
-_SLACK = {"day": 0, "week": 3, "month": 15, "quarter": 45, "year": 183}
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 _COUNTS |= {"eight": 8, "nine": 9, "ten": 10, "couple": 2, "few": 3, "several": 3}
-_TURNS = {"last": "last", "past": "last", "previous": "last", "this": "this", "current": "this", "next": "next"}
-_MOVES = {"last": -1, "this": 0, "next": 1}
-_TURNED_TIMES = {"last": ("night",), "this": ("morning", "afternoon", "evening")}
-_TO = ("to", "until", "till", "through", "thru")
+_TURNS = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1}
+_TIMES = {-1: ("night",), 0: ("morning", "afternoon", "evening")}
+
+_SIGNS: dict[str, str] = {
+    **dict.fromkeys(_COUNTS, "C"), **dict.fromkeys(("couple", "few"), "F"), "a": "a",
+    **{name: "m" if len(name) == 3 or name == "sept" else "M" for name in MONTHS},
+    **dict.fromkeys(QUARTERS, "Q"), **dict.fromkeys(WEEKDAYS, "W"), **dict.fromkeys(DAYS_AWAY, "A"),
+    **dict.fromkeys(_TURNS, "T"), **{name: "u" if name.endswith("s") else "U" for name in UNITS}, "weekend": "E",
+    **dict.fromkeys(sum(_TIMES.values(), ()), "S"), **dict.fromkeys(("to", "until", "till", "through", "thru"), ">"),
+    "of": "f", "the": "t", "and": "&", "between": "B", "ago": "g", "before": "b", ".": ".", ",": ",",
+}  # fmt: skip
+"""What a word is in the grammar below: M a month and m a short one, Q a quarter or season, W a weekday, A today and its
+like, T last, this or next, U a unit of time and u several, C F a a count; D a day's number, O with an ending, Y a year,
+N another number, I a date of ISO's, # one in other numbers. `x` is nothing of these, `$` the text's end."""
+
+
+class Tokens(list[Token]):
+    """The tokens of a text in order, then enough end marks that a reader may look ahead; `signs` has one for each."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(map(_token, re.finditer(_TOKEN, text)))
+        self.signs = "".join(map(sign_of, self)) + "$" * 10
+        self += [Token("end", "", 0, 0, "")] * 10
+
+
+def _token(match: re.Match[str]) -> Token:
+    raw = match[0]
+    word = raw.lower()
+    if word[-2:] in ("'s", "’s") and word[0].isalpha():
+        word = word[:-2]
+    return Token(match.lastgroup or "", word, match.start(), match.end(), raw)
+
+
+def sign_of(token: Token) -> str:
+    """What a token is in the grammar."""
+    if token.kind != "num":
+        return {"iso": "I", "numeric": "#", "dash": "-"}.get(token.kind) or _SIGNS.get(token.word, "x")
+    if re.fullmatch("(?:19|20)[0-9]{2}(?:['’]s)?", token.word):
+        return "Y"
+    is_plain = token.word.isdigit()
+    if re.fullmatch("[0-9]{1,2}(?:st|nd|rd|th)?", token.word) and 1 <= token.number <= 31:
+        return "D" if is_plain else "O"
+    return "N" if is_plain else "x"
+
+
 # Months that are verbs, and months that are people.
 VERBS = frozenset({"may", "march", "mar"})
 NAMES = frozenset({"april", "june", "jan", "august"})
@@ -181,7 +212,7 @@ def resolve(what: CalendarPart | Span, anchor: date, mode: str) -> Span | None:
 
 
 class DateExpression(NamedTuple):
-    """What a reader saw up to token `stop`: one expression, or the two ends of a range.
+    """What was read up to token `stop`: one expression, or the two ends of a range.
 
     `sort` is how sure it is: "fixed" is a date whatever stands around it, "relative" is clear once the day it
     was said is known, "vague" is clear only in a question, the others (month, year,
@@ -194,235 +225,208 @@ class DateExpression(NamedTuple):
     second: CalendarPart | Span | None = None
 
 
-_Reader = Callable[[Tokens, int, date], DateExpression | None]
+class _Seen(NamedTuple):
+    """Where a form matched: from token `at` to before `stop`, with the tokens that its groups name."""
+
+    tokens: Tokens
+    at: int
+    stop: int
+    named: dict[str, Token]
+    anchor: date
+
+    def span(self, start: date, end: date | None = None, sort: str = "relative") -> DateExpression:
+        return DateExpression(Span(start, end or start), self.stop, sort)
+
+
+# --- how each form is read -------------------------------------------------------------------------------------------
+
+
+def _iso_day(seen: _Seen) -> DateExpression | None:
+    word = seen.tokens[seen.at].word.upper()
+    is_year = len(word) != 7 or word[:2] in ("19", "20")
+    span = parse_t(word.replace("/", "-") if word[4] == "/" else word) if is_year else None
+    return DateExpression(span, seen.stop) if span else None
+
+
+def _day_in_numbers(seen: _Seen) -> DateExpression | None:
+    word = seen.tokens[seen.at].word
+    days = readings(word)
+    # Eight digits may be any number.
+    sort = "number" if word.isdigit() else "fixed"
+    return DateExpression(days[0], seen.stop, sort) if len(days) == 1 else None
+
+
+def _calendar(seen: _Seen) -> DateExpression | None:
+    """A day, days of one month, a month, a quarter, a season or a year."""
+    named = seen.named
+    month, year, day, last = (named.get(name) for name in ("month", "year", "day", "last"))
+    if month is None:
+        year = named["year"]
+        return DateExpression(CalendarPart(year.number, 1, 12), seen.stop, "year" if year.word.isdigit() else "fixed")
+    if "dot" in named and year is None:  # "option 5. May I …"
+        return None
+    start, months = (QUARTERS[month.word], 3) if month.word in QUARTERS else (MONTHS[month.word], 1)
+    part = CalendarPart(year and year.number, start, months, day and day.number)
+    if day is None:
+        sort = "fixed" if year else "season" if month.word in SEASONS else "month"
+        return DateExpression(part, seen.stop, sort)
+    # "March 5" is written as a date; "may 5 users log in?" and "10 March Street" are not.
+    is_written = month.start < day.start and month.capital and (month.word != "may" or seen.at > 0)
+    is_sure = year or month.word not in VERBS or is_written or not (last or day).word.isdigit()
+    sort = "fixed" if is_sure else "day"
+    if last is None:
+        return DateExpression(part, seen.stop, sort)
+    is_loose = seen.tokens[seen.stop - 1] is last and "dash" not in named and not ends_here(seen.tokens, seen.stop)
+    if last.number <= day.number or is_loose:
+        return None
+    return DateExpression(part, seen.stop, sort, part._replace(day=last.number))
+
+
+def _ago(seen: _Seen) -> DateExpression:
+    """As wide as its unit is vague, and never past the anchor."""
+    count, unit = counted(seen.named)
+    day = shift(seen.anchor, unit, -count)
+    slack = _SLACK[unit] or (2 if seen.named["count"].word == "few" else 0)
+    return seen.span(plus(day, -slack), min(plus(day, slack), seen.anchor))
+
+
+def counted(named: dict[str, Token]) -> tuple[int, str]:
+    """The count and the unit of "two weeks"."""
+    word = named["count"].word
+    return _COUNTS.get(word) or int(word), UNITS[named["unit"].word]
+
+
+def _ordinal(seen: _Seen) -> DateExpression | None:
+    """Of this month or the one before."""
+    day, month = seen.named["day"].number, unit_of(plus(seen.anchor, 7), "month").start
+    spans = (days_of(CalendarPart(None, m.month, 1, day), m.year) for m in (month, shift(month, "month", -1)))
+    span = next((span for span in spans if span and span.start <= plus(seen.anchor, 7)), None)
+    return DateExpression(span, seen.stop, "ordinal") if span else None
+
+
+def _weekday_with_day(seen: _Seen) -> DateExpression | None:
+    dated = read(seen.tokens, seen.stop, seen.anchor)
+    is_day = dated and dated.sort == "fixed" and (isinstance(dated.first, Span) or dated.first.day)
+    return dated if is_day else None
+
+
+def _weekday(seen: _Seen) -> DateExpression | None:
+    """The last such day, or that of last, this or next week; "sat" alone is as often no day."""
+    named, anchor = seen.named, seen.anchor
+    day = WEEKDAYS[named["weekday"].word]
+    if "turn" in named and named["unit"].word == "week":
+        return seen.span(plus(unit_of(anchor, "week").start, 7 * _TURNS[named["turn"].word] + day))
+    last = plus(anchor, -((anchor.weekday() - day) % 7))
+    return DateExpression(Span(last, last), seen.at + 1, "weekday") if len(named["weekday"].word) > 5 else None
+
+
+def _day_away(seen: _Seen) -> DateExpression | None:
+    """A capital inside a sentence or a quotation mark before it makes it a title."""
+    first, before = seen.tokens[seen.at], seen.tokens[seen.at - 1]
+    if (first.capital and before.kind == "word") or before.word in ('"', "“", "'", "‘", "*", "["):
+        return None
+    away = DAYS_AWAY[seen.named["away"].word]
+    if "day" in seen.named:  # the day before yesterday
+        return seen.span(plus(seen.anchor, -2)) if first.word == "day" and away == -1 else None
+    return seen.span(plus(seen.anchor, away), sort="relative" if away else "vague")
+
+
+def _turned(seen: _Seen) -> DateExpression | None:
+    """A unit, several units, a weekend, a weekday or a time of the day after last, this or next."""
+    named, anchor, turn = seen.named, seen.anchor, seen.named["turn"].word
+    move = _TURNS[turn]
+    unit = UNITS[named["unit"].word] if "unit" in named else "week"
+    this, is_name = unit_of(shift(anchor, unit, move), unit), True
+    if "count" in named:
+        other = shift(anchor, unit, counted(named)[0] * move)
+        return seen.span(min(other, anchor), max(other, anchor), "vague") if move else None
+    if turn == "past" and "unit" in named:
+        this, move = Span(shift(anchor, unit, -1), anchor), 0
+    elif "weekend" in named:
+        this = Span(plus(this.start, 5), this.end)
+    elif "time" in named:
+        day = plus(anchor, move)
+        this = Span(day, day)
+    elif "weekday" in named:
+        ahead = WEEKDAYS[named["weekday"].word] - anchor.weekday()
+        day = plus(anchor, (ahead, (ahead - 1) % 7 + 1, ahead % 7 - 7)[move])
+        this = Span(day, day)
+        is_name = len(named["weekday"].word) > 5 or named["weekday"].capital  # not "the last sat on it"
+    is_date = unit != "day" and is_name and ("time" not in named or named["time"].word in _TIMES.get(move, ()))
+    is_clear = move < 0 or (move > 0 and "unit" in named)
+    return seen.span(*this, "relative" if is_clear else "vague") if is_date else None
+
+
+def _turned_part(seen: _Seen) -> DateExpression | None:
+    """A month, season, quarter or yearless date after last, this or next."""
+    turn = ("this", "next", "last")[_TURNS[seen.named["turn"].word]]
+    found = read(seen.tokens, seen.stop, seen.anchor)
+    if found is None or not isinstance(found.first, CalendarPart) or found.first.year is not None:
+        return None
+    is_word = seen.tokens[seen.stop].word in VERBS | {"fall", "spring"}
+    span = resolve(found.first, seen.anchor, turn)
+    if span is None or (is_word and not ends_here(seen.tokens, found.stop)):
+        return None
+    return DateExpression(span, found.stop, "relative" if turn == "last" else "vague")
+
+
+# --- all forms -------------------------------------------------------------------------------------------------------
+
+COUNTED = "(?:a(?=F))?(?P<count>[aCFDN])f?(?P<unit>[Uu])"
+"""Two weeks, a couple of days."""
+
+_IN_YEAR = "(?:[,f]?(?P<year>Y))?"
+_MONTH = r"(?P<month>M|m(?:\.(?=[DOY]))?)"
+_TURN = "(?P<turn>T)"
+
+_FORMS: tuple[tuple[str, Callable[[_Seen], DateExpression | None]], ...] = (
+    ("I", _iso_day),
+    ("#", _day_in_numbers),  # 5.9.2026, 25/9/2026, 20260905
+    ("(?P<year>Y)", _calendar),
+    (f"{COUNTED}g", _ago),
+    (rf"(?P<day>[DO])(?P<dot>\.)?f?(?P<month>[Mm]){_IN_YEAR}", _calendar),  # 27 November, the 27th of Nov
+    (f"(?P<day>[DO])(?:[->]|(?<=B[DO])&)(?P<last>[DO])f?(?P<month>[Mm]){_IN_YEAR}", _calendar),  # 3-10 Nov
+    ("(?P<day>O)", _ordinal),
+    (f"{_MONTH}(?P<day>[DO])(?:(?P<dash>-)|>|(?<=B..)&)t?(?P<last>[DO])(?![fMm]){_IN_YEAR}", _calendar),  # Nov 3-10
+    (f"{_MONTH}(?P<day>[DO])?{_IN_YEAR}", _calendar),  # Nov 27, 2025; November 2025; November
+    (f"(?P<month>Q){_IN_YEAR}", _calendar),
+    ("W,?(?!W)", _weekday_with_day),  # Tuesday, Nov 25
+    (f"(?P<weekday>W)(?:,?{_TURN}(?P<unit>U))?", _weekday),
+    ("(?P<day>Ub)?(?P<away>A)", _day_away),
+    (f"{_TURN}(?:(?P<unit>U)|(?P<weekend>E)|(?P<time>S)|(?P<weekday>W))(?!f)", _turned),
+    (f"{_TURN}(?!a){COUNTED}", _turned),
+    (f"{_TURN}(?=[MmQ][^f])", _turned_part),
+)  # fmt: skip
+"""Each form in signs (`_SIGNS`), and what reads it; the first that can be read counts."""
 
 
 def read(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     """The expression that starts at token `at`, its relative words counted from `anchor`."""
-    token = tokens[at]
-    if token.kind == "num":
-        return _number(tokens, at, anchor)
-    if token.kind == "iso":
-        word = token.word.upper()
-        is_year = len(word) != 7 or word[:2] in ("19", "20")
-        span = parse_t(word.replace("/", "-") if word[4] == "/" else word) if is_year else None
-        return DateExpression(span, at + 1) if span else None
-    if token.kind == "numeric":  # 5.9.2026, 25/9/2026, 20260905; the last may be any number
-        days = readings(token.word)
-        is_version = tokens[at - 1].word in ("version", "release", "build", "section", "chapter")
-        sort = "number" if token.word.isdigit() else "fixed"
-        return DateExpression(days[0], at + 1, sort) if len(days) == 1 and not is_version else None
-    reader = _READERS.get(token.word)
-    return reader(tokens, at, anchor) if reader else None
+    if tokens.signs[at] in "x$.,-":
+        return None
+    for pattern, reader in _FORMS:
+        match = re.compile(pattern).match(tokens.signs, at)
+        if match:
+            named = {name: tokens[match.start(name)] for name, sign in match.groupdict().items() if sign}
+            if found := reader(_Seen(tokens, at, match.end(), named, anchor)):
+                return found
+    return None
 
 
 def ranged(tokens: Tokens, first: DateExpression, anchor: date, lead: str) -> DateExpression:
     """`first` together with the expression after "to" or a dash (or "and", after "between"), if any."""
-    if first.second is not None or not _joins(tokens[first.stop], lead):
+    joint = tokens.signs[first.stop]
+    if first.second is not None or not (joint in "->" or (joint == "&" and lead == "between")):
         return first
-    start = first.stop + 1 + (tokens[first.stop + 1].word == "the")
-    part = first.first if isinstance(first.first, CalendarPart) else None
-    day, behind = day_number(tokens[start]), tokens[start + 1].word
-    if part and part.day and day and behind not in MONTHS and behind != "of":  # the rest of "Nov 3-10, 2025"
-        year, stop = _year_at(tokens, start + 1)
-        is_tight = tokens[start - 1].kind == "dash" or year or ends_here(tokens, stop)
-        if is_tight and day > part.day:
-            return DateExpression(part, stop, "fixed", CalendarPart(year or part.year, part.month, 1, day))
+    start = first.stop + 1 + (tokens.signs[first.stop + 1] == "t")
     second = read(tokens, start, anchor)
     if second is None or second.second is not None:
         return first
-    lends = part is not None and isinstance(second.first, CalendarPart) and second.first.year is not None
+    ends = first.first, second.first
+    lends = isinstance(ends[0], CalendarPart) and isinstance(ends[1], CalendarPart) and ends[1].year is not None
     known = ("fixed", "relative", "vague")  # the doubtfuller of both; any other sort is the most doubtful
     doubt = max(first.sort, second.sort, key=lambda sort: known.index(sort) if sort in known else len(known))
     return DateExpression(first.first, second.stop, second.sort if lends else doubt, second.first)
-
-
-def _joins(token: Token, lead: str) -> bool:
-    return token.kind == "dash" or token.word in _TO or (token.word == "and" and lead == "between")
-
-
-def day_number(token: Token) -> int | None:
-    """The day of a month that a number may be."""
-    digits = token.word.rstrip("stndrh")
-    if token.kind != "num" or len(digits) > 2 or not digits.isdigit():
-        return None
-    return int(digits) if 1 <= int(digits) <= 31 else None
-
-
-def year_number(token: Token) -> int | None:
-    """The year that a number may be."""
-    digits = token.word[:4]
-    if token.kind != "num" or digits[:2] not in ("19", "20") or token.word[4:] not in ("", "'s", "’s"):
-        return None
-    return int(digits) if len(digits) == 4 and digits.isdigit() else None
-
-
-def _year_at(tokens: Tokens, at: int) -> tuple[int | None, int]:
-    """A year at `at`, or after a comma or "of" there, and the token behind it."""
-    skip = at + (tokens[at].word in (",", "of"))
-    year = year_number(tokens[skip])
-    return (year, skip + 1) if year is not None else (None, at)
-
-
-def _number(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
-    year = year_number(tokens[at])
-    if year is not None:
-        return DateExpression(CalendarPart(year, 1, 12), at + 1, "year" if len(tokens[at].word) == 4 else "fixed")
-    if ago := _ago(tokens, at, anchor):
-        return ago
-    day = day_number(tokens[at])
-    return None if day is None else _day_first(tokens, at, anchor, day)
-
-
-def _day_first(tokens: Tokens, at: int, anchor: date, day: int) -> DateExpression | None:
-    """Reads "27 November 2025", "the 27th of Nov", "3-10 Nov", "5. September", "the 27th"."""
-    ordinal = not tokens[at].word.isdigit()
-    dotted = tokens[at + 1].word == "."
-    month_at = at + 1 + dotted
-    month_at += tokens[month_at].word == "of"
-    word = tokens[month_at].word
-    if word in MONTHS:
-        year, stop = _year_at(tokens, month_at + 1)
-        if dotted and year is None:  # "option 5. May I …"
-            return None
-        sure = ordinal or year is not None or word not in VERBS
-        return DateExpression(CalendarPart(year, MONTHS[word], 1, day), stop, "fixed" if sure else "day")
-    if _joins(tokens[at + 1], tokens[at - 1].word) and (end := day_number(tokens[at + 2])) and end > day:
-        # A month must follow at once: without that, "1-2-3-4-…" would nest as deep as it is long.
-        month_at = at + 3 + (tokens[at + 3].word == "of")
-        rest = _day_first(tokens, at + 2, anchor, end) if tokens[month_at].word in MONTHS else None
-        if rest and isinstance(rest.first, CalendarPart):
-            return DateExpression(rest.first._replace(day=day), rest.stop, rest.sort, rest.first)
-    # "the 27th": of this month or the one before.
-    month = unit_of(plus(anchor, 7), "month").start
-    spans = (days_of(CalendarPart(None, m.month, 1, day), m.year) for m in (month, shift(month, "month", -1)))
-    span = next((span for span in spans if span and span.start <= plus(anchor, 7)), None)
-    return DateExpression(span, at + 1, "ordinal") if span and ordinal else None
-
-
-def _month(tokens: Tokens, at: int, anchor: date) -> DateExpression:
-    """Reads "Nov 27, 2025", "November 2025", "November"."""
-    word, behind = tokens[at].word, at + 1
-    if tokens[behind].word == "." and (len(word) == 3 or word == "sept") and tokens[behind + 1].kind == "num":
-        behind += 1
-    day = day_number(tokens[behind])
-    year, stop = _year_at(tokens, behind + 1 if day else behind)
-    part = CalendarPart(year, MONTHS[word], 1, day)
-    if year is not None:
-        return DateExpression(part, stop)
-    if day:
-        # "March 5" is written as a date; "May 5 users log in?" is not.
-        sure = word not in VERBS or (tokens[at].capital and (word != "may" or at > 0))
-        return DateExpression(part, stop, "fixed" if sure else "day")
-    return DateExpression(part, at + 1, "month")
-
-
-def _quarter(tokens: Tokens, at: int, anchor: date) -> DateExpression:
-    """Reads "summer 2024", "Q3"."""
-    word, (year, stop) = tokens[at].word, _year_at(tokens, at + 1)
-    sort = "season" if word in SEASONS else "month"
-    return DateExpression(CalendarPart(year, QUARTERS[word], 3), stop, sort if year is None else "fixed")
-
-
-def _weekday(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
-    """Reads "Tuesday", "Tuesday, Nov 25", "Tue 25 Nov", "Tuesday last week"; "sat" alone is as often no day."""
-    word, behind = tokens[at].word, at + 1
-    behind += tokens[behind].word == ","
-    if tokens[behind + 1].word == "week" and tokens[behind].word in _TURNS:
-        turn = 7 * _MOVES[_TURNS[tokens[behind].word]]
-        day = plus(unit_of(anchor, "week").start, turn + WEEKDAYS[word])
-        return DateExpression(Span(day, day), behind + 2, "relative")
-    dated = read(tokens, behind, anchor) if tokens[behind].word not in WEEKDAYS else None
-    if dated and dated.sort == "fixed" and (isinstance(dated.first, Span) or dated.first.day):
-        return dated
-    day = plus(anchor, -((anchor.weekday() - WEEKDAYS[word]) % 7))
-    return DateExpression(Span(day, day), at + 1, "weekday") if len(word) > 5 else None
-
-
-def _named(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
-    """Reads "yesterday"; a capital inside a sentence or a quotation mark before it makes it a title."""
-    token, before = tokens[at], tokens[at - 1]
-    if (token.capital and before.kind == "word") or before.word in ('"', "“", "'", "‘", "*", "["):
-        return None
-    day = plus(anchor, DAYS_AWAY[token.word])
-    return DateExpression(Span(day, day), at + 1, "vague" if day == anchor else "relative")
-
-
-def _before_yesterday(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
-    if (tokens[at + 1].word, tokens[at + 2].word) != ("before", "yesterday"):
-        return None
-    return DateExpression(Span(plus(anchor, -2), plus(anchor, -2)), at + 3, "relative")
-
-
-def counted_unit(tokens: Tokens, at: int) -> tuple[int, str, int] | None:
-    """Reads "two weeks", "a couple of days": the count, the unit, the token behind."""
-    word = tokens[at].word
-    if tokens[at].kind == "num" and word.isdigit():
-        count, behind = int(word), at + 1
-    elif word in _COUNTS:
-        at += word == "a" and tokens[at + 1].word in ("couple", "few")
-        behind = at + 1 + (tokens[at + 1].word == "of")
-        count = _COUNTS[tokens[at].word]
-    else:
-        return None
-    unit = UNITS.get(tokens[behind].word)
-    return (count, unit, behind + 1) if unit else None
-
-
-def _ago(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
-    """Reads "two weeks ago": as wide as its unit is vague, and never past `anchor`."""
-    counted = counted_unit(tokens, at)
-    if counted is None or tokens[counted[2]].word != "ago":
-        return None
-    count, unit, stop = counted
-    day = shift(anchor, unit, -count)
-    slack = _SLACK[unit] or (2 if "few" in (tokens[at].word, tokens[at + 1].word) else 0)
-    return DateExpression(Span(plus(day, -slack), min(plus(day, slack), anchor)), stop + 1, "relative")
-
-
-def _turn(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
-    """Reads "last week", "past three days", "this morning", "last Tuesday", "next November"."""
-    turn, behind = _TURNS[tokens[at].word], at + 1
-    word = tokens[behind].word
-    if tokens[behind + 1].word == "of":
-        return None
-    if word in UNITS.values():
-        last, move = shift(anchor, word, -1), _MOVES[turn]
-        if word == "day":
-            return None
-        if tokens[at].word == "past":
-            return DateExpression(Span(last, anchor), behind + 1, "vague")
-        span = unit_of(shift(anchor, word, move), word)
-        return DateExpression(span, behind + 1, "relative" if move else "vague")
-    sort = "relative" if turn == "last" else "vague"
-    if word == "weekend":
-        saturday = plus(unit_of(anchor, "week").start, 5 + 7 * _MOVES[turn])
-        return DateExpression(Span(saturday, plus(saturday, 1)), behind + 1, sort)
-    if word in _TURNED_TIMES.get(turn, ()):
-        day = plus(anchor, _MOVES[turn])
-        return DateExpression(Span(day, day), behind + 1, sort)
-    if (counted := counted_unit(tokens, behind)) and turn != "this" and not word.startswith("a"):
-        other = shift(anchor, counted[1], counted[0] if turn == "next" else -counted[0])
-        return DateExpression(Span(min(other, anchor), max(other, anchor)), counted[2], "vague")
-    return _turn_named(tokens, behind, anchor, turn)
-
-
-def _turn_named(tokens: Tokens, at: int, anchor: date, turn: str) -> DateExpression | None:
-    """A weekday, month, season, quarter or yearless date after last, this or next."""
-    word = tokens[at].word
-    if word in WEEKDAYS:
-        if len(word) < 6 and not (tokens[at].capital and ends_here(tokens, at + 1)) and tokens[at + 1].kind != "end":
-            return None
-        ahead = WEEKDAYS[word] - anchor.weekday()
-        day = plus(anchor, {"last": ahead % 7 - 7, "this": ahead, "next": (ahead - 1) % 7 + 1}[turn])
-        return DateExpression(Span(day, day), at + 1, "relative" if turn == "last" else "vague")
-    found = read(tokens, at, anchor) if word in MONTHS or word in QUARTERS else None
-    if found is None or not isinstance(found.first, CalendarPart) or found.first.year is not None:
-        return None
-    if (word in VERBS or word in ("fall", "spring")) and not ends_here(tokens, found.stop):
-        return None
-    span = resolve(found.first, anchor, turn)
-    return DateExpression(span, found.stop, "relative" if turn == "last" else "vague") if span else None
 
 
 def ends_here(tokens: Tokens, stop: int) -> bool:
@@ -435,14 +439,3 @@ def ends_here(tokens: Tokens, stop: int) -> bool:
     if token.word in _LINKS:
         return not (token.word in ("to", "and", "or") and tokens[stop + 1].kind in ("num", "junk"))
     return token.capital
-
-
-_READERS: dict[str, _Reader] = {
-    **dict.fromkeys(_COUNTS, _ago),
-    **dict.fromkeys(MONTHS, _month),
-    **dict.fromkeys(QUARTERS, _quarter),
-    **dict.fromkeys(WEEKDAYS, _weekday),
-    **dict.fromkeys(DAYS_AWAY, _named),
-    **dict.fromkeys(_TURNS, _turn),
-    "day": _before_yesterday,
-}
