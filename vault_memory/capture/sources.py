@@ -93,7 +93,7 @@ class SkippedSessions:
             listing = readers.list_transcripts(session.tool, root)
             self._transcripts[session.tool] = {source.key: source for source in listing.sources}
         with suppress(OSError, KeyError):
-            records = self._transcripts[session.tool][session.key].read("").records
+            records = self._transcripts[session.tool][session.key].records()
             return next((record.folder for record in records if record.folder), "")
         return ""
 
@@ -241,7 +241,7 @@ def tool_messages(session: CapturedSession, config: Config, environ: Mapping[str
     for source in listing.sources:
         if source.key == session.key:
             with suppress(OSError):
-                records = (record.message for record in source.read("").records if record.message)
+                records = (record.message for record in source.records() if record.message)
                 said = (one for one in records if one.speaker != transcript.SUMMARY)
                 kept = (one for one in said if transcript.clean_message(one.text))
                 found |= {message.number: one for message, one in zip(session.messages, kept, strict=False)}

@@ -29,7 +29,10 @@ _NOT_SAID = ("isMeta", "isSidechain", "isVisibleInTranscriptOnly", "isApiErrorMe
 
 
 class Record(NamedTuple):
-    """What one record of a transcript holds: what was said, and the session's title and working directory."""
+    """What one record of a transcript holds: what was said, and the session's title and working directory.
+
+    Reading goes on from `end` (bytes of a file, messages of a database); `size` is in bytes.
+    """
 
     message: Message | None = None
     title: str = ""
@@ -38,26 +41,14 @@ class Record(NamedTuple):
     """Of tools: they are all left out."""
     is_chosen: bool = False
     """Whether a person gave the title."""
-
-
-@dataclass
-class Reading:
-    """One reading of a transcript: its records, and after the last of them where it ended.
-
-    `is_anew` says that what was read before no longer holds, and all is read; `skipped` counts what was corrupt;
-    `is_unfinished` that it ends within a record. After `deadline` (time.monotonic) no further record is given, and it
-    `is_cut`; where it `waits`, there is more to read later though nothing need change until then.
-    """
-
-    records: Iterator[Record]
-    is_anew: bool
-    mark: str = ""
-    skipped: int = 0
-    bytes_read: int = 0
+    damaged: int = 0
+    """So much of it could not be read."""
+    end: int = 0
+    size: int = 0
     is_unfinished: bool = False
-    deadline: float = float("inf")
-    is_cut: bool = False
+    """The last line, which has no end yet."""
     waits: bool = False
+    """There is more to read later, though nothing need change until then."""
 
 
 @dataclass
@@ -197,37 +188,37 @@ class JsonlFile:
     stamp: str
     parse: Parse
 
-    def read(self, mark: str) -> Reading:
-        """Read on from where a reading with that mark ended, all of it where the file is another; raises OSError."""
-        number, _, fingerprint = mark.partition(" ")
+    def resume(self, mark: str) -> int:
+        """Where a reading with that mark ended, 0 where the file is another; raises OSError."""
+        number = mark.partition(" ")[0]
         end = int(number) if number.isdigit() else 0
-        with open(self.file, "rb") as handle:
-            is_longer = os.fstat(handle.fileno()).st_size >= end
-            offset = end if is_longer and _fingerprint(handle, end) == fingerprint else 0
-        reading = Reading(iter(()), offset == 0, mark)
-        reading.records = self._records(offset, reading)
-        return reading
+        return end if self.mark(end) == mark else 0
 
-    def _records(self, offset: int, reading: Reading) -> Iterator[Record]:
-        end = offset
+    def mark(self, end: int) -> str:
+        """A reading's end, and how the file looks before it: by its first bytes and those just before."""
         with open(self.file, "rb") as handle:
-            handle.seek(offset)
+            head = handle.read(min(HEAD_BYTES, end))
+            handle.seek(max(end - TAIL_BYTES, 0))
+            tail = handle.read(min(TAIL_BYTES, end))
+        return f"{end} {hashlib.blake2b(head + bytes(1) + tail, digest_size=12).hexdigest()}"
+
+    def records(self, start: int = 0) -> Iterator[Record]:
+        end = start
+        with open(self.file, "rb") as handle:
+            handle.seek(start)
             for line, size in read_lines(handle):
-                if time.monotonic() > reading.deadline:
-                    reading.is_cut = True
-                    break
                 end += size
-                if line is None or _is_output(line):
-                    yield Record(outputs=1)
-                elif not line.isspace():  # strip() would copy megabytes
-                    record = _json(line)
-                    if isinstance(record, dict):
-                        yield self.parse(record)
-                    else:
-                        reading.skipped += 1
-            reading.bytes_read += handle.tell() - offset
-            reading.is_unfinished = handle.tell() > end and not reading.is_cut
-            reading.mark = f"{end} {_fingerprint(handle, end)}"
+                yield self._record(line)._replace(end=end, size=size)
+            if handle.tell() > end:
+                yield Record(end=end, is_unfinished=True)
+
+    def _record(self, line: bytes | None) -> Record:
+        if line is None or _is_output(line):
+            return Record(outputs=1)
+        if line.isspace():  # strip() would copy megabytes
+            return Record()
+        record = _json(line)
+        return self.parse(record) if isinstance(record, dict) else Record(damaged=1)
 
 
 def _is_output(line: bytes) -> bool:
@@ -240,15 +231,6 @@ def _json(data: bytes | str) -> Any:  # noqa: ANN401
         return json.loads(data)
     except (ValueError, RecursionError):
         return None
-
-
-def _fingerprint(handle: BinaryIO, end: int) -> str:
-    """How a file looks before an offset: by its first bytes and those just before it."""
-    handle.seek(0)
-    head = handle.read(min(HEAD_BYTES, end))
-    handle.seek(max(end - TAIL_BYTES, 0))
-    tail = handle.read(min(TAIL_BYTES, end))
-    return hashlib.blake2b(head + b"\0" + tail, digest_size=12).hexdigest()
 
 
 def _list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], parse: Parse) -> Listing:
@@ -319,7 +301,7 @@ def _rows(file: Path | str, statement: str, *values: Any) -> list[tuple[Any, ...
 class DatabaseSession:
     """One session of opencode's, known by its id: rows of `message` and `part`, JSON in `data`.
 
-    It answers what a `JsonlFile` does.
+    It does what a `JsonlFile` does.
     """
 
     key: str
@@ -336,62 +318,54 @@ class DatabaseSession:
     def stamp(self) -> str:
         return self._digest(len(self.listed), self.title)
 
-    def read(self, mark: str) -> Reading:
-        """Read the messages behind those that the mark stands for."""
-        count, _, digest = mark.partition(" ")
-        known = int(count) if count.isdigit() else 0
-        holds = bool(mark) and known <= len(self.listed) and self._digest(known) == digest
-        reading = Reading(iter(()), not holds, mark)
-        reading.records = self._records(known if holds else 0, reading)
-        return reading
+    def resume(self, mark: str) -> int:
+        """How many messages a reading with that mark has read; 0 where they are others now."""
+        number = mark.partition(" ")[0]
+        count = int(number) if number.isdigit() else 0
+        return count if count <= len(self.listed) and self.mark(count) == mark else 0
+
+    def mark(self, end: int) -> str:
+        """A reading's end, and which messages stand before it."""
+        return f"{end} {self._digest(end)}"
 
     def _digest(self, count: int, title: str = "") -> str:
         text = "\n".join((title, *(f"{id} {updated}.{size}" for id, updated, size in self.listed[:count])))
         return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
-    def _records(self, start: int, reading: Reading) -> Iterator[Record]:
-        yield Record(title=self.title, folder=self.folder)
-        done = start
-        for id, updated, _ in self.listed[start:]:
-            if time.monotonic() > reading.deadline:
-                reading.is_cut = True
-                break
-            (data,) = next(iter(_rows(self.file, _MESSAGE, id)), (None,))
-            message = _parse_row(data, reading)
+    def records(self, start: int = 0) -> Iterator[Record]:
+        yield Record(title=self.title, folder=self.folder, end=start)
+        for end, (id, updated, _) in enumerate(self.listed[start:], start + 1):
+            data = b"".join(_bytes(row) for (row,) in _rows(self.file, _MESSAGE, id))
+            message = _json(data)
             waits = STILL_WRITTEN_SECONDS if _is_being_written(message) else SETTLE_SECONDS
-            if done == len(self.listed) - 1 and time.time() - (updated or 0) / 1000 < waits:
-                reading.waits = True
-                break
-            done += 1
-            if isinstance(message, dict):
-                yield self._record(message, id, reading)
-            else:
-                reading.skipped += 1
-        reading.mark = f"{done} {self._digest(done)}"
-
-    def _record(self, message: Mapping[str, Any], id: str, reading: Reading) -> Record:
-        times = message.get("time")
-        at = _parse_time(times.get("created")) if isinstance(times, dict) else None
-        speaker = SPEAKERS.get(_text_field(message.get("role")))
-        texts: list[str] = []
-        outputs = 0
-        for (data,) in _rows(self.file, _PARTS, id, MAX_PART_BYTES):
-            part = _parse_row(data, reading)
-            if not isinstance(part, dict):
-                reading.skipped += 1
-            elif part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored")):
-                texts.append(_text_field(part.get("text")))
-            outputs += isinstance(part, dict) and part.get("type") == "tool"
-        is_said = speaker and any(texts)
-        speaker = SUMMARY if message.get("summary") is True else speaker
-        said = Message(speaker or "", "\n".join(texts), at and at.date(), at=at)
-        return Record(said if is_said else None, outputs=outputs)
+            if end == len(self.listed) and time.time() - (updated or 0) / 1000 < waits:
+                yield Record(end=end - 1, waits=True)
+                return
+            parts = [_bytes(row) for (row,) in _rows(self.file, _PARTS, id, MAX_PART_BYTES)]
+            record = _opencode(message, [_json(part) for part in parts])
+            yield record._replace(end=end, size=len(data) + sum(map(len, parts)))
 
 
-def _parse_row(data: str | bytes | None, reading: Reading) -> Any:  # noqa: ANN401
-    text = data.encode() if isinstance(data, str) else data or b""
-    reading.bytes_read += len(text)
-    return _json(text)
+def _opencode(message: Any, parts: list[Any]) -> Record:  # noqa: ANN401
+    if not isinstance(message, dict):
+        return Record(damaged=1)
+    times = message.get("time")
+    at = _parse_time(times.get("created")) if isinstance(times, dict) else None
+    speaker = SPEAKERS.get(_text_field(message.get("role")))
+    read = [part for part in parts if isinstance(part, dict)]
+    said = [part for part in read if part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored"))]
+    text = "\n".join(_text_field(part.get("text")) for part in said)
+    return Record(
+        Message(SUMMARY if message.get("summary") is True else speaker, text, at and at.date(), at=at)
+        if speaker and text.strip("\n")
+        else None,
+        outputs=sum(part.get("type") == "tool" for part in read),
+        damaged=len(parts) - len(read),
+    )
+
+
+def _bytes(data: str | bytes | None) -> bytes:
+    return data.encode() if isinstance(data, str) else data or b""
 
 
 def _is_being_written(message: Any) -> bool:  # noqa: ANN401

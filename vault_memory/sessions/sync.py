@@ -23,7 +23,7 @@ from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.sessions import ledger, projects, readers, transcript
 from vault_memory.sessions.ledger import TranscriptState
-from vault_memory.sessions.readers import Listing, Reading, Transcript
+from vault_memory.sessions.readers import Listing, Record, Transcript
 from vault_memory.sessions.transcript import Message
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
@@ -199,17 +199,13 @@ class _ToolSync:
             if _is_read(source, before, self._home):
                 self._known[source.key] = before._replace(is_gone=False)
                 return
-            reading = source.read(self._mark(before))
-            if not (reading.is_anew and before.messages):  # else what was said would be away a while
-                reading.deadline = deadline
-            after = self._write(source, before, reading)
-            stamp = "" if reading.is_cut or reading.waits else source.stamp
+            start = source.resume(self._mark(before))
+            if before.messages and not start:
+                deadline = float("inf")  # else what was said would be away a while
+            self._known[source.key] = self._write(source, before, start, deadline)
         except OSError as error:
             self._report.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
             return
-        self._report.bytes_read += reading.bytes_read
-        self._report.pending += reading.is_cut
-        self._known[source.key] = after._replace(stamp=stamp, is_gone=False)
         if time.monotonic() - self._saved_at > SAVE_SECONDS:
             self._save()
 
@@ -221,31 +217,32 @@ class _ToolSync:
                 return before.mark if text.read(1) == b"\n" else ""
         return ""
 
-    def _write(self, source: Transcript, before: TranscriptState, reading: Reading) -> TranscriptState:
-        """Write what a reading gives; the derived file is touched only where there is something to write."""
+    def _write(self, source: Transcript, before: TranscriptState, start: int, deadline: float) -> TranscriptState:
+        """Write what a transcript says from there on; the derived file is touched only where there is something new."""
         path = before.path or self._free_name(source.key.rpartition("/")[2].removesuffix(".jsonl"))
         anew = TranscriptState(path=path, before_summaries=before.before_summaries)
-        text, is_chosen = _SessionText(anew if reading.is_anew else before), False
-        for record in reading.records:
-            if record.title and (record.is_chosen or not is_chosen):
-                text.title, is_chosen = transcript.clean_title(record.title), record.is_chosen
-            text.folder = text.folder or record.folder
-            self._report.outputs += record.outputs
-            if record.message:
-                text.add(record.message)
+        text, report = _SessionText(before if start else anew, start), self._report
+        for record in source.records(start):
+            if time.monotonic() > deadline:
+                text.is_cut = True
+                report.pending += 1
+                break
+            text.take(record)
+            report.outputs += record.outputs
+            report.bytes_read += record.size
+        stamp = "" if text.is_cut else source.stamp
         if before.messages and not text.known.messages:
-            self._report.problems.append(f"{source.file} says nothing any more: what it said before stays")
-            return before
+            report.problems.append(f"{source.file} says nothing any more: what it said before stays")
+            return before._replace(stamp=stamp, is_gone=False)
         after = text.write(self._home / path, self._tool, self._scope)
-        self._report.messages += len(text.lines)
+        report.messages += len(text.lines)
         if source.key not in self._known:
-            self._report.added += 1
-        elif reading.is_anew and before.messages:
-            self._report.anew += 1
+            report.added += 1
+        elif before.messages and not start:
+            report.anew += 1
         elif text.lines:
-            self._report.grown += 1
-        skipped = after.skipped + reading.skipped
-        return after._replace(mark=reading.mark, skipped=skipped, is_unfinished=reading.is_unfinished)
+            report.grown += 1
+        return after._replace(stamp=stamp, mark=source.mark(text.end), is_gone=False)
 
     def _free_name(self, name: str) -> str:
         """A file name of a session's own: two of one name may lie in two folders of a tool."""
@@ -280,13 +277,26 @@ class _ToolSync:
 class _SessionText:
     """The derived text of a session: what is known of it, and the lines that a reading adds."""
 
-    def __init__(self, known: TranscriptState) -> None:
-        self.known, self.title, self.folder = known, "", ""
+    def __init__(self, known: TranscriptState, start: int) -> None:
+        self.known, self.end, self.title, self.folder = known, start, "", ""
         self.lines: list[str] = []
+        self.is_cut = False
+        self._is_chosen = False
         self._day = date.fromisoformat(known.day) if known.day else None
         self._first = Message("", "")
 
-    def add(self, message: Message) -> None:
+    def take(self, record: Record) -> None:
+        """Take what a record tells."""
+        if record.title and (record.is_chosen or not self._is_chosen):
+            self.title, self._is_chosen = transcript.clean_title(record.title), record.is_chosen
+        self.folder = self.folder or record.folder
+        if record.message:
+            self._add(record.message)
+        self.end, self.is_cut = record.end, record.waits
+        skipped = self.known.skipped + record.damaged
+        self.known = self.known._replace(skipped=skipped, is_unfinished=record.is_unfinished)
+
+    def _add(self, message: Message) -> None:
         """Take a message, if somebody said something in it."""
         known = self.known
         if message.speaker == transcript.SUMMARY and known.messages < known.before_summaries:
