@@ -241,7 +241,7 @@ def test_a_damaged_tombstone_is_passed_over_and_counted(tmp_path: Path, bad: dic
     file = tmp_path / "a.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in (line, {**line, **bad})), "ascii")
     read = list(journal.read(file))
-    assert [row[0] for _, rows, _ in read for row in rows] == [10]
+    assert [row[0] for made, _ in read for row in made["tombstone"]] == [10]
     assert read[-1][-1][-1] == 1
 
 

@@ -179,7 +179,7 @@ def _inspect_index(memory: "Federation") -> Check:
 def _journal(memory: "Federation", walk: Walk) -> Iterator[Check]:
     for name, file in journal.files(memory.vault.root).items():
         with suppress(OSError):
-            damaged = max((mark[-1] for _, _, mark in journal.read(file)), default=0)
+            damaged = max((mark[-1] for _, mark in journal.read(file)), default=0)
             if damaged:
                 what = f"{plural(damaged, 'damaged line')} in .memory/journal/{name} skipped"
                 yield Check("journal", "notice", what)

@@ -18,7 +18,6 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +29,7 @@ TAIL_BYTES = 64
 """What is compared of the end of the part that was read: a file that was replaced is read anew."""
 
 MAX_LINE = 1 << 20
-"""A longer line is damaged, and is never in memory as a whole."""
+"""So many bytes are read at a time, however long a journal is; a longer line is damaged."""
 
 LAST_YEAR = 9000
 """No clock is right that says a later one, and nothing could ever come after it."""
@@ -288,44 +287,49 @@ def _is_continued(file: Path, size: int, tail: bytes) -> bool:
     return False
 
 
-def read(file: Path, mark: Mark = UNREAD) -> Iterator[tuple[str, list[tuple[Any, ...]], Mark]]:
-    """Yield the table and the rows that each whole line behind `mark` makes, and the mark behind it; raises OSError.
+def read(file: Path, mark: Mark = UNREAD) -> Iterator[tuple[dict[str, list[tuple[Any, ...]]], Mark]]:
+    """Yield what whole lines behind `mark` make, rows by table, and the mark behind them; raises OSError.
 
     A last line without its end is left for the next time: it may still be written.
     """
     place, tail, damaged = mark
     with open(file, "rb") as handle:
         handle.seek(place)
-        while line := handle.readline(MAX_LINE):
-            whole = line.endswith(b"\n")
-            if not whole and len(line) < MAX_LINE:
+        while data := handle.read(MAX_LINE):
+            end = data.rfind(b"\n") + 1
+            if not end and len(data) < MAX_LINE:
                 return
-            try:
-                table, rows = _rows(line) if whole else ("", None)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                table, rows = "", None
-            place, tail, damaged = place + len(line), (tail + line)[-TAIL_BYTES:], damaged + (rows is None)
-            yield table, rows or [], (place, tail, damaged)
+            data = data[: end or MAX_LINE]
+            made: dict[str, list[tuple[Any, ...]]] = {}
+            for line in data.removesuffix(b"\n").split(b"\n"):
+                try:
+                    table, rows = _rows(line)
+                    made.setdefault(table, []).extend(rows)
+                except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                    damaged += 1
+            place, tail = place + len(data), (tail + data)[-TAIL_BYTES:]
+            handle.seek(place)
+            yield made, (place, tail, damaged)
 
 
-def _rows(line: bytes) -> tuple[str, list[tuple[Any, ...]] | None]:
-    """The table and the rows that a line makes, none where it counts for nothing; None, or an error, if damaged."""
+def _rows(line: bytes) -> tuple[str, list[tuple[Any, ...]]]:
+    """The table and the rows that a line makes, none where it counts for nothing; any error where it is damaged."""
     event = json.loads(line) if line.strip() else {"event": ""}
     what = event["event"]
     if what not in ("recall", "tombstone", "restored", *VERDICTS):
-        return "", []
+        return "used", []
     day = date.fromisoformat(event["day"]).toordinal()
     if what == "recall":
         return "used", [(signed(text), signed(event["query"]), day) for text in event["texts"]]
     at = datetime.fromisoformat(event["at"])
     if at.tzinfo is None or at.year > LAST_YEAR:
-        return "", None  # not a time that can be compared
+        raise ValueError("not a time that can be compared")
     moment = (at - _EPOCH) // timedelta(microseconds=1)
     if what not in VERDICTS:
         return "tombstone", [(signed(event["text"]), moment, day, what == "tombstone")]
     about, value, names = str(event["about"]), float(event["value"]), event["names"]
     if not (0 <= value <= 1 and all(isinstance(name, str) and len(name) <= MAX_NAME for name in names)):
-        return "", None
+        raise ValueError("not a share, or no names")
     return "verdict", [(what, about, name, value, moment, day) for name in names]
 
 
@@ -340,8 +344,6 @@ def signed(text: Any) -> int:  # noqa: ANN401
         raise ValueError("not 16 hex digits")
     return int.from_bytes(bytes.fromhex(text), "big", signed=True)
 
-
-_SLICE = 2000  # lines read at a time: bounds memory for a journal of any length
 
 _KEEP = {
     "used": (
@@ -391,11 +393,10 @@ def read_new_lines(store: Store, root: Path, deadline: float = float("inf")) -> 
     for name, file in sorted(present.items()):
         mark = marks.get(name, UNREAD)
         with suppress(OSError):
-            lines = read(file, mark)
-            while batch := list(islice(lines, _SLICE)):
-                for kept, sql in _KEEP.items():
-                    run(sql, [row for table, rows, _ in batch if table == kept for row in rows])
-                mark = batch[-1][-1]
+            for made, reached in read(file, mark):
+                for table, new in made.items():
+                    run(_KEEP[table], new)
+                mark = reached
                 if time.monotonic() > deadline:
                     break
         run("INSERT OR REPLACE INTO journal VALUES(?, ?, ?, ?)", [(name, *mark)])
