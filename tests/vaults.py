@@ -14,7 +14,6 @@ from vault_memory.config import Config
 from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.store.content_digest import digest
-from vault_memory.store.schema import connect
 from vault_memory.store.view import Store
 
 
@@ -50,7 +49,7 @@ def memory(root: Path, **settings: object) -> Federation:
 @contextmanager
 def opened(of: Memory) -> Iterator[Store]:
     """The index as it lies on disk."""
-    with closing(Store(connect(of.index_file.path))) as store:
+    with closing(Store.open(of.index_file.path)) as store:
         yield store
 
 

@@ -188,7 +188,7 @@ class IndexFile:
             return None, "there was none"
         try:
             with schema.mapped_errors(self.path):
-                store = Store(schema.connect(self.path))
+                store = Store.open(self.path)
                 if not store.is_index():
                     store.close()
                     return None, "it was not an index of this program"
@@ -317,7 +317,7 @@ class IndexFile:
                 walk_diff.refuse_empty(self.path, self.vault, walk)
                 with locations.writer_lock(self.path, LOCK_SECONDS):
                     report = self._bring_up_to_date(None, progress)
-            with closing(opened or Store(schema.connect(self.path))) as store:
+            with closing(opened or Store.open(self.path)) as store:
                 freshness = self.catch_up(store, walk, write) if report is None else Freshness(0, report)
                 if write:
                     self.count_uses(store)

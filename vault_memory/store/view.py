@@ -224,10 +224,15 @@ class Store(IndexConnection):
     """When the open write transaction began."""
 
     @classmethod
+    def open(cls, path: Path) -> "Store":
+        """Open an existing index; what goes wrong is to be mapped (schema.mapped_errors)."""
+        return cls(schema.connect(path))
+
+    @classmethod
     @contextlib.contextmanager
     def opened(cls, path: Path) -> Iterator["Store"]:
         """An existing index, open for a while; whatever is wrong raises as `schema.mapped_errors` says."""
-        with schema.mapped_errors(path), contextlib.closing(cls(schema.connect(path))) as store:
+        with schema.mapped_errors(path), contextlib.closing(cls.open(path)) as store:
             yield store
 
     @classmethod
