@@ -5,6 +5,7 @@ this day are dropped from both ends; what is left is kept if it is built like wh
 custom of ours, a preference, a name, a cause. What was taken back later is none.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -40,10 +41,13 @@ CORRECTION_SENTENCES = 3
 MAX_RENUMBERING = 10
 """A sentence of more words says more than another number of what was said."""
 
+LENGTH_WEIGHT, USUAL_WORDS, LEAST_SCORE = 1.9, 8, 1.8
+_NAME_WITHIN = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}")
+
 _OPENING = re.compile(
     r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|also|well|btw|fyi|omg|argh|ta|nah|nope|yes|yep|yeah|exactly|exact|right|ja"
-    r"|genau|gut|und|oui|et|bom|e|o|olha|sim|y|sí|bueno|en|top|cool|nice|first|second|third"
-    r"|(?:no|nein|nee|non|não|so|ah non)(?=[,.:!]))\b[,.:!]*\s+)+",
+    r"|genau|gut|und|oui|et|bom|e|o|olha|sim|y|sí|bueno|en|top|cool|nice"
+    r"|(?:no|nein|nee|non|não|so|ah non|first|second|third)(?=[,.:!]))\b[,.:!]*\s+)+",
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|cause|because|aber|denn|donc|mais|pero|mas)\s)")
@@ -266,33 +270,32 @@ def _last_question(text: str) -> str:
 
 
 def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
-    """Whether a text says what is so for good, by how it is built, and not how things are or went."""
-    words, lower = words_of(text), lowered(text)
-    spans = clauses(text)
-    start = lowered(text[slice(*spans[0])])
-    is_we = grammar.has("pronouns", words[:1])
-    is_ours, is_change = grammar.has("ours", words), grammar.has("changes", words)
-    is_duty = grammar.has("duty", words[1:]) or _HAS_TO.search(start) is not None
-    is_always = grammar.has("always", words)
-    is_contrast = _CONTRAST.search(lower) is not None
-    is_ban = words[0] in _NO and grammar.has("always every", words[1:])
-    is_rule = is_duty or is_contrast or is_always or is_ban or _DATE.search(lower) is not None
-    is_cause, is_wish = grammar.has("causes", words), grammar.has("wishes", words[:3])
-    if is_we and is_duty and not is_always:
-        return False
-    if exclusions.is_under_way(start) or (grammar.past.search(start) and not (is_duty or is_change or is_cause)):
-        return False
-    is_news_of_name = words[0] not in grammar.common and grammar.has("changes", words[1:3])
-    if is_cause or is_wish or is_news_of_name or (is_ours and (is_rule or is_change)):
+    """Whether a text says what is so for good: by what it says of all times or of all, of us or of a name, in figures,
+    why, or what not; the more of that and the longer, the likelier."""
+    words, spans = words_of(text), clauses(text)
+    if _has_cue(words, grammar):
         return True
-    is_named = _is_named(words, grammar) or _NAMING.search(lower) is not None
-    if exclusions.is_status(lower) or (len(words) < SHORT and not (is_named or (is_always and not is_we))):
-        return False
-    if setting.is_first:
-        return is_rule or is_named
-    is_explained = setting.is_reply and len(spans) > 1
-    is_one_of_ours = is_ours and _IS_NAME.search(text) is not None
-    return is_rule or is_named or is_explained or is_one_of_ours
+    marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
+    marks += bool(_NAME_WITHIN.search(text)) + any(map(str.isdigit, text))
+    score = LENGTH_WEIGHT * math.log2(len(words) / USUAL_WORDS) + 0.5 * min(len(spans) - 1, 2) + 0.5 * min(marks, 3)
+    score += 0.6 * setting.is_reply - 2.2 * setting.is_first
+    score -= 1.4 * exclusions.is_under_way(lowered(text[slice(*spans[0])]))
+    return score >= LEAST_SCORE and (marks > 0 or setting.is_reply)
+
+
+def _has_cue(words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a sentence prefers, names a cause, or says what changed with us or somebody by name, or whose is what."""
+    is_change = grammar.has("changes", words)
+    if grammar.has("causes", words) or prefers(words, grammar) or (is_change and grammar.has("ours", words)):
+        return True
+    return _is_named(words, grammar) or (words[0] not in grammar.common and grammar.has("changes", words[1:3]))
+
+
+def prefers(words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a sentence begins by telling what its speaker, or somebody by name, prefers."""
+    wishes = [word for word in words[:3] if word in grammar.classes["wishes"]]
+    is_own = grammar.has("mine", words[:2]) or words[0] in wishes
+    return bool(wishes) and (is_own or grammar.third.search(wishes[0]) is not None)
 
 
 def _is_named(words: Sequence[str], grammar: Grammar) -> bool:
