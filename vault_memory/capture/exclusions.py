@@ -12,7 +12,7 @@ _SUPPOSED = re.compile(
     \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|
     probably|presumably|i (?:mean|guess|wonder|suppose|think)|suppose|imagine|i wish|if only|what if|let'?s say|
     in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|i)|vielleicht|
-    vermutlich|wahrscheinlich|eventuell|ich (?:glaube|meine)|meine ich|irgendwann|jemals|eines tages|stell dir vor|
+    vermutlich|wahrscheinlich|eventuell|glaub(?:e)? ich|ich (?:glaube?|meine)|meine ich|irgendwann|jemals|eines tages|stell dir vor|
     angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|tal vez|creo que|a lo mejor|
     algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
 """)
@@ -49,21 +49,25 @@ _PASSING = re.compile(
     joined(r"""
     \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|week|morning|afternoon|
     evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
-    currently|so far|again|still|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|
+    currently|so far|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|
     bit|
     hours?|days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|noon|the (?:demo|standup|call|
     meeting))|until (?:i|we|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|
-    third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|meanwhile|afterwards|vorübergehend|
+    third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|vorübergehend|
     erstmal|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|
-    diese woche|wieder|noch immer|immer noch|nochmal|bis dahin|(?<!jeden )(?<!guten )morgen|noch nicht|pour l'instant|
+    diese woche|bis dahin|(?<!jeden )(?<!guten )morgen|pour l'instant|
     tout à l'heure|tout de suite|ce (?:soir|matin)|
-    aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|encore|por ahora|esta (?:tarde|noche|vez|
-    semana)|hoy|mañana(?! siempre)|^ahora|ayer|otra vez|todavía|aún|ainda|de momento|por enquanto|hoje|amanhã|^agora|
+    aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|por ahora|esta (?:tarde|noche|vez|
+    semana)|hoy|mañana(?! siempre)|^ahora|ayer|de momento|por enquanto|hoje|amanhã|^agora|
     ontem|dest[ae] vez|
-    dessa vez|est[ae] semana|semana que vem|de novo|nu even)\b
+    dessa vez|est[ae] semana|semana que vem|nu even)\b
 """)
 )
 """Speaks of this day and this task."""
+_GOING_ON = re.compile(
+    r"\b(?:again|still|yet|wieder|noch|nochmal|encore|otra vez|todavía|aún|ainda|de novo)\b"
+)
+"""Goes on with what was spoken of."""
 _ONE_OFF = re.compile(
     r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d"
     r"|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
@@ -95,6 +99,7 @@ _SECRET = re.compile(
     not|no|never|always|im|in der|dans|en|na|no)\b)(?=\S{6})(?:(?=[a-z]*[A-Z0-9])(?=\S*[\d!#$%&*+=?^_-])\S+)|
     (?i:\b(?:password|passwort|contraseña|senha|mot de passe|passcode|pin)(?:is|ist|es|é|est|lautet)) (?!(?i:in|on|
     at|the|a|not|no|never|always|im|kept|stored|rotated)\b)\S|\[redacted|
+    (?<!\S)(?=\S{0,40}[^\W\d_])(?=\S{0,40}\d)(?![^\s#!$%&*?^@]*[/.:])[\w-]{1,40}[!#$%&*?^@]\w|
     (?<!\S)(?=\S{0,80}[a-z])(?=\S{0,80}[A-Z])(?=\S{0,80}\d)(?:(?=\S{0,80}[!#$%&*+=?^])\S{8,80}|
     [\w+/=-]{16,80})(?![^\s,.;:])
 """)
@@ -136,6 +141,11 @@ def is_ironic(lower: str, *, is_reply: bool) -> bool:
 def is_passing(lower: str) -> bool:
     """Whether a sentence speaks of this day, or of one number among many."""
     return _PASSING.search(lower) is not None or _ONE_OFF.search(lower) is not None
+
+
+def goes_on(lower: str) -> bool:
+    """Whether a sentence goes on with what was spoken of."""
+    return _GOING_ON.search(lower) is not None
 
 
 def is_under_way(lower: str) -> bool:

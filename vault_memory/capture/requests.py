@@ -89,7 +89,7 @@ WORDS = {
     "de": RequestWords(
         keep=r"""
             merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|halte?(?= (?:\w+ )?fest)|trage?(?= dir)|
-            mache? dir (?:'?ne|eine) notiz|vermerke?|präge? dir|hinterlege?(?= dir)|
+            mache? dir (?:'?ne|eine) notiz|vermerke?(?= (?:dir|dass|das|bitte|:))|präge? dir|hinterlege?(?= dir)|
             damit du(?: es| bescheid|'s)? weißt|schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|
             speicher(?:e|n)?(?= (?:dir|das))|denk(?:e|en)? (?:\w+ )?dara?n|(?:neue|feste) regel(?=:)|gut zu wissen""",
         kept=r"""

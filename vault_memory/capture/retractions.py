@@ -13,6 +13,9 @@ from vault_memory.text.word_classes import grammars, joined, lowered
 TELLING_LENGTH = 1.0
 """The length of a word's vector from which it is about something; function words are shorter."""
 
+STEM_LETTERS = 5
+"""The first letters of a word stand for its forms."""
+
 AT_ONCE_CHARS = 12
 """What begins so early in the next message takes back what was said last."""
 
@@ -66,7 +69,8 @@ def telling_words(text: str) -> set[str]:
     """The words of a text that tell what it is about: numbers, and words of no closed class with a long vector."""
     words = {word for word in _WORD.findall(lowered(text)) if not any(word in each.common for each in grammars())}
     lengths = {word: builtin().word_length(word) for word in words}
-    return {word for word, length in lengths.items() if word.isdigit() or (length or len(word) / 5) >= TELLING_LENGTH}
+    telling = (word for word, length in lengths.items() if (length or len(word) / 5) >= TELLING_LENGTH)
+    return {*filter(str.isdigit, words), *(word[:STEM_LETTERS] for word in telling)}
 
 
 @lru_cache(maxsize=1024)

@@ -83,6 +83,7 @@ _IS_NAME = re.compile(
     r"\b(?:is|are|ist|sind|est|es|é) [A-ZÄÖÜÉ]\w+|^[A-ZÄÖÜÉ]\w+ (?:[A-ZÄÖÜÉ]\w+ )?(?:is|ist|est|es|é) \w"
 )
 _NO = frozenset(("no", "kein", "keine", "keinen", "pas", "sin", "sem", "nada", "nunca", "jamais"))
+_HALT = re.compile(r'(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*')
 _DENIAL = re.compile(r"^(?:no|nope|nein|nee|non|não)\b[,.:!]+\s*")
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
@@ -279,6 +280,7 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     marks += bool(_NAME_WITHIN.search(text)) + any(map(str.isdigit, text))
     score = LENGTH_WEIGHT * math.log2(len(words) / USUAL_WORDS) + 0.5 * min(len(spans) - 1, 2) + 0.5 * min(marks, 3)
     score += 0.6 * setting.is_reply - 2.2 * setting.is_first
+    score -= 0.6 * bool(grammar.past.search(lowered(text[slice(*spans[0])])))
     score -= 1.4 * exclusions.is_under_way(lowered(text[slice(*spans[0])]))
     return score >= LEAST_SCORE and (marks > 0 or setting.is_reply)
 
@@ -335,6 +337,8 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     if _is_question(text, grammar) or exclusions.is_foreign(sentence):
         return ""
     spans = clauses(text)
+    if RETRACTION.search(lowered(text)) or any(_HALT.fullmatch(lowered(text[slice(*one)])) for one in spans[1:]):
+        return ""
     first = 0
     while first < len(spans):
         clause = text[slice(*spans[first])]
@@ -362,9 +366,9 @@ def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
     lower, words = lowered(clause), words_of(clause)
     if not words:
         return is_start
-    if exclusions.is_passing(lower) or exclusions.is_joke(lower) or exclusions.is_guess(lower):
+    if exclusions.is_passing(lower) or exclusions.is_joke(lower) or exclusions.is_guess(lower) or exclusions.goes_on(lower):
         return True
-    return RETRACTION.search(lower) is not None or _is_order(clause, words, grammar, is_start)
+    return _is_order(clause, words, grammar, is_start)
 
 
 def _supposes(lower: str, grammar: Grammar) -> bool:
