@@ -195,7 +195,6 @@ def test_what_stands_beside_something_pasted_is_stated(text: str) -> None:
     [
         "yeah because nobody ever sleeps on a night shift of course, we all just nap standing like horses",
         "the relatives in bed 9 said the food is terrible and we always ignore the bell",
-        "my laptop only has 8 gigs so everything takes ages, and the fan sounds like a plane taking off",
         "All our tests pass except the one about time zones, which only fails in the pipeline",
         "I like the second version, the verbs are stronger",
         "nunca he visto un texto con tantas comas",

@@ -12,9 +12,9 @@ _SUPPOSED = re.compile(
     \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|
     probably|presumably|i (?:mean|guess|wonder|suppose|think)|suppose|imagine|i wish|if only|what if|let'?s say|
     in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|i)|vielleicht|
-    vermutlich|wahrscheinlich|eventuell|glaub(?:e)? ich|ich (?:glaube?|meine)|meine ich|irgendwann|jemals|eines tages|stell dir vor|
-    angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|tal vez|creo que|a lo mejor|
-    algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
+    vermutlich|wahrscheinlich|eventuell|glaube? ich|ich (?:glaube?|meine)|meine ich|irgendwann|jemals|eines tages|
+    stell dir vor|angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|tal vez|creo que|
+    a lo mejor|algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
 """)
 )
 """Marks what is said as a guess or a wish."""
@@ -51,7 +51,7 @@ _PASSING = re.compile(
     evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
     currently|so far|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|
     bit|
-    hours?|days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|noon|the (?:demo|standup|call|
+    hours?|days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|the (?:demo|standup|call|
     meeting))|until (?:i|we|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|
     third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|vorübergehend|
     erstmal|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|
@@ -64,9 +64,7 @@ _PASSING = re.compile(
 """)
 )
 """Speaks of this day and this task."""
-_GOING_ON = re.compile(
-    r"\b(?:again|still|yet|wieder|noch|nochmal|encore|otra vez|todavía|aún|ainda|de novo)\b"
-)
+_GOING_ON = re.compile(r"\b(?:again|still|yet|wieder|noch|nochmal|encore|otra vez|todavía|aún|ainda|de novo)\b")
 """Goes on with what was spoken of."""
 _ONE_OFF = re.compile(
     r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d"
@@ -111,8 +109,9 @@ _REPORTED = re.compile(
     ["“„«])|\b(?:docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|error|log|output|
     support|message|comment|linter|warning|template|mail|email|ticket|doku|fehler|anleitung|documentación|erreur|
     notice|manuel|mensagem|documentação)s? (?:also )?(?:says?|said|claims?|states?|reads|tells|recommends?|
-    suggests?|sagt|dit|dice|diz)\b|, (?:says|sagt|dit|dice|diz) \w+\W*$|\b(?:according to|
-    in the (?:example|docs?|readme|manual)|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
+    suggests?|sagt|dit|dice|diz)\b|
+    (?<!\bi )(?<!\bwe )\b(?:said|says) (?:the|that|it|they|he|she)\b|, (?:says|sagt|dit|dice|diz) \w+\W*$|
+    \b(?:according to|in the (?:example|docs?|readme|manual)|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
 """)
 )
 """Hands on what somebody else said, or a text."""

@@ -54,7 +54,9 @@ _END = re.compile(
     rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{MONTHS}))|(?<=[!?])(?=\w)|(?<=\s[:;][)DP])\s+|\n+"
 )
 """Where a sentence ends: not after an initial, a title, or an ordinal before a month."""
-_MARK = re.compile(r"```|~~~|(?:^|(?<=\n))-{3,}(?=[ \t]*(?:\n|$))|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", re.IGNORECASE)
+_MARK = re.compile(
+    r"```|~~~|^---(?=-*[ \t]*$)|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", re.IGNORECASE | re.MULTILINE
+)
 """Where a block begins or ends, code or what stands between tags: put there by a tool, or pasted."""
 _QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„‟«»]{25,}[\"“”»]")
 _QUOTED = re.compile(r"^\s*[>|]|^\s*[\"“„«].{20,}")
@@ -99,9 +101,11 @@ def _without_quotations(text: str) -> str:
 def _without_blocks(text: str) -> str:
     """A message without code, and without what stands between a tag and the next that closes it."""
     blocks: list[tuple[int, int]] = []
-    nearest = {"```": len(text), "~~~": len(text), "---": len(text)}  # by name, the end of the next mark that closes such a block
+    nearest = dict.fromkeys(
+        ("```", "~~~", "---"), len(text)
+    )  # by name, the end of the next mark that closes such a block
     for mark in reversed(list(_MARK.finditer(text))):
-        name = (mark["tag"] or mark[0][:3]).lower()
+        name = (mark["tag"] or mark[0]).lower()
         if not mark["slash"] and name in nearest:
             blocks.append((mark.start(), nearest[name]))
         if mark["slash"] or not mark["tag"]:

@@ -60,7 +60,7 @@ WORDS = {
             don'?t lose (?:this|it)|(?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)|
             (?:stick|keep|hold|put|get|tuck|file|store|save|take|mark|pin) (?:this|that|it)(?: one)?\b
             (?=[^,;.!?:]{0,40}:(?!\S))|next time(?! (?:i|we|he|she|they|it|round)\b)|
-            (?:new|standing|house|ground|general) (?:rule|order|policy)(?=[:,])|worth (?:remembering|noting|knowing)|
+            (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|worth (?:remembering|noting|knowing)|
             (?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
         kept=r"""
             remember\w*|memori[sz]\w*|(?:keep|bear) in mind|(?:make|take) a note|note(?=:)|
@@ -358,8 +358,10 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
     """What is to be remembered: what a colon announces, else what follows the request, or goes before it."""
     link = _ANNOUNCED.match(lower, request.end()) or _FILLER.match(lower, request.end())
     rest = text[link.end() if link else request.end() :].lstrip(MARKS)
+    if _CONSEQUENCE.match(lowered(rest)):  # "… this one because it is new, they come on Tuesdays"
+        rest = rest.partition(", ")[2]
     least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if rest.endswith("?") else 0)
-    if count_words(rest) >= least and not _is_place(lowered(rest)) and not _CONSEQUENCE.match(lowered(rest)):
+    if count_words(rest) >= least and not _is_place(lowered(rest)):
         return find_request(rest)[0] or rest, False  # `for later: remember that …`
     before = text[: request.start() if request["time"] or not clause else clause].strip(MARKS)
     return (before, False) if count_words(before) > MIN_CONTENT_WORDS else ("", True)

@@ -32,16 +32,19 @@ MIN_WORDS, MAX_WORDS = 4, 45
 REPLY_SENTENCES = 2
 """So many sentences of a message answer the question before it."""
 
-SHORT = 7
-"""A sentence of fewer words tells nothing by itself, but for names, preferences, and what is always so."""
-
 CORRECTION_SENTENCES = 3
 """So many sentences, from the one that takes something back, may say what is so instead."""
 
 MAX_RENUMBERING = 10
 """A sentence of more words says more than another number of what was said."""
 
-LENGTH_WEIGHT, USUAL_WORDS, LEAST_SCORE = 1.9, 8, 1.8
+USUAL_WORDS, LEAST_SCORE = 8, 2.2
+"""Fitted, with the halves in is_lasting_fact, by logistic regression to 389 sentences of 55 labelled sessions: of those
+it takes 138 of 158 are worth keeping; of those that the rules before it took, 111 of 139."""
+
+RULE_WORDS = 5
+"""A rule has at least so many words."""
+
 _NAME_WITHIN = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}")
 
 _OPENING = re.compile(
@@ -73,25 +76,23 @@ _TASK = re.compile(
     r"(?:\w+[aei]r(?:se|l[oa]s?)?) (?:el|la|los|las|os?|as?)\b|.*\bzu \w+en\W*$|(?:how|what|why|qué|cómo) "
 )
 """Begins what is to be done or found out, where somebody asks to remember it."""
-_HAS_TO = re.compile(r"\b(?:ha(?:s|ve) to|needs? to|tienen? que|têm? (?:que|de)|every \w+day)\b")
-_NAMING = re.compile(
-    r"\b(?:(?:is|are) called (?!twice|once|by|from|in|with|when|on|for|every|again)|we call |heiß(?:t|en)\b|"
-    r"nennen wir\b|s'appelle(?:nt)?\b|on appelle\b|se llaman?\b|llamamos\b|se chamam?\b|chamamos\b|name is\b)"
+_RULE = re.compile(
+    joined(r"""
+    \b(?:ha(?:s|ve) to|needs? to|tienen? que|têm? (?:que|de)|every \w+day|(?:mon|tues|wednes|thurs|fri|satur|
+    sun)days|week(?:day|end)s|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|(?:les?|los|el|às?|nas?)[ ]
+    (?:lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|lunes|martes|miércoles|jueves|viernes|
+    sábados?|domingos?|segundas?|terças?|quartas?|quintas?|sextas?))\b|
+    \b(?:(?:is|are) called (?!twice|once|by|from|in|with|when|on|for|every|again)|we call |name is |
+    (?:heiß(?:t|en)|nennen wir|s'appelle(?:nt)?|on appelle|se llaman?|llamamos|se chamam?|chamamos)\b)|
+    , (?:and |et |y |e |und )?(?:not|no|never|nicht|kein\w*|nie|pas|jamais|não|nunca|sin|sem|sans|ohne|without|only|nur|
+    seulement|uniquement|solo|sólo|só|apenas|somente)\b
+""")
 )
-"""Tells what somebody or something is called."""
-_IS_NAME = re.compile(
-    r"\b(?:is|are|ist|sind|est|es|é) [A-ZÄÖÜÉ]\w+|^[A-ZÄÖÜÉ]\w+ (?:[A-ZÄÖÜÉ]\w+ )?(?:is|ist|est|es|é) \w"
-)
-_NO = frozenset(("no", "kein", "keine", "keinen", "pas", "sin", "sem", "nada", "nunca", "jamais"))
-_HALT = re.compile(r'(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*')
+"""Names what has to be, a day of each week, what something is called, or what is not so instead."""
+_HALT = re.compile(r"(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*")
 _DENIAL = re.compile(r"^(?:no|nope|nein|nee|non|não)\b[,.:!]+\s*")
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
-_CONTRAST = re.compile(
-    r", (?:and |et |y |e |und )?"
-    r"(?:not|no|never|nicht|kein\w*|nie|pas|jamais|não|nunca|sin|sem|sans|ohne|without|only|nur|seulement|"
-    r"uniquement|solo|sólo|só|apenas|somente) "
-)
 
 
 class Cue(NamedTuple):
@@ -199,7 +200,8 @@ def is_statable(sentence: str) -> bool:
 
 def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spoken) -> Iterator[Statement]:
     """What one message of the user's states; `question` is the agent's that it answers, or ""."""
-    before, is_announced = "", False
+    before: list[str] = []
+    is_announced = False
     for place, line in enumerate(split_sentences(said.text)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
         text, points_back = find_request(sentence)
@@ -209,13 +211,17 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
             is_announced = is_announced and is_bullet
         elif points_back and sentence.endswith(":"):
             is_announced = True
-        elif points_back and count_words(before) >= MIN_WORDS:
-            statement = read_request(before, said.number, before, spoken)
+        elif points_back and before:
+            meant = next(
+                (one for one in reversed(before) if not _tells(lowered(one), spoken.grammar(one) or grammar_of("en"))),
+                before[-1],
+            )
+            statement = read_request(meant, said.number, meant, spoken)
         elif not points_back:
             here = setting._replace(is_reply=setting.is_reply and place < REPLY_SENTENCES)
             statement = _assent(sentence, question if place == 0 else "", said.number)
             statement = statement or _read(sentence, said.number, here, spoken)
-        before = sentence
+        before += [sentence] if count_words(sentence) >= MIN_WORDS else []
         if statement:
             yield statement
 
@@ -271,26 +277,41 @@ def _last_question(text: str) -> str:
 
 
 def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
-    """Whether a text says what is so for good: by what it says of all times or of all, of us or of a name, in figures,
-    why, or what not; the more of that and the longer, the likelier."""
-    words, spans = words_of(text), clauses(text)
-    if _has_cue(words, grammar):
+    """Whether a text says what is so for good: it is built like a rule, or it is long and says much."""
+    words, lower = words_of(text), lowered(text)
+    if _names_change(words, grammar):
+        return True
+    if exclusions.is_status(lower):
+        return False
+    spans = clauses(text)
+    start = lowered(text[slice(*spans[0])])
+    is_told = _tells(start, grammar)
+    has_name = _NAME_WITHIN.search(text) is not None
+    is_rule = (
+        grammar.has("always", words)
+        or _RULE.search(lower)
+        or _DATE.search(lower)
+        or (has_name and grammar.has("ours", words))
+    )
+    if is_rule and len(words) >= RULE_WORDS and not is_told:
         return True
     marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
-    marks += bool(_NAME_WITHIN.search(text)) + any(map(str.isdigit, text))
-    score = LENGTH_WEIGHT * math.log2(len(words) / USUAL_WORDS) + 0.5 * min(len(spans) - 1, 2) + 0.5 * min(marks, 3)
-    score += 0.6 * setting.is_reply - 2.2 * setting.is_first
-    score -= 0.6 * bool(grammar.past.search(lowered(text[slice(*spans[0])])))
-    score -= 1.4 * exclusions.is_under_way(lowered(text[slice(*spans[0])]))
-    return score >= LEAST_SCORE and (marks > 0 or setting.is_reply)
+    marks += has_name + any(map(str.isdigit, text)) + setting.is_reply
+    length = 2 * math.log2(len(words) / USUAL_WORDS)
+    score = length + min(marks + len(spans) - 1, 4) / 2 - 2 * setting.is_first - is_told
+    return marks > 0 and score >= LEAST_SCORE
 
 
-def _has_cue(words: Sequence[str], grammar: Grammar) -> bool:
-    """Whether a sentence prefers, names a cause, or says what changed with us or somebody by name, or whose is what."""
-    is_change = grammar.has("changes", words)
-    if grammar.has("causes", words) or prefers(words, grammar) or (is_change and grammar.has("ours", words)):
-        return True
-    return _is_named(words, grammar) or (words[0] not in grammar.common and grammar.has("changes", words[1:3]))
+def _tells(lower: str, grammar: Grammar) -> bool:
+    """Whether a clause tells what somebody did or is doing."""
+    return exclusions.is_under_way(lower) or grammar.past.search(lower) is not None
+
+
+def _names_change(words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a sentence tells of a preference, a cause, what changed with us, or of a name what it does."""
+    is_of_name = words[0] not in grammar.common and grammar.has("changes", words[1:3])
+    is_change = is_of_name or (grammar.has("changes", words) and grammar.has("ours", words))
+    return grammar.has("causes", words) or is_change or prefers(words, grammar) or _is_named(words, grammar)
 
 
 def prefers(words: Sequence[str], grammar: Grammar) -> bool:
@@ -317,7 +338,7 @@ def cue_of(text: str, grammar: Grammar) -> Cue:
         (OTHERS_PREFERENCE, grammar.has("wishes", words[:3]) and words[0] not in grammar.common),
         (PREFERENCE, grammar.has("wishes", words[:3])),
         (PROFILE, grammar.has("mine", words[:1]) and not grammar.has("ours", words)),
-        (RULE, grammar.has("always every duty", words)),
+        (RULE, grammar.has("always every duty", words) or _RULE.search(lowered(text)) is not None),
         (CHANGE, _DATE.search(lowered(text)) is not None),
         (PROFILE, grammar.has("mine", words)),
     ):
@@ -337,7 +358,7 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     if _is_question(text, grammar) or exclusions.is_foreign(sentence):
         return ""
     spans = clauses(text)
-    if RETRACTION.search(lowered(text)) or any(_HALT.fullmatch(lowered(text[slice(*one)])) for one in spans[1:]):
+    if RETRACTION.search(lowered(text)) or any(_HALT.fullmatch(lowered(text[slice(*one)])) for one in spans):
         return ""
     first = 0
     while first < len(spans):
@@ -366,7 +387,9 @@ def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
     lower, words = lowered(clause), words_of(clause)
     if not words:
         return is_start
-    if exclusions.is_passing(lower) or exclusions.is_joke(lower) or exclusions.is_guess(lower) or exclusions.goes_on(lower):
+    if any(
+        test(lower) for test in (exclusions.is_passing, exclusions.goes_on, exclusions.is_joke, exclusions.is_guess)
+    ):
         return True
     return _is_order(clause, words, grammar, is_start)
 

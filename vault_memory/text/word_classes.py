@@ -68,7 +68,7 @@ LANGUAGES: Mapping[str, Language] = {
         yours="you your u ur you're youre",
         pointing="""it it's its this that that's thats these those they them they're he she his her hes shes whats
             what's""",
-        always="""always never ever usually normally everywhere anywhere nowhere whenever neither daily weekly monthly
+        always="""always never ever usually normally everywhere anywhere whenever daily weekly monthly
             nightly yearly""",
         every="only every each all nobody nothing none both forever anymore",
         duty="must mustn't may allowed forbidden banned mandatory required policy rule convention",
