@@ -4,6 +4,8 @@ import pytest
 
 from vault_memory.capture.log_statements import find_log_statements
 from vault_memory.capture.statements import SessionTurn, find_statements
+from vault_memory.embedding.builtin_embedder import builtin
+from vault_memory.write.comparison import SKIP, Comparer, KnownStatement
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 
@@ -228,3 +230,15 @@ def test_what_is_asked_for_is_not_cut_within_a_clause_and_may_stand_before() -> 
 )
 def test_requests_in_other_words(text: str) -> None:
     assert len(kept(("U", text))) == 1
+
+
+def test_who_says_the_same_again_says_nothing_new() -> None:
+    first = "Kein unwrap in firmware-crates, ein panic legt den Zähler lahm."
+    comparer = Comparer([KnownStatement(first, "a#m1", is_batch=True)], builtin())
+    again = "Raus damit, unwrap und expect haben in der firmware nichts verloren, da darf nichts panic machen"
+    assert comparer.compare(again, "S", ()).decision == SKIP
+    for other in (
+        "Ab jetzt ist unwrap in den firmware-crates erlaubt, panic fangen wir ab.",
+        "Kein unwrap in firmware-crates ab Version 3, ein panic legt den Zähler lahm.",
+    ):
+        assert comparer.compare(other, "S", ()).decision != SKIP
