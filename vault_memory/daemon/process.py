@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from socket import socketpair
+from socket import socket, socketpair
 from typing import Any
 
 from vault_memory.config import Config
@@ -77,8 +77,8 @@ class Daemon:
         )
         self._begun = time.monotonic()
         self._is_stopping = self._is_closed = False
-        self._waking, self._woken = socketpair()
-        self._waking.setblocking(False)
+        self._waking: socket | None = None
+        """Whatever is sent to it wakes the main thread."""
         self._server = Server(self._handle)
         self._unreachable = ""
         self.socket = Path(client.socket_path(self._root))
@@ -90,17 +90,20 @@ class Daemon:
             _begin_log(self.log_file, loud)
             sys.setswitchinterval(0.001)  # a question must not wait 5 ms each time the index worker has the interpreter
             log.info("vault-memory %s watches %s, process %d", __version__, self._root, os.getpid())
+            self._waking, woken = socketpair()
             try:
-                self._serve()
+                with self._waking, woken:
+                    self._serve(self._waking, woken)
             finally:
                 log.info("stopped")
 
     # --- the main thread -----------------------------------------------------------------------------------------
 
-    def _serve(self) -> None:
+    def _serve(self, waking: socket, woken: socket) -> None:
         self._server.start(self.socket)
         # The system may give a signal to any thread, and only this one, which would sleep on, runs Python's handlers.
-        signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)
+        waking.setblocking(False)
+        signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
         if sys.platform != "win32":
@@ -109,7 +112,7 @@ class Daemon:
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
         try:
             while not self._is_stopping:
-                self._woken.recv(64)
+                woken.recv(64)
             log.info("stopping")
         finally:
             self._is_stopping = True
@@ -126,8 +129,9 @@ class Daemon:
 
     def _end(self, *_: object) -> None:
         self._is_stopping = True
-        with contextlib.suppress(BlockingIOError):  # full of what wakes as well
-            self._waking.send(b"\0")
+        if self._waking:
+            with contextlib.suppress(OSError):  # full of what wakes as well, or closed
+                self._waking.send(b"\0")
 
     def _warm_up(self) -> None:
         """Once the vault was looked at: load what the first question would wait for."""
