@@ -250,12 +250,12 @@ def test_a_note_of_any_bytes_is_indexed(tmp_path: Path, data: bytes) -> None:
 def test_a_large_note_never_has_all_its_passages_in_memory(tmp_path: Path) -> None:
     data = b"".join(b"- Line %d is one of many, and a passage.\n" % n for n in range(10_000))
     vault = Vault(Config(vault=tmp_path))
-    assert list(prepare(File("small.md", 9, 1, 1), b"- A line.", vault).rows)  # loads what counts tokens
+    assert list(prepare(File("small.md", 9, 1, 1), b"- A line.", vault).passages)  # loads what counts tokens
     tracemalloc.start()
     try:
         ready = prepare(File("large.md", len(data), 1, 1), data, vault)
         tracemalloc.reset_peak()
-        assert sum(1 for _ in ready.rows) == 10_000
+        assert sum(1 for _ in ready.passages) == 10_000
         assert tracemalloc.get_traced_memory()[1] < 16 * len(data)  # 10 made one by one, 25 all at once
     finally:
         tracemalloc.stop()

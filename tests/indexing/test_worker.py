@@ -12,10 +12,10 @@ import pytest
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.indexing import indexer, prepare_note
-from vault_memory.indexing.prepare_note import PreparedNote
 from vault_memory.memory import Memory
 from vault_memory.store import schema
 from vault_memory.store.content_digest import digest
+from vault_memory.store.rows import PreparedNote
 from vault_memory.store.view import Store
 from vault_memory.vault.walk import File
 
@@ -41,8 +41,8 @@ def test_every_small_note_is_made_in_order_and_a_large_one_left(vault: Path) -> 
     memory = Memory(Config(vault=vault))
     files = files_of(memory)
     made = list(prepare_note.prepare_in_workers(memory.vault, files))
-    assert [p.head.file.path if p else None for p in made] == [None if f.path == "large.md" else f.path for f in files]
-    rows = [row for p in made if p for row in p.rows]
+    assert [p.file.path if p else None for p in made] == [None if f.path == "large.md" else f.path for f in files]
+    rows = [row for p in made if p for row in p.passages]
     assert rows and all(row.vector and len(row.vector) == builtin().dimensions for row in rows)
 
 
@@ -69,7 +69,7 @@ def test_a_worker_that_dies_loses_nothing(vault: Path) -> None:
     kill_children()
     found += list(stream)
     assert 1 <= len(found) < len(files)
-    assert [p.head.file.path for p in found if p] == [f.path for f in files[: len(found)] if f.path != "large.md"]
+    assert [p.file.path for p in found if p] == [f.path for f in files[: len(found)] if f.path != "large.md"]
 
 
 def kill_children() -> None:

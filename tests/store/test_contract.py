@@ -70,8 +70,7 @@ def put(store: Store, path: str, text: str) -> int:
 
     with store.writing():
         space = embedding_rows.make_space(store, builtin().id, builtin().dimensions)
-        note_id, written = rows.put_note(store, ready.head, ready.rows, builtin().embed_contexts, space)
-        rows.put_problems(store, note_id, ready.problems)
+        _, written = rows.put_note(store, ready, builtin().embed_contexts, space)
         Lexicon(store.view(ALL)).refresh(store)
         store.grow()
     return written["passages"] - written["embedded"]

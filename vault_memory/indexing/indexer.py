@@ -25,7 +25,7 @@ from vault_memory.vault.vault import Vault, content_hash
 from vault_memory.vault.walk import File, Walk
 
 if TYPE_CHECKING:
-    from vault_memory.indexing.prepare_note import PreparedNote
+    from vault_memory.store.rows import PreparedNote
 
 WORKERS_FROM = 300
 """From so many notes on, worker processes earn their start (half a second)."""
@@ -105,7 +105,11 @@ class Indexer:
         report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
         todo = [*new, *changes.suspect]
         # With a deadline the start of workers alone would eat up what time there is.
-        ready = self._by_workers(new if deadline == float("inf") else [])
+        ready: Iterator[PreparedNote | None] = iter(())
+        if len(new) >= WORKERS_FROM and deadline == float("inf"):
+            from vault_memory.indexing.prepare_note import prepare_in_workers
+
+            ready = prepare_in_workers(self._vault, new)
         try:
             for done, file in enumerate(todo):
                 if time.monotonic() > deadline:
@@ -154,8 +158,8 @@ class Indexer:
                 if text is not None:
                     file = File(path, len(text), 0)
                     ready = prepare(file, text, self._vault)
-                    kept = (row for row in ready.rows if not without or passage_key(row.passage.text) not in without)
-                    self._put(ready._replace(rows=kept), Report())
+                    kept = (r for r in ready.passages if not without or passage_key(r.passage.text) not in without)
+                    self._put(ready._replace(passages=kept), Report())
                 elif path in known:
                     rows.remove(self._store, known[path].id)
             self._store.grow()
@@ -175,14 +179,6 @@ class Indexer:
             if row:
                 moved[file.path] = row
         return moved
-
-    def _by_workers(self, files: list[File]) -> Iterator["PreparedNote | None"]:
-        """The notes that worker processes make ready, in order; none when there are too few to start any."""
-        if len(files) < WORKERS_FROM:
-            return iter(())
-        from vault_memory.indexing.prepare_note import prepare_in_workers
-
-        return prepare_in_workers(self._vault, files)
 
     def _refresh(
         self, file: File, row: NoteRow | None, moved: bool, report: Report, ready: "PreparedNote | None" = None
@@ -226,12 +222,9 @@ class Indexer:
 
     def _put(self, prepared: "PreparedNote", report: Report) -> None:
         """Store one note and all that comes of it."""
-        note_id, written = rows.put_note(
-            self._store, prepared.head, prepared.rows, builtin().embed_contexts, self._space, prepared.vector
-        )
+        note_id, written = rows.put_note(self._store, prepared, builtin().embed_contexts, self._space)
         if self._has_other_spaces:
             embedding_rows.place_note(self._store, note_id)
-        rows.put_problems(self._store, note_id, prepared.problems)
         report.problems.extend(prepared.problems)
         report.passages += written["passages"]
         report.facts += written["facts"]

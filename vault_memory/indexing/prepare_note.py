@@ -13,10 +13,9 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from itertools import chain
-from typing import NamedTuple
 
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -26,25 +25,13 @@ from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import links, tags
 from vault_memory.markdown.note import Note, Problem, is_note_path, note_header
 from vault_memory.markdown.passages import Passage, passages, with_context
-from vault_memory.store.rows import NoteHead, PassageRow, note_vector
+from vault_memory.store.rows import PassageRow, PreparedNote, note_vector
 from vault_memory.store.view import text_hash
 from vault_memory.text import date_finder, terms, tokens
 from vault_memory.text.daily_notes import name_day
 from vault_memory.text.scope_syntax import agent_project
 from vault_memory.vault.vault import Vault, content_hash
 from vault_memory.vault.walk import File
-
-
-class PreparedNote(NamedTuple):
-    """One note ready to be stored; `problems` are complete when `rows` has been read to its end, which works once.
-
-    `vector` is where it points as a whole, where its passages have vectors already.
-    """
-
-    head: NoteHead
-    rows: Iterable[PassageRow]
-    problems: list[Problem]
-    vector: bytes | None = None
 
 
 def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
@@ -61,7 +48,7 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
     if origin == provenance.UNCLEAR:
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
     problems += scopes.scope_problems(note)
-    head = NoteHead(
+    return PreparedNote(
         file=file,
         hash=content_hash(data),
         day=day.isoformat() if day else None,
@@ -74,12 +61,12 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
         names=[name for key in ("aliases", "alias") for name in texts(note.properties.get(key))],
         links=list(links(note)) if is_note else (),
         tags=list(tags(note)) if is_note else (),
+        passages=_passage_rows(note, origin, day, named is not None, problems),
+        problems=problems if is_note else (),
     )
-    rows = _rows(note, origin, day, named is not None, problems)
-    return PreparedNote(head, rows, problems if is_note else [])
 
 
-def _rows(
+def _passage_rows(
     note: Note, note_origin: str, day: date | None, is_log: bool, problems: list[Problem]
 ) -> Iterator[PassageRow]:
     """The note's passages, one after the other; what is amiss is added to `problems`."""
@@ -215,14 +202,14 @@ def main() -> None:
                 with contextlib.suppress(OSError):  # the parent says so
                     data = vault.read(file.path) if file.size <= LARGEST_NOTE_BYTES else None
                 note = None if data is None else prepare(file, data, vault)
-                notes.append(note and note._replace(rows=list(note.rows)))
+                notes.append(note and note._replace(passages=list(note.passages)))
             # In one call: one for each small note is mostly its fixed cost.
-            contexts = [row.context for note in notes if note for row in note.rows]
+            contexts = [row.context for note in notes if note for row in note.passages]
             vectors = iter(builtin().embed_contexts(contexts))
             for n, note in enumerate(notes):
                 if note:
-                    rows = [row._replace(context=(), vector=next(vectors)) for row in note.rows]
+                    rows = [row._replace(context=(), vector=next(vectors)) for row in note.passages]
                     summed = note_vector([row.vector for row in rows if row.vector])
-                    notes[n] = note._replace(rows=rows, vector=summed)
+                    notes[n] = note._replace(passages=rows, vector=summed)
             pickle.dump(notes, sys.stdout.buffer)
             sys.stdout.buffer.flush()

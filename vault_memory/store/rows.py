@@ -36,24 +36,6 @@ Embed = Callable[[Sequence[Context]], list[bytes]]
 """Contexts → int8 vectors."""
 
 
-class NoteHead(NamedTuple):
-    """What is stored of a note besides its passages; `names` are its aliases, `own_names` file name and title."""
-
-    file: "File"
-    hash: bytes
-    day: str | None
-    title: str
-    scope: str
-    origin: str
-    """Who the note is from (provenance.py)."""
-    headings: Sequence[tuple[int, int, str]]
-    header_tokens: int
-    own_names: Sequence[str]
-    names: Sequence[str]
-    links: "Iterable[Link]"
-    tags: "Sequence[NoteTag]"
-
-
 class PassageRow(NamedTuple):
     """A passage ready to be stored; without its `vector` that is made of `context`; `key` is the hash of that."""
 
@@ -71,19 +53,42 @@ class PassageRow(NamedTuple):
     vector: bytes | None = None
 
 
-def put_note(
-    store: Store, head: NoteHead, passages: Iterable[PassageRow], embed: Embed, space: Space,
-    vector: bytes | None = None,
-) -> tuple[int, Counter[str]]:  # fmt: skip
+class PreparedNote(NamedTuple):
+    """A note ready to be stored; `names` are its aliases, `own_names` file name and title.
+
+    `problems` are complete when `passages` has been read to its end, which works once.
+    """
+
+    file: "File"
+    hash: bytes
+    day: str | None
+    title: str
+    scope: str
+    origin: str
+    """Who the note is from (provenance.py)."""
+    headings: Sequence[tuple[int, int, str]]
+    header_tokens: int
+    own_names: Sequence[str]
+    names: Sequence[str]
+    links: "Iterable[Link]"
+    tags: "Sequence[NoteTag]"
+    passages: Iterable[PassageRow]
+    problems: "Sequence[Problem]" = ()
+    vector: bytes | None = None
+    """Where it points as a whole, where its passages have vectors already."""
+
+
+def put_note(store: Store, note: PreparedNote, embed: Embed, space: Space) -> tuple[int, Counter[str]]:
     """Store a note, replacing what was there under its path; returns its id, and what was written: passages, facts…"""
-    old = store.one("SELECT id FROM note WHERE path = ?", head.file.path)
+    old = store.one("SELECT id FROM note WHERE path = ?", note.file.path)
     spare = _delete_rows(store, old) if old else set()
     first = int(store.one("SELECT coalesce(max(id), 0) FROM passage")) + 1
-    note_id = _insert_head(store, head, first)
+    note_id = _insert_head(store, note, first)
     written = Counter[str](passages=0)
-    following = iter(passages)
+    following = iter(note.passages)
     while batch := list(islice(following, _SLICE)):
         _insert_passages(store, note_id, first + written["passages"], batch, embed, space, written)
+    vector = note.vector
     if vector is None:
         sql = (
             "SELECT e.vector FROM passage p JOIN embedding e ON e.id = p.embedding_id"
@@ -93,14 +98,10 @@ def put_note(
         vector = note_vector([row[0] for row in store.rows(sql, first, last)])
     totals = (written["passages"], written["words"], written["tokens"], vector, note_id)
     store.connection.execute("UPDATE note SET count = ?, words = ?, tokens = ?, vector = ? WHERE id = ?", totals)
+    problems = ((note_id, p.line, p.level, p.message) for p in note.problems)
+    store.connection.executemany("INSERT INTO problem VALUES(?, ?, ?, ?)", problems)
     _drop_unused(store, spare)
     return note_id, written
-
-
-def put_problems(store: Store, note_id: int, problems: "Iterable[Problem]") -> None:
-    """Store the findings about a note."""
-    rows = ((note_id, p.line, p.level, p.message) for p in problems)
-    store.connection.executemany("INSERT INTO problem VALUES(?, ?, ?, ?)", rows)
 
 
 def touch(store: Store, note_id: int, size: int, mtime_ns: int, ctime_ns: int) -> None:
@@ -114,28 +115,28 @@ def remove(store: Store, note_id: int) -> None:
     _drop_unused(store, _delete_rows(store, note_id))
 
 
-def _insert_head(store: Store, head: NoteHead, first: int) -> int:
+def _insert_head(store: Store, note: PreparedNote, first: int) -> int:
     run = store.connection.executemany
     sql = (
         "INSERT INTO note(path, size, mtime_ns, ctime_ns, hash, day, title, scope, origin, headings, header_tokens,"
         " first, count) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
     )
-    headings = json.dumps(head.headings, ensure_ascii=False, separators=(",", ":"))
-    row = (*head.file, head.hash, head.day, head.title, head.scope, head.origin, headings, head.header_tokens, first)
+    headings = json.dumps(note.headings, ensure_ascii=False, separators=(",", ":"))
+    row = (*note.file, note.hash, note.day, note.title, note.scope, note.origin, headings, note.header_tokens, first)
     store.connection.execute(sql, row)
     note_id = int(store.connection.last_insert_rowid())
-    whole = " ".join(tag.name for tag in head.tags if tag.line == 0)
-    searched = (" ".join(head.own_names), " ".join(head.names), head.file.path, whole)
+    whole = " ".join(tag.name for tag in note.tags if tag.line == 0)
+    searched = (" ".join(note.own_names), " ".join(note.names), note.file.path, whole)
     store.connection.execute(
         "INSERT INTO note_fts(rowid, title, names, path, tags) VALUES(?, ?, ?, ?, ?)",
         (note_id, *map(terms.index_text, searched)),
     )
-    known = {entities.slug(n): (n, 0) for n in head.names} | {entities.slug(n): (n, 1) for n in head.own_names}
+    known = {entities.slug(n): (n, 0) for n in note.names} | {entities.slug(n): (n, 1) for n in note.own_names}
     rows = ((slug, note_id, name, own) for slug, (name, own) in known.items() if slug)
-    if is_note_path(head.file.path):  # an attachment is nobody
+    if is_note_path(note.file.path):  # an attachment is nobody
         run("INSERT INTO alias VALUES(?, ?, ?, ?)", rows)
-    run("INSERT OR IGNORE INTO link VALUES(?, ?, ?, ?)", ((note_id, *link) for link in head.links))
-    run("INSERT OR IGNORE INTO tag VALUES(?, ?, ?)", ((note_id, *tag) for tag in head.tags))
+    run("INSERT OR IGNORE INTO link VALUES(?, ?, ?, ?)", ((note_id, *link) for link in note.links))
+    run("INSERT OR IGNORE INTO tag VALUES(?, ?, ?)", ((note_id, *tag) for tag in note.tags))
     return note_id
 
 
