@@ -17,7 +17,7 @@ from vault_memory.search.recall import found_at
 from vault_memory.search.superseded_facts import superseded
 from vault_memory.store import journal, note_queries
 from vault_memory.store.journal import passage_key
-from vault_memory.store.note_queries import DatedPassage, note_tokens
+from vault_memory.store.note_queries import LocatedPassage, note_tokens
 from vault_memory.store.view import ALL, ATTACHMENT, FACTS, PAGE, Candidate, Filters, Store, View
 from vault_memory.text import terms
 from vault_memory.text.calendar_days import Span
@@ -103,7 +103,7 @@ class ProjectNotes(NamedTuple):
     """What the notes hold of a project: its page if there is one, and the passages that name it or are of its scope."""
 
     pages: tuple[str, ...]
-    passages: list[DatedPassage]
+    passages: list[LocatedPassage]
 
 
 def pieces_about(view: View, project: str, today: date) -> ProjectNotes:
@@ -126,13 +126,13 @@ def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) ->
     return _current_pieces(vault, view, [*last, *tasks, *_best_facts(view, about, today)], today)
 
 
-def _best_facts(view: View, about: ProjectNotes, today: date) -> list[DatedPassage]:
+def _best_facts(view: View, about: ProjectNotes, today: date) -> list[LocatedPassage]:
     """The facts about a project, those of most worth first (decay.py)."""
     rows = {row[-1].id: row for row in about.passages if row[-1].kind in FACTS}
     told = note_queries.told_facts(view, rows, today)
     used = journal.days_of_use(view, ((i, passage_key(row[-1].text)) for i, row in rows.items()), today.toordinal())
 
-    def worth(row: DatedPassage) -> float:
+    def worth(row: LocatedPassage) -> float:
         found = row[-1]
         confidence, importance, decided, told_days = told.get(found.id, (None, None, False, 1))
         if importance is None:
@@ -150,7 +150,7 @@ def recent_pieces(vault: Vault, view: View, days: Span, is_wanted: Callable[[Can
     return _current_pieces(vault, view, [row for row in rows if is_wanted(row[-1])], days.end)
 
 
-def _current_pieces(vault: Vault, view: View, rows: Iterable[DatedPassage], last: date) -> Iterator[Result]:
+def _current_pieces(vault: Vault, view: View, rows: Iterable[LocatedPassage], last: date) -> Iterator[Result]:
     """The passages that nothing has superseded by a day and that still stand."""
     rows = list(rows)
     old = superseded(view, Names(view), [found.id for *_, found in rows if found.kind in FACTS], last, Filters())

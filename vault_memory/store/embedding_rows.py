@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Int64s = npt.NDArray[np.int64]
+    VectorBlock = tuple[npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.uint64]]
 
 BUILTIN = "builtin/"
 
@@ -319,14 +319,6 @@ QUESTIONS_TO_EARN = 3
 _VECTORS = "SELECT id, vector FROM embedding WHERE +embedder = ? AND length(vector) = ? ORDER BY id"
 
 
-class VectorBlock(NamedTuple):
-    """The vectors of one space by rising id: ids (n,), int8 vectors (n, dimensions), bit codes (dimensions / 64, n)."""
-
-    ids: "Int64s"
-    vectors: "npt.NDArray[np.int8]"
-    codes: "npt.NDArray[np.uint64]"
-
-
 class VectorCache:
     """The vectors of an index in a process that answers many questions: one block a space, never of a small index.
 
@@ -336,6 +328,7 @@ class VectorCache:
     def __init__(self, view: View) -> None:
         self._view = view
         self._blocks: dict[int, VectorBlock | None] = {}
+        """By space: ids (n,) rising, int8 vectors (n, dimensions), bit codes (dimensions / 64, n); None: not held."""
         self._state: tuple[object, int] | None = None
         self._asked = 0
 
@@ -352,34 +345,32 @@ class VectorCache:
             return None
         if space.id not in self._blocks:
             self._blocks[space.id] = self._read(space)
-        block = self._blocks[space.id]
-        if not block:
+        if not (block := self._blocks[space.id]):
             return None
         import numpy as np
 
-        distance = np.zeros(len(block.ids), np.uint16)
-        for word, of_query in zip(block.codes, _codes(np.frombuffer(vector, np.int8)[None, :])[:, 0], strict=True):
+        (ids, held, codes), query = block, np.frombuffer(vector, np.int8)
+        distance = np.zeros(len(ids), np.uint16)
+        for word, of_query in zip(codes, _codes(query[None, :])[:, 0], strict=True):
             distance += np.bitwise_count(word ^ of_query)
         rows = np.flatnonzero(distance <= np.searchsorted(np.bincount(distance).cumsum(), pool))
-        rows = rows[block.vectors[rows].any(axis=1)]
+        rows = rows[held[rows].any(axis=1)]
         # Sums of whole numbers this small are exact.
-        vectors, query = block.vectors[rows].astype(np.float64), np.frombuffer(vector, np.int8).astype(np.float64)
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors) * (query @ query))
-        ids, scores = block.ids[rows], (vectors @ query) / np.maximum(lengths, 1e-9)
+        vectors, direction = held[rows].astype(np.float64), query.astype(np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors) * (direction @ direction))
+        ids, scores = ids[rows], (vectors @ direction) / np.maximum(lengths, 1e-9)
         if len(ids) > limit:  # with those level with the last
             kept = scores >= np.partition(scores, -limit)[-limit]
             ids, scores = ids[kept], scores[kept]
         order = np.argsort(-scores, kind="stable")
         return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
 
-    def _read(self, space: Space) -> VectorBlock | None:
+    def _read(self, space: Space) -> "VectorBlock | None":
         """The vectors of a space; None where it is not worth it."""
         import numpy as np
 
-        count, size = (
-            int(self._view.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)),
-            space.dimensions,
-        )
+        size = space.dimensions
+        count = int(self._view.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id))
         if size % 64 or not LEAST_HELD <= count <= MOST_BYTES // size:
             return None
         ids, data = list[int](), bytearray()
@@ -387,7 +378,7 @@ class VectorCache:
             ids.append(i)
             data += vector
         vectors = np.frombuffer(data, np.int8).reshape(len(ids), size)
-        return VectorBlock(np.array(ids, np.int64), vectors, _codes(vectors))
+        return np.array(ids, np.int64), vectors, _codes(vectors)
 
 
 def _codes(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":

@@ -15,7 +15,7 @@ from vault_memory.text.calendar_days import Span
 ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
 """Passage, subject, slot, value, how, whole, day, since, path, line and who it is from."""
 
-DatedPassage = tuple[str, str | None, int, str, Candidate]
+LocatedPassage = tuple[str, str | None, int, str, Candidate]
 """Path, day, tokens of the note's header, who it is from, passage."""
 
 ToldFact = tuple[float | None, float | None, bool, int]
@@ -384,7 +384,7 @@ def note_tokens(view: View, path: str) -> tuple[int | None, dict[str, int]]:
 
 def recent_passages(
     view: View, days: Span, limit: int, preferred: Collection[str], without: Collection[str]
-) -> list[DatedPassage]:
+) -> list[LocatedPassage]:
     """The passages of notes of those days.
 
     Without headings, frontmatter, comments and the kinds in `without`; `preferred` kinds first, then the newest.
@@ -395,7 +395,7 @@ def recent_passages(
 
 def passages_about(
     view: View, scope: str, called: Collection[str], last: date, limit: int, without: Collection[str]
-) -> list[DatedPassage]:
+) -> list[LocatedPassage]:
     """The passages by a day of this scope, and those that mention, link or are tagged with one of these names.
 
     As in `recent_passages`, newest first; those without a day are the last. `called` are slugs, and names in small
@@ -405,7 +405,7 @@ def passages_about(
     return _dated_passages(view.rows(_ABOUT, json.dumps(list(called)), scope, last.isoformat(), ASIDE, kinds, limit))
 
 
-def _dated_passages(rows: Iterable[tuple[Any, ...]]) -> list[DatedPassage]:
+def _dated_passages(rows: Iterable[tuple[Any, ...]]) -> list[LocatedPassage]:
     return [
         (path, day, header, by, Candidate._make((*place, KINDS[kind], tokens, section, text)))
         for path, day, header, by, *place, kind, tokens, section, text in rows
