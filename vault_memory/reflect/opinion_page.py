@@ -1,7 +1,6 @@
 """How opinions stand on a page, with their course and evidence; and what moved since it was written. Pure.
 
 - **.85** Prefers concise replies on WhatsApp — [[2025-11-27]] L14
-  - also: Wants short messages — [[2025-10-29]] L16
   - ▅▆▇ rising from .70, last on 27 November 2025
   - for: Skips messages that need scrolling — [[2025-11-11]] L36
 
@@ -45,9 +44,6 @@ GONE = "no note says so any more"
 MAX_FACTS = {"for": 3, "against": 3, "related": 1}
 """So many facts are named that speak for an opinion, against it or unclearly."""
 
-MAX_WORDINGS = 2
-"""So many other wordings of an opinion are told."""
-
 
 def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The block of opinions.md: by whom they are about, those with most opinions first.
@@ -87,11 +83,6 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
     name, of = fact_name(opinion.statement.key), fact_name(opinion.statements[0].key)
     belief, day = opinion.belief, opinion.updated
     yield Line(f"- **{decimal(belief.rounded)}** {_cited_words(opinion.statement, context)}", (opinion.statement.key,))
-    if len(opinion.statements) > 1 and not is_short:
-        own = _worded(opinion.statement, context)
-        others = [fact for fact in _newest_of_each(opinion.statements, context) if _worded(fact, context) != own]
-        for fact in others[:MAX_WORDINGS]:
-            yield Line(f"  - also: {_cited_words(fact, context)}", (fact.key,), of=of)
     if belief.history:
         prior = round_confidence(belief.prior)
         start = f" from {decimal(prior)}" if prior != belief.rounded else ""
@@ -109,12 +100,9 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
 
 def _newest_of_each(facts: Sequence[Fact], context: PageContext) -> list[Fact]:
     """The newest of those that say the same on a page, newest first."""
-    newest = {_worded(fact, context): fact for fact in sorted(facts, key=in_order)}
+    ordered = sorted(facts, key=in_order)
+    newest = {fact_text.readable(fact.text, context.exists).casefold(): fact for fact in ordered}
     return sorted(newest.values(), key=in_order, reverse=True)
-
-
-def _worded(fact: Fact, context: PageContext) -> str:
-    return fact_text.readable(fact.text, context.exists).casefold()
 
 
 def _cited_words(fact: Fact, context: PageContext) -> str:
@@ -141,12 +129,16 @@ class Move(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """An opinion as a page tells it: the number, the words, whose statement it is, and all facts told of it."""
+    """An opinion as a page tells it: the number, the words, the facts told of it, and which it is, if any by now."""
 
     number: float
     text: str
-    keys: tuple[int, ...]
     told: frozenset[int]
+    opinion: HeldOpinion | None
+
+    @property
+    def name(self) -> str:
+        return str(self.opinion.statements[0].key) if self.opinion else self.text
 
 
 def summarize_moves(moves: Sequence[Move]) -> str:
@@ -166,27 +158,18 @@ def find_moves(
 
     What moved comes first, the farthest first, then what is new, the surest first, then what is gone.
     """
-    of_key = {fact.key: opinion for opinion in opinions for fact in opinion.statements}
-    of_text: dict[str, HeldOpinion] = {}
-
-    def by_name(block: Sequence[Line]) -> dict[str, tuple[_Entry, HeldOpinion | None]]:
-        found: dict[str, tuple[_Entry, HeldOpinion | None]] = {}
-        for entry in _entries(block):
-            # Where what was written last is not known, a statement is known by its words.
-            opinion = next((of_key[key] for key in entry.keys if key in of_key), of_text.get(entry.text))
-            found.setdefault(str(opinion.statements[0].key) if opinion else entry.text, (entry, opinion))
-        return found
-
-    after = by_name(lines)
-    of_text |= {entry.text: opinion for entry, opinion in after.values() if opinion}
-    before = by_name(was)
+    of_key: dict[int | str, HeldOpinion] = {fact.key: one for one in opinions for fact in one.statements}
+    after = _entries(lines, of_key)
+    # Where what was written last is not known, a statement is known by its words.
+    of_key |= {entry.text: entry.opinion for entry in after.values() if entry.opinion}
+    before = _entries(was, of_key)
     since: date | None = None
     if any(line.slot == "folded" for line in was):  # what is older than its newest day may have been among those
         days = (facts[key].day for line in was for key in line.keys if key in facts)
         since = max((day for day in days if day), default=None)
     moved, new = list[Move](), list[Move]()
-    for name, (entry, opinion) in after.items():
-        old, _ = before.get(name, (None, None))
+    for name, entry in after.items():
+        old, opinion = before.get(name), entry.opinion
         if old and old.number != entry.number:
             why, evidence = _why(old, entry.number, opinion, cite) if opinion else (ANEW, ())
             moved.append(Move(entry.text, old.number, entry.number, why, evidence))
@@ -196,17 +179,23 @@ def find_moves(
     moved.sort(key=lambda move: -abs((move.after or 0) - (move.before or 0)))
     new.sort(key=lambda move: -(move.after or 0))
     still = after.keys() | {str(opinion.statements[0].key) for opinion in opinions}
-    gone = [Move(entry.text, entry.number, None, GONE) for name, (entry, _) in before.items() if name not in still]
+    gone = [Move(entry.text, entry.number, None, GONE) for name, entry in before.items() if name not in still]
     return [*moved, *new, *gone]
 
 
-def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
+def _entries(lines: Sequence[Line], opinions: Mapping[int | str, HeldOpinion]) -> dict[str, _Entry]:
+    """The opinions of a block by their names; `opinions` by the keys of their statements, else by their words."""
+    found: dict[str, _Entry] = {}
     for at, line in enumerate(lines):
         match, number = _STATED.match(line.text), leading_confidence(line.text)
         if match and number is not None:
             text = match["text"].rpartition(" — ")[0] or match["text"]
             below = takewhile(lambda line: line.text.startswith((" ", "\t")), lines[at + 1 :])
-            yield _Entry(number, text, line.keys, frozenset(line.keys).union(*(each.keys for each in below)))
+            told = frozenset(line.keys).union(*(each.keys for each in below))
+            opinion = next((opinions[name] for name in (*line.keys, text) if name in opinions), None)
+            entry = _Entry(number, text, told, opinion)
+            found.setdefault(entry.name, entry)
+    return found
 
 
 def _why(
@@ -216,7 +205,7 @@ def _why(
     is_up = number > before.number
     if new := _newer(opinion.supports if is_up else opinion.contradicts, before.told, opinion):
         return _when("borne out" if is_up else "contradicted", new, cite), tuple(new)
-    told = _newer(opinion.statements, before.told, opinion) if before.keys else []
+    told = _newer(opinion.statements, before.told, opinion) if before.told else []
     if again := [fact for fact in told if fact.day]:
         stated = again[0].confidence
         return _when(f"told again{f' as {decimal(stated)}' if stated else ''}", again, cite), tuple(again)
