@@ -12,8 +12,7 @@ from reflecting import block, page_context, reflected, texts
 from sample import call
 from vaults import fill
 
-from vault_memory.reflect import entity_page
-from vault_memory.reflect.entity_page import Profile
+from vault_memory.reflect.entity_page import EntityPage
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text import tokens
@@ -34,8 +33,8 @@ def fact(text: str, day: int = 3, *about: str, **more: object) -> Fact:
 
 
 def page(facts: Sequence[Fact], limit: int = 1800, **more: object) -> list[Line]:
-    known = Profile("nora", "Nora", facts, **more)  # type: ignore[arg-type]
-    return list(entity_page.lines(known, page_context(facts), limit))
+    known = EntityPage("nora", "Nora", facts, page_context(facts), **more)  # type: ignore[arg-type]
+    return list(known.lines(limit))
 
 
 def written(lines: Sequence[Line]) -> list[str]:

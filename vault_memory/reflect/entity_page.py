@@ -50,25 +50,6 @@ RELATED_LINKS, FOLDED_LINKS = 8, 4
 """How many links say whom it goes with, and where folded facts stand."""
 
 
-@dataclass(frozen=True)
-class Profile:
-    """All that is known of one entity: its facts, and the lines that tell of the opinions held about it."""
-
-    slug: str
-    name: str
-    facts: Sequence[Fact]
-    opinions: Sequence[Line] = ()
-    newer: Sequence[Fact] = ()
-    """Facts that took the place of some of `facts`, whomever they are about."""
-    newest: date | None = None
-    """The newest day on which anything about it was written; where it is not given, that of `facts`."""
-
-
-def lines(profile: Profile, context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
-    """The lines of an entity's block, within `tokens`; the order of the facts given plays no part."""
-    return tuple(_EntityPage(profile, context, tokens).fitted())
-
-
 def size(facts: Sequence[Fact]) -> str:
     """How much is known, as the page says it: `14 facts on 9 days`, `2 facts, one of them of 3 May 2025`."""
     days = {day for fact in facts if (day := known_on(fact))}
@@ -98,39 +79,70 @@ def is_over(fact: Fact, newest: date | None) -> bool:
     return span.end < newest
 
 
-class _EntityPage:
-    def __init__(self, profile: Profile, context: PageContext, tokens: int) -> None:
-        self._profile, self._context, self._tokens = profile, context, tokens
-        self._room = tokens
-        self._facts = sorted(profile.facts, key=in_order)
-        last = max((fact.when for fact in self._facts if fact.when), default=date.min)
-        self._newest = profile.newest or max((fact.day for fact in self._facts if fact.day), default=None)
-        self._body = Body(period_of(last, "month"), self._facts, context, PAGE_TOKENS, profile.newer)
+@dataclass(frozen=True)
+class EntityPage:
+    """The page of one entity: its facts, and the lines that tell of the opinions held about it."""
+
+    slug: str
+    name: str
+    known: Sequence[Fact]
+    context: PageContext
+    opinions: Sequence[Line] = ()
+    newer: Sequence[Fact] = ()
+    """Facts that took the place of some of `known`, whomever they are about."""
+    newest: date | None = None
+    """The newest day on which anything about it was written; where it is not given, that of `known`."""
+
+    def lines(self, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+        """The lines of its block within `tokens`: what is told beside the overview gives way."""
+        first, best, more = self._choose(tokens)
+        opening = self._opening(first)
+        used = sum(map(self._body.cost, [*first, *best])) + sum(map(self.context.tokens, (self.opinions, opening)))
+        room = max(tokens - used - FRAME_TOKENS, 0)
+        while True:
+            found = [*opening, *self._below(first, best, more, room)]
+            over = self.context.tokens(found) - tokens
+            if over <= 0 or not room:
+                return tuple(found)
+            room = max(room - over, 0)
 
     @cached_property
-    def _chosen(self) -> tuple[list[Fact], list[Fact]]:
-        """The facts of the overview, and what else could be told, in the order in which it gets its room."""
-        slug, body = self._profile.slug, self._body
-        telling = [fact for fact in self._facts if body.says_how_it_stands(fact)]
-        weigh = Weights(self._context.stems, self._body.cost, frozenset([slug]))
+    def _facts(self) -> list[Fact]:
+        return sorted(self.known, key=in_order)
+
+    @cached_property
+    def _newest(self) -> date | None:
+        return self.newest or max((fact.day for fact in self._facts if fact.day), default=None)
+
+    @cached_property
+    def _body(self) -> Body:
+        last = max((fact.when for fact in self._facts if fact.when), default=date.min)
+        return Body(period_of(last, "month"), self._facts, self.context, PAGE_TOKENS, self.newer)
+
+    def _choose(self, tokens: int) -> tuple[list[Fact], list[Fact], list[Fact]]:
+        """What stands first, if anything may, the rest of the overview, and what else could be told, by its worth."""
+        telling = [fact for fact in self._facts if self._body.says_how_it_stands(fact)]
+        weigh = Weights(self.context.stems, self._body.cost, frozenset([self.slug]))
         heading = self._heading(telling)
-        first = (
+        turns = (
             Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),
             Turn(OVERVIEW_TOKENS - HEADLINE_TOKENS),
-            Turn(self._tokens // LATELY_SHARE, lately(telling)),
+            Turn(tokens // LATELY_SHARE, lately(telling)),
+            Turn(tokens),
         )
-        head, best, new, more = choose_in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
+        head, best, new, more = choose_in_turns(telling, 2 * tokens, weigh, turns)
         best.sort(key=lambda fact: fact.succeeded_by is not None)
         rest = [*new, *more]
         now = [next(self._retellings(fact, [*head, *best, *rest]), fact) for fact in best]
         stands = list({id(fact): fact for fact in [*head, *now]}.values())
         told = set(map(id, stands))
-        return stands, [fact for fact in [*rest, *best] if id(fact) not in told]
+        first = [fact for fact in stands[:1] if fact.is_trusted]
+        return first, stands[len(first) :], [fact for fact in [*rest, *best] if id(fact) not in told]
 
     def _retellings(self, fact: Fact, facts: Iterable[Fact]) -> Iterator[Fact]:
         """What was told later of the same matter, newest first: it holds half of what the first sentence is about."""
-        stems = self._context.stems
-        names = {stem for name in (self._profile.name, self._profile.slug) for stem in stems(name)}
+        stems = self.context.stems
+        names = {stem for name in (self.name, self.slug) for stem in stems(name)}
         telling = {stem for stem in stems(_FIRST_SENTENCE.split(fact.text)[0]) if stem not in names}
         for newer in sorted(facts, key=in_order, reverse=True):
             is_later = fact.when and newer.when and fact.when < newer.when and not self._is_ahead(newer)
@@ -147,36 +159,26 @@ class _EntityPage:
         """
         telling = [fact for fact in telling if fact.is_trusted]
         holding = [fact for fact in telling if fact.succeeded_by is None]
-        own = [fact for fact in holding if fact.kind in STANDING and self._profile.slug in fact.subjects]
+        own = [fact for fact in holding if fact.kind in STANDING and self.slug in fact.subjects]
         lasting = [fact for fact in own if fact.day is None and not self._is_ahead(fact)]
         stands = [fact for fact in own if not self._is_ahead(fact) and not is_over(fact, self._newest)]
         found = next((some for some in (lasting, stands, holding, telling) if some), [])
         return set(map(id, found))
 
-    def fitted(self) -> list[Line]:
-        """The lines within the limit: what is told beside the overview gives way."""
-        while True:
-            found = list(self.lines())
-            over = self._context.tokens(found) - self._tokens
-            if over <= 0 or not self._room:
-                return found
-            self._room = max(self._room - over, 0)
-
-    def lines(self) -> Iterator[Line]:
-        best, more = self._chosen
-        first = [fact for fact in best[:1] if fact.is_trusted]
-        opening = [Line("## In the logs")]
-        for line in self._body.listed(first, self._profile.slug):
-            cited = f" — {self._context.cite.fact(first[0])}"
+    def _opening(self, first: Sequence[Fact]) -> list[Line]:
+        """What it is in one line, and how much is known."""
+        found = [Line("## In the logs")]
+        for line in self._body.listed(first, self.slug):
+            cited = f" — {self.context.cite.fact(first[0])}"
             text = line.text.removeprefix("- ").removesuffix(cited).replace("**", "")
-            opening += [Line(""), line._replace(text=f"**{text}**{cited}")]
-        if self._facts:  # of opinions alone their own heading says enough
-            opening += [Line(""), self._opening]
-        yield from (*opening, *self._section("", sorted(best[len(first) :], key=in_order, reverse=True)))
-        used = sum(map(self._body.cost, best)) + sum(map(self._context.tokens, (self._profile.opinions, opening)))
-        self._room = min(self._room, max(self._tokens - used - FRAME_TOKENS, 0))
+            found += [Line(""), line._replace(text=f"**{text}**{cited}")]
+        # Of opinions alone their own heading says enough.
+        return [*found, Line(""), self._how_much()] if self._facts else found
+
+    def _below(self, first: Sequence[Fact], best: Sequence[Fact], more: Sequence[Fact], room: int) -> Iterator[Line]:
+        """All below the opening, with so many tokens for what is told beside the overview."""
+        yield from self._section("", sorted(best, key=in_order, reverse=True))
         rest, now, ahead, earlier = list[Fact](), list[Fact](), list[Fact](), list[Fact]()
-        room = self._room
         for fact in more:
             room -= self._body.cost(fact)
             if room < 0:
@@ -187,34 +189,33 @@ class _EntityPage:
             (ahead if self._is_ahead(fact) else now if is_alive else earlier).append(fact)
         now.sort(key=lambda fact: (-(fact.when or date.min).toordinal(), fact.path, fact.line))
         yield from self._section("### Now", now)
-        if self._profile.opinions:
-            yield from (Line(""), Line("### Opinions"), Line(""), *self._profile.opinions)
+        if self.opinions:
+            yield from (Line(""), Line("### Opinions"), Line(""), *self.opinions)
         yield from self._section("### Ahead", sorted(ahead, key=in_order))
         if earlier:
             yield from (Line(""), Line("### Earlier"))
             for title, of_month in by_month(earlier):
                 yield from self._section(f"**{title}**", of_month)
-        yield from self._closing([*best, *rest])
+        yield from self._closing([*first, *best, *rest])
 
     def _section(self, title: str, facts: Sequence[Fact]) -> Iterator[Line]:
         if facts:
             yield from (Line(""), *([Line(title), Line("")] if title else ()))
-            yield from self._body.listed(facts, self._profile.slug)
+            yield from self._body.listed(facts, self.slug)
 
     def _is_ahead(self, fact: Fact) -> bool:
         is_later = fact.when is not None and self._newest is not None and fact.when > self._newest
         return is_later and fact.succeeded_by is None
 
-    @cached_property
-    def _opening(self) -> Line:
+    def _how_much(self) -> Line:
         days = sorted({day for fact in self._facts if (day := known_on(fact))})
         text = size(self._facts)
         if len(days) > 1:
             text += f", {long_day(days[0], days[-1])} to {long_day(days[-1])}"
         related = Counter(slug for fact in self._facts for slug in dict.fromkeys(fact.about))
-        del related[self._profile.slug]
+        del related[self.slug]
         ranked = sorted(related, key=lambda slug: (-related[slug], slug))[:RELATED_LINKS]
-        together = ", ".join(f"{self._context.link_entity(slug)} ({related[slug]})" for slug in ranked)
+        together = ", ".join(f"{self.context.link_entity(slug)} ({related[slug]})" for slug in ranked)
         return Line(f"{text}{f'; together with {together}' if together else ''}.", slot="opening")
 
     def _closing(self, told: Sequence[Fact]) -> Iterator[Line]:
@@ -230,7 +231,7 @@ class _EntityPage:
     def _where(self, fact: Fact) -> str:
         """Where a folded fact is to be looked up: the summary of its month if there is one, else its note."""
         month = period_of(fact.when, "month").name if fact.when else ""
-        context = self._context
+        context = self.context
         return context.cite.link(context.layout.summary(month) if month in context.summaries else fact.path)
 
 

@@ -18,6 +18,7 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import beliefs, entity_page, fact_set, opinion_page, summaries
 from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.edit_plan import NOTHING_LEFT, Draft, PageProblem
+from vault_memory.reflect.entity_page import EntityPage
 from vault_memory.reflect.fact import Citations, Fact
 from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import Line
@@ -193,22 +194,21 @@ class PageJobs:
             newer = self._newer(rest)
             months = {period_of(day, "month").name for fact in rest if (day := fact.when)} & self._made
             newest = max((fact.day for fact in about if fact.day), default=None)
-            known = entity_page.Profile(slug, self.name(slug), rest, entries, newer, newest)
+            page = EntityPage(slug, self.name(slug), rest, self.context, entries, newer, newest)
             more = (*(line.text for line in entries), *sorted(months), "".join(fact.tier[0] for fact in rest))
             sign = self._sign(path, [*about, *newer], more)
-            subject = Subject(known.name, "is known of", about, entity_page.PAGE_TOKENS, slug)
-            yield PageJob(path, sign, partial(self._entity_page, known, path, about), subject)
+            subject = Subject(page.name, "is known of", about, entity_page.PAGE_TOKENS, slug)
+            size = entity_page.size(rest) if rest else f"{plural(len(about), 'fact')} in opinions"
+            yield PageJob(path, sign, partial(self._entity_page, page, path, size), subject)
 
     @cached_property
     def _template(self) -> str:
         """How a new page of an entity begins."""
         return template("entity.md").read_text("utf-8")
 
-    def _entity_page(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int) -> Draft:
-        lines = entity_page.lines(known, self.context, entity_page.PAGE_TOKENS - free)
+    def _entity_page(self, page: EntityPage, path: str, size: str, free: int) -> Draft:
         start = self._template.replace("{{title}}", link_name(path))
-        size = entity_page.size(known.facts) if known.facts else f"{plural(len(about), 'fact')} in opinions"
-        return Draft(path, entity_page.BLOCK, lines, size, start)
+        return Draft(path, entity_page.BLOCK, page.lines(entity_page.PAGE_TOKENS - free), size, start)
 
     def _bank(self) -> Iterator[PageJob]:
         for path, title, kinds in (
