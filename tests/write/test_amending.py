@@ -141,7 +141,7 @@ def test_a_line_that_is_not_open_is_not_joined_to_one_that_is() -> None:
 
 @pytest.mark.parametrize("length", [3, SIGNED.index(b"May") + 3 - SIGNED.index(b"- W"), 100])
 def test_nothing_tells_how_long_a_line_is_that_is_not_open(length: int) -> None:
-    signs = "\0" * length
+    signs = "\1" * length
     before = SIGNED + b"\n# Odd\n"
     wanted = EditRequest("memory.md", "replace", "x", signs)
     assert apply_edit(wanted, before + signs.encode(), OpenScopes(("global",))) == before + b"x"

@@ -114,7 +114,7 @@ def test_where_a_bullet_goes(tmp_path: Path, before: str, after: str, mark: byte
 @pytest.mark.parametrize(
     "data",
     [
-        b"caf\xe9\n## Retain\n", codecs.BOM_UTF16_LE + "## Retain\n".encode("utf-16-le"),
+        b"caf\xe9\n## Retain\n", codecs.BOM_UTF16_LE + "## Retain\n".encode("utf-16-le"), "# A\n".encode("utf-16-le"),
         b"## Retain\n```\nopen fence\n", b"text\n~~~\n", b"## Retain\n%% open comment\n", b"<!-- open\n",
         b"## Retain\n<!-- memory:begin x -->\n- W: a\n\n<!-- memory:end y -->\n<!--",
     ],

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from vault_memory.errors import ConflictError
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.fact import LINE_NUMBER
+from vault_memory.write.rewrite import LINE_ENDS, decode_utf8
 
-_ENDS = re.compile(r"(\r\n|\n|\r)")
 _VALUE = re.compile(r"\b(sha|cites|yours|by)=([^\s>]*)")
 _BROKEN = re.compile(r"memory:(?:begin|end) ")
 _PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
@@ -161,13 +161,7 @@ def sha(lines: Sequence[str]) -> str:
 
 def read_page(path: str, data: bytes, name: str) -> Page:
     """Find the block `name` in a page; raises ConflictError where its markers are broken or the page is not UTF-8."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConflictError(f"{path} is not UTF-8: it was left alone.", "Save it as UTF-8.") from error
-    if "\0" in text:  # UTF-16 without a mark
-        raise ConflictError(f"{path} is not UTF-8: it was left alone.", "Save it as UTF-8.")
-    note = parse(path, data)
+    text, note = decode_utf8(path, data), parse(path, data)
     if broken := next((problem for problem in note.problems if _BROKEN.match(problem.message)), None):
         sentence = f"{path}:{broken.line}: {broken.message}: the page was left alone."
         raise ConflictError(sentence, "Delete the markers that have no partner, or the whole block.")
@@ -175,7 +169,7 @@ def read_page(path: str, data: bytes, name: str) -> Page:
     if len(found) > 1:
         sentence = f"{path}:{found[1].start_line}: a second block `{name}`: the page was left alone."
         raise ConflictError(sentence, "Delete one of them.")
-    parts = _ENDS.split(text)
+    parts = LINE_ENDS.split(text)
     if not found:
         ends = Counter(parts[1::2])  # as most lines end; of those that tie the first
         return Page(text, None, "", max(ends, key=lambda end: ends[end], default="\n"))

@@ -5,8 +5,7 @@ is found again in the ledger of what was written, so a new index or a hand edit 
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
@@ -64,28 +63,29 @@ class Retelling:
         """Whether a page with this signature is as it should be."""
         return known in (self.signature(signature), self.signature(signature, has_failed=True))
 
-    def retell(
-        self, draft: Draft, job: PageJob, subject: Subject, present: Block | None, jobs: PageJobs
-    ) -> tuple[Draft, bytes]:
+    def retell(self, draft: Draft, job: PageJob, present: Block | None, jobs: PageJobs) -> tuple[Draft, bytes]:
         """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
-        done = self.signature(job.signature)
+        subject, done = job.subject, self.signature(job.signature)
         # Tiers and opinions move from day to day, and need no new text.
         basis = repr((self._writer.method, sorted((fact.key, fact.path) for fact in subject.own)))
-        digest = hashlib.blake2b(basis.encode("utf-8", "replace"), digest_size=16).hexdigest()
-        page = _RetoldPage(draft, job, subject, jobs, Line("", slot=f"{_MARK} {digest}"))
+        mark = Line("", slot=f"{_MARK} {hashlib.blake2b(basis.encode('utf-8', 'replace'), digest_size=16).hexdigest()}")
         last = self._last(present.sha) if present else None
-        if present and last and page.mark in last:
-            return page.place(page.find_sentences(last, present.yours), self._writer.method) or draft, done
+        if present and last and mark in last:
+            return self._place(draft, job, [mark, *_find_sentences(last, present.yours, jobs)], jobs) or draft, done
         # The model gets only what the draft tells, and nothing from outside: that may hold words for the model, and
         # would lose its mark.
         keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
         facts = [jobs.by_key[key] for key in keys if key in jobs.by_key and jobs.by_key[key].is_trusted]
-        if len(facts) < MIN_FACTS or page.room < SENTENCE_TOKENS:
+        if len(facts) < MIN_FACTS or subject.tokens * PARAGRAPH_SHARE < SENTENCE_TOKENS:
             return draft, done
         if not self._asks:
             return draft, job.signature
         try:
-            found = self._ask_model(page, facts)
+            sentences = self._ask_model(subject, facts, jobs)
+            found = self._place(draft, job, [mark, *sentences], jobs)
+            if found is None:
+                what = f"what {self._writer.method} wrote has no room on its page"
+                raise RemoteError(what, "If this goes on, use another model.", "unusable")
         except RemoteError as error:
             self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
             # What is of no use today is so tomorrow: asked again with each run it would leave no turn to the others.
@@ -93,9 +93,8 @@ class Retelling:
         self.model = self.model._replace(pages=self.model.pages + 1)
         return found, done
 
-    def _ask_model(self, page: "_RetoldPage", facts: Sequence[Fact]) -> Draft:
-        """The draft with what the model writes of it now; raises RemoteError where that comes to nothing."""
-        subject, jobs = page.subject, page.jobs
+    def _ask_model(self, subject: Subject, facts: Sequence[Fact], jobs: PageJobs) -> list[Line]:
+        """The sentences that the model writes of these facts now; raises RemoteError where that comes to nothing."""
         given = [
             fact_line(fact, () if fact.subjects == (subject.slug,) else [*map(jobs.name, fact.subjects)])
             for fact in facts
@@ -103,56 +102,34 @@ class Retelling:
         names = (subject.name, *jobs.forms(subject.slug))
         sentences = self._writer.write(names, given, f"what {subject.what} {subject.name}")
         cite = jobs.context.cite
-        lines = [_line(one.text.rstrip(".").rstrip(), [facts[n - 1] for n in one.facts], cite) for one in sentences]
-        placed = page.place(lines, self._writer.method)
-        if placed is None:
-            what = f"what {self._writer.method} wrote has no room on its page"
-            raise RemoteError(what, "If this goes on, use another model.", "unusable")
-        return placed
+        return [_line(one.text.rstrip(".").rstrip(), [facts[n - 1] for n in one.facts], cite) for one in sentences]
 
-
-@dataclass(frozen=True)
-class _RetoldPage:
-    """A page that gets a paragraph, behind `mark`."""
-
-    draft: Draft
-    job: PageJob
-    subject: Subject
-    jobs: PageJobs
-    mark: Line
-
-    @property
-    def room(self) -> int:
-        """The tokens that a paragraph may take."""
-        return int(self.subject.tokens * PARAGRAPH_SHARE)
-
-    def find_sentences(self, last: Sequence[Line], yours: frozenset[int]) -> list[Line]:
-        """The sentences that stand on the page and are not a person's by now, citing their lines as they are now."""
-        known = {fact_name(key): fact for key, fact in self.jobs.by_key.items()}
-        found: list[Line] = []
-        for place, line in enumerate(last):
-            name, *cited = line.slot.split(" ")
-            text, dash, _ = line.text.partition(" — [[")
-            if name == SENTENCE and place not in yours and set(cited) <= known.keys() and dash:
-                found.append(_line(text, [known[one] for one in cited], self.jobs.context.cite))
-        return found
-
-    def place(self, sentences: Sequence[Line], method: str) -> Draft | None:
+    def _place(self, draft: Draft, job: PageJob, paragraph: list[Line], jobs: PageJobs) -> Draft | None:
         """The draft with a paragraph behind its opening line, within its limit; None where it has no room.
 
         Its last sentences go where it is too long, and facts at the end of the page fold away for the rest.
         """
-        kept, tokens = [self.mark, *sentences], self.jobs.context.tokens
-        while (taken := tokens(kept) + 1) > self.room and len(kept) > 1:
-            kept.pop()
+        limit, tokens = job.subject.tokens, jobs.context.tokens
+        while (taken := tokens(paragraph) + 1) > int(limit * PARAGRAPH_SHARE) and len(paragraph) > 1:
+            paragraph.pop()
         # A page is mostly shorter than it may be, and has the room without folding anything away.
-        has_room = tokens(self.draft.lines) + taken <= self.subject.tokens
-        shorter = self.draft if has_room else self.job.draft(taken)
-        if len(kept) < 2 or shorter is None:
+        has_room = tokens(draft.lines) + taken <= limit
+        shorter = draft if has_room else job.draft(taken)
+        if len(paragraph) < 2 or shorter is None:
             return None
         # The opening line of a summary is its first.
         at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
-        return shorter._replace(lines=(*shorter.lines[:at], *kept, *shorter.lines[at:]), by=method)
+        return shorter._replace(lines=(*shorter.lines[:at], *paragraph, *shorter.lines[at:]), by=self._writer.method)
+
+
+def _find_sentences(last: Sequence[Line], yours: frozenset[int], jobs: PageJobs) -> Iterator[Line]:
+    """The sentences that stand on the page and are not a person's by now, citing their lines as they are now."""
+    known = {fact_name(key): fact for key, fact in jobs.by_key.items()}
+    for place, line in enumerate(last):
+        name, *cited = line.slot.split(" ")
+        text, dash, _ = line.text.partition(" — [[")
+        if name == SENTENCE and place not in yours and set(cited) <= known.keys() and dash:
+            yield _line(text, [known[one] for one in cited], jobs.context.cite)
 
 
 def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:

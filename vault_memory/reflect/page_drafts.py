@@ -71,6 +71,10 @@ class Subject(NamedTuple):
     slug: str = ""
 
 
+NO_SUBJECT = Subject("", "", (), 0)
+"""Of a page on which no model writes."""
+
+
 class PageJob(NamedTuple):
     """A page that facts make: what would have to change for it to change, and how to draft it, maybe with some of its
     tokens left free."""
@@ -78,7 +82,7 @@ class PageJob(NamedTuple):
     path: str
     signature: bytes
     draft: Callable[[int], Draft | None]
-    subject: Subject | None = None
+    subject: Subject = NO_SUBJECT
     without: str = ""
     """Why there is no page, where these facts make none."""
 

@@ -127,7 +127,7 @@ class RunPlanner:
             if progress:
                 progress(done, most, done)
             asked.add(job.path)
-            known, retelling = self._known.get(job.path), self._retelling if job.subject else None
+            known, retelling = self._known.get(job.path), self._retelling if job.subject.tokens else None
             is_current = retelling.is_current if retelling else bytes.__eq__
             is_as_made = known is not None and known.is_as_written and is_current(known.signature, job.signature)
             draft = None if is_as_made else self._draft(job)
@@ -147,12 +147,12 @@ class RunPlanner:
     def _draft(self, job: PageJob) -> Draft | None:
         """The draft of a page, with what a model writes on it; notes the signature that it is to be known by."""
         draft, signature = job.draft(0), job.signature
-        if self._retelling and job.subject:
+        if self._retelling and job.subject.tokens:
             if draft is None:
                 signature = self._retelling.signature(signature)
             elif self._find_problem(draft) is None:  # nobody is asked for what cannot be written
                 present = self._block(draft.path, draft.block)
-                draft, signature = self._retelling.retell(draft, job, job.subject, present, self.jobs)
+                draft, signature = self._retelling.retell(draft, job, present, self.jobs)
         self.signatures[job.path] = signature
         if draft is None and self._block(job.path, summaries.BLOCK):
             return Draft(job.path, summaries.BLOCK, (summaries.TOO_LITTLE,), "")

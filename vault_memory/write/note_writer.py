@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 from vault_memory.config import template
@@ -111,18 +112,21 @@ class NoteWriter:
 
         edit.check(wanted)
         walk_diff.refuse_empty(self._index.path, self.vault, self.vault.walk())
-        run = UndoHistory(self.vault.root).begin("edit")
+        with self._run("edit") as run:
+            keep = partial(run.keep, why=f"edited by {wanted.by or provenance.PERSON}: {wanted.action}")
+            difference = self._rewriter(keep).rewrite(wanted.path, compose)
+            return edit.EditResult(wanted.path, difference, run.name, self._findable(wanted.path))
 
-        def keep(path: str, before: bytes | None, after: bytes) -> None:
-            run.keep(path, before, after, f"edited by {wanted.by or provenance.PERSON}: {wanted.action}")
-
+    @contextmanager
+    def _run(self, kind: str) -> Iterator[SavedRun]:
+        """Keep what notes hold before they are written, of two writers one at a time; nothing where that fails."""
+        run = UndoHistory(self.vault.root).begin(kind)
         with self._alone():
             try:
-                difference = self._rewriter(keep).rewrite(wanted.path, compose)
+                yield run
             except VaultMemoryError:
                 run.drop()
                 raise
-            return edit.EditResult(wanted.path, difference, run.name, self._findable(wanted.path))
 
     def forgettable(self, path: str, first: int, last: int, said: str | None = None) -> Removal:
         """What forgetting these lines of a note would take out; writes nothing.
@@ -170,26 +174,19 @@ class NoteWriter:
             made = forget.planned_anew(planned, before, self.vault.layout)
             return made.after, made
 
-        run = UndoHistory(self.vault.root).begin("forget")
-        tries = ExitStack()
-        is_noted, is_elsewhere = False, self._stands_elsewhere(planned)
+        is_noted = self._stands_elsewhere(planned)
+        with self._run("forget") as run, ExitStack() as tries:
 
-        def keep(path: str, before: bytes | None, after: bytes) -> None:
-            nonlocal is_noted
-            run.keep(path, before, after, f"forgotten: {planned.source}")
-            # Before the note is written: a kill in between must not leave a fact gone that nobody remembers.
-            if not is_noted and not is_elsewhere:
-                run.note({"forgot": journal.digits(planned.key), "note": path}, path)
-                tries.enter_context(self._noting(planned.key, planned.source))
-            is_noted = True
+            def keep(path: str, before: bytes | None, after: bytes) -> None:
+                nonlocal is_noted
+                run.keep(path, before, after, f"forgotten: {planned.source}")
+                # Before the note is written: a kill in between must not leave a fact gone that nobody remembers.
+                if not is_noted:
+                    is_noted = True
+                    run.note({"forgot": journal.digits(planned.key), "note": path}, path)
+                    tries.enter_context(self._noting(planned.key, planned.source))
 
-        with self._alone():
-            try:
-                with tries:
-                    done = self._rewriter(keep).rewrite(planned.path, compose)
-            except VaultMemoryError:
-                run.drop()
-                raise
+            done = self._rewriter(keep).rewrite(planned.path, compose)
             return ForgetResult(done, run.name, run.place, tuple(self._unindexed(done)))
 
     def _stands_elsewhere(self, planned: Removal) -> bool:

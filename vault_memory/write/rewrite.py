@@ -8,6 +8,7 @@ import difflib
 import re
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -92,10 +93,11 @@ def read_current(vault: Vault, path: str) -> bytes | None:
 
 def decode_utf8(path: str, data: bytes) -> str:
     """A note's text; raises ConflictError where it is none."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
+    with suppress(UnicodeDecodeError):
+        text = data.decode("utf-8")
+        if "\0" not in text:  # UTF-16 without a mark
+            return text
+    raise ConflictError(f"{path} is not UTF-8: it was left alone, nothing was written.", "Save it as UTF-8 first.")
 
 
 def append_item(path: str, data: bytes, title: str, item: str, is_apart: bool = False) -> tuple[bytes, int]:
