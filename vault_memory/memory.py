@@ -5,6 +5,7 @@ A surface (command line, daemon, MCP server, hook) calls a Memory, a Federation 
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
@@ -13,7 +14,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from vault_memory.config import Config, load
-from vault_memory.errors import UsageError
+from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState
 from vault_memory.search import request
 from vault_memory.search.answer import Answer, Request
@@ -148,6 +149,29 @@ class Memory:
         from vault_memory.search.get import OpenScopes, read
 
         return read(self.vault, path, lines, max_tokens, OpenScopes(scopes, self.config.folder_scopes))
+
+    def open_note(
+        self, named: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None,
+        scopes: Scopes = (),
+    ) -> "tuple[Excerpt, list[str]]":  # fmt: skip
+        """Read what a path, a name or a link (`[[Note#Heading|shown]]`) names; and the notes of that name, if no path.
+
+        A name of several notes, or in another folder, opens none of them. Raises as `get` does.
+        """
+        excerpt = self.get(named, lines, max_tokens, scopes)
+        link = named.removeprefix("[[").removesuffix("]]").partition("|")[0].strip()
+        name, mark, section = (part.strip() for part in link.partition("#"))
+        if not (excerpt.not_found and name) or named.startswith("sessions/"):  # whose `#m3` is no heading
+            return excerpt, []
+        if link != named:
+            excerpt = self.get(link, lines, max_tokens, scopes)
+        called: list[str] = []
+        if excerpt.not_found:
+            with suppress(VaultMemoryError):  # without an index nothing is known of names
+                called = self.notes_called(name, scopes)
+        if len(called) == 1 and "/" not in name:  # links in notes name no folders
+            excerpt = self.get(called[0] + mark + section, lines, max_tokens, scopes)
+        return excerpt, called
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is; what was superseded comes last."""

@@ -16,7 +16,7 @@ from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.agents.vault_session import VaultSession
 from vault_memory.config import Config
 from vault_memory.context.prompt_sheet import LEGEND
-from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError, error_from
+from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultMemoryError, error_from
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
@@ -24,7 +24,7 @@ from vault_memory.rendering.common import clean, place
 from vault_memory.rendering.notes import entity_text, past_the_end
 from vault_memory.rendering.recall import CLOSEST_NOTES, FROM_SESSIONS, left_out_notes
 from vault_memory.search.answer import SESSION, no_mention
-from vault_memory.search.get import Excerpt, open_named, parse_span
+from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import agent_frame
 from vault_memory.text.english import plural
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
@@ -360,11 +360,10 @@ def get(caller: Caller, given: Arguments) -> str:
         first = given.get("start_line", lines[0] if lines else int(cited[1]) if cited else 1)
         count = given.get("line_count")
         lines = first, first + count - 1 if count else None
-    excerpt, called = open_named(
-        path,
-        lambda name: _read(caller, inside(name), lines),
-        lambda name: caller.vault.indexed().notes_called(name, caller.scopes),
-    )
+    excerpt, called = _read(caller, path, lines), list[str]()
+    if excerpt.not_found:
+        with suppress(BusyError):  # the index is being built: nothing is known of names yet
+            excerpt, called = caller.vault.indexed().open_note(path, lines, scopes=caller.scopes)
     if not excerpt.not_found:
         text = render_excerpt(excerpt)
         values = {name: getattr(excerpt, name) for name in _OF_AN_EXCERPT}
@@ -378,15 +377,8 @@ def get(caller: Caller, given: Arguments) -> str:
 
 
 def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:
-    """Lines of a note, those of no open scope blank.
-
-    Raises RefusedError for a way out of the vault, VaultError for a note that cannot be read.
-    """
-    try:
-        return caller.vault.memory().get(path, lines, scopes=caller.scopes)
-    except (OSError, ValueError) as error:  # no system has such a path, or it may not be read
-        why = error.strerror if isinstance(error, OSError) else None
-        raise VaultError(f"{path} cannot be read: {why or 'no file has such a name'}.", "") from error
+    """Lines of a note, those of no open scope blank; raises as `Memory.get` does."""
+    return caller.vault.memory().get(path, lines, scopes=caller.scopes)
 
 
 def _explain_unread(caller: Caller, path: str) -> str:

@@ -16,7 +16,7 @@ from vault_memory.federation import SESSIONS_OFF
 from vault_memory.rendering import notes as printing
 from vault_memory.rendering.common import clean, dump, place, schema, seen_document, seen_notes
 from vault_memory.search import request
-from vault_memory.search.get import open_named, parse_span
+from vault_memory.search.get import parse_span
 from vault_memory.startup import read_regular
 from vault_memory.text.english import plural
 from vault_memory.text.vault_layout import STANDARD, Layout
@@ -202,9 +202,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     path, span = parse_span(path, lines)
     memory = shared.memory()
     scopes = request.scopes({"scope": scope})
-    excerpt, called = open_named(
-        path, lambda name: memory.get(name, span, max_tokens, scopes), lambda name: memory.notes_called(name, scopes)
-    )
+    excerpt, called = memory.open_note(path, span, max_tokens, scopes)
     sessions = memory.sessions_below(path.rstrip("/"), scopes) if excerpt.not_found else []
     if shared.json:
         listed = {"sessions": [session._asdict() for session in sessions]} if sessions else {}

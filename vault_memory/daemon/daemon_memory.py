@@ -103,6 +103,7 @@ class DaemonMemory:
 
     recall = _remote(Memory.recall, Answer)
     get = _remote(Memory.get, Excerpt)
+    open_note = _remote(Memory.open_note, tuple[Excerpt, list[str]])
     entity = _remote(Memory.entity, EntityProfile | None)
     entities = _remote(Memory.entities, list[EntityRow])
     similar_names = _remote(Memory.similar_names, list[str])

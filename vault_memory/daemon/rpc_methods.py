@@ -82,14 +82,11 @@ def _status(memory: Federation, params: Params, progress: "Progress | None") -> 
 
 def _get(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.notes import get_document
-    from vault_memory.search.get import open_named, parse_span
+    from vault_memory.search.get import parse_span
 
     path, lines = parse_span(_text(params, "path"), None if params.get("lines") is None else _text(params, "lines"))
     most, scopes = request.count(params, "max_tokens"), request.scopes(params)
-    excerpt, _ = open_named(
-        path, lambda name: memory.get(name, lines, most, scopes), lambda name: memory.notes_called(name, scopes)
-    )
-    return get_document(excerpt)
+    return get_document(memory.open_note(path, lines, most, scopes)[0])
 
 
 def _entity(memory: Federation, params: Params, progress: "Progress | None") -> Document:

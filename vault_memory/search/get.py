@@ -1,12 +1,11 @@
 """Reads lines of one note as the file holds them now, never outside the vault: the `get` command."""
 
 import re
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vault_memory.errors import RefusedError, UsageError, VaultError, VaultMemoryError
+from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.markdown.links import find_anchor
 from vault_memory.markdown.note import decoded_lines, is_canvas, is_note_path
 from vault_memory.markdown.parse import parse
@@ -111,30 +110,6 @@ def read(
         found, first, end, kept, truncated, line_cut=line_cut, lines=len(everything),
         origins=tuple(origins[first - 1 : end]), missing_section="" if span else section,
     )  # fmt: skip
-
-
-def open_named(
-    named: str, read_path: Callable[[str], Excerpt], notes_called: Callable[[str], list[str]]
-) -> tuple[Excerpt, list[str]]:
-    """What a path, a name or a link (`[[Note#Heading|shown]]`) names; and the notes of that name, where it is no path.
-
-    A name of several notes, or in another folder, opens none of them.
-    """
-    excerpt = read_path(named)
-    if not excerpt.not_found or named.startswith("sessions/"):  # whose `#m3` is no heading
-        return excerpt, []
-    link = named.removeprefix("[[").removesuffix("]]").partition("|")[0].strip()
-    name, mark, section = (part.strip() for part in link.partition("#"))
-    if not name:
-        return excerpt, []
-    excerpt = read_path(link) if link != named else excerpt
-    called: list[str] = []
-    if excerpt.not_found:
-        with suppress(VaultMemoryError):  # without an index nothing is known of names
-            called = notes_called(name)
-    if len(called) == 1 and "/" not in name:  # links in notes name no folders
-        excerpt = read_path(called[0] + mark + section)
-    return excerpt, called
 
 
 def seen_lines(path: str, data: bytes, opened: OpenScopes) -> list[str]:
