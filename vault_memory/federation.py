@@ -29,7 +29,6 @@ from vault_memory.search.answer import (
     Result,
     RootStatus,
     Understanding,
-    without_results,
 )
 from vault_memory.startup import NOTES, SESSIONS, STALE_SOURCE, user_folder
 from vault_memory.store import journal
@@ -422,10 +421,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
 
     if request.source == NOTES and len(given) == 1 and isinstance(given[0][1], Answer):
         return given[0][1]
-    # A source that has nothing to do with the question gives no guesses.
-    found = [
-        (name, each if each.is_relevant else without_results(each)) for name, each in given if isinstance(each, Answer)
-    ]
+    found = [(name, each) for name, each in given if isinstance(each, Answer)]
     missing = [(name, each) for name, each in given if isinstance(each, NoAnswer)]
     lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
     answers = [answer for _, answer in found]

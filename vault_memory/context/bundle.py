@@ -15,7 +15,7 @@ from vault_memory.context import note_pieces, prompt_sheet
 from vault_memory.errors import IndexDamagedError, UsageError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
 from vault_memory.search import request as options
-from vault_memory.search.answer import Answer, Request, Result, without_results
+from vault_memory.search.answer import Answer, Request, Result
 from vault_memory.search.fit_budget import FILL_SHARE, cites, said
 from vault_memory.search.searcher import Searcher
 from vault_memory.startup import FORMATS, SESSIONS, SOURCES
@@ -52,10 +52,6 @@ LEAST_RESULT_TOKENS = 400
 """Results are asked for as if so many tokens were left: the answer counts without the sheet's format, and one that
 takes all of the room there would leave the sheet empty."""
 
-UNASKED_FLOOR = 0.7
-"""What is put before a model unasked scores at least this share of the best that the notes hold, shown before or not:
-a question asked again would else bring something weaker each time."""
-
 MAX_DAYS, MAX_PROMPTS = 366, 8
 """How far back a context may look for recent notes; how many prompts it may answer, each a recall of its own."""
 
@@ -63,9 +59,6 @@ LONGEST_PROMPT = 8000
 """Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
 
 HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
-
-_OF_THE_PROMPT = frozenset({"lexical", "entity", "temporal"})
-"""The problems that say how the results of a prompt came about, not what did not run."""
 
 
 class Host(Protocol):
@@ -361,7 +354,7 @@ class _BundleMaker:
         self._leave_out({"over_budget": self._add_results(results, keep)})
 
     def _answers(self, room: int) -> list[Answer]:
-        """What the notes say to each prompt, and other roots where they are asked; where nobody asked, no guesses."""
+        """What the notes say to each prompt, and other roots where they are asked."""
         options, answers = self._options, []
         self._is_relevant = False
         for prompt in options.prompts:
@@ -376,14 +369,7 @@ class _BundleMaker:
             asks_notes = request.source != SESSIONS
             engine = self._memory.search.engine_without_models(self._store, self._may_ask) if asks_notes else None
             answer = self._memory.add_other_sources(request, engine.answer(request) if engine else None, self._may_ask)
-            found = answer.understood
-            is_met = answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window
-            # No word of the prompt, nothing it names, or too little of it: something near in meaning always is there.
-            is_relevant = not options.unasked or bool(is_met and answer.is_relevant)
-            self._is_relevant = self._is_relevant or is_relevant
-            if not is_relevant:
-                answer = without_results(answer)
-                answer = answer._replace(degraded=[each for each in answer.degraded if each[0] not in _OF_THE_PROMPT])
+            self._is_relevant = self._is_relevant or answer.is_relevant
             answers.append(answer)
         return answers
 

@@ -25,6 +25,10 @@ SESSION = "session"
 """The kind of what was said in a conversation: its lines are messages."""
 
 
+ABOUT_RESULTS = frozenset({"budget", "lexical", "entity", "temporal"})
+"""The problems that say how results came about, not what did not run."""
+
+
 class Request(NamedTuple):
     """One question. `k` and `budget_tokens` bound the answer; None is unlimited. `now` is aware UTC.
 
@@ -193,5 +197,5 @@ def without_results(answer: Answer) -> Answer:
     left["below_floor"] = sum(answer.omitted.get(what, 0) for what in ("below_floor", "over_budget")) + len(
         answer.results
     )
-    degraded = [(what, why) for what, why in answer.degraded if what != "budget"]
+    degraded = [(what, why) for what, why in answer.degraded if what not in ABOUT_RESULTS]
     return answer._replace(results=[], omitted=left, degraded=degraded)

@@ -14,7 +14,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import ASIDE, Heading, decoded_lines, heading_path
 from vault_memory.search import fit_budget, relevance_gate
-from vault_memory.search.answer import CLOSEST, Answer, Request, Result, Understanding
+from vault_memory.search.answer import CLOSEST, Answer, Request, Result, Understanding, without_results
 from vault_memory.search.candidates import Finder
 from vault_memory.search.fit_budget import Packing
 from vault_memory.search.query import matched_words, understand
@@ -128,7 +128,10 @@ class Recall:
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
         degraded = [(what, why + decides if what == "lexical" else why) for what, why in found.degraded]
         names = relevance.names if relevance.apart else ()
-        return Answer(
+        # Something near in meaning always is there: what has no word of a prompt, nor anything it names, is a guess.
+        is_met = bool(found.lexical or found.about or found.entities or query.window)
+        is_relevant = is_met and relevance.asks and relevance.figure >= bounds.unasked
+        answer = Answer(
             request=query.request, results=results, mode=found.mode,
             lanes={"lexical": len(found.lexical), "semantic": len(found.semantic), "entity": len(found.about),
                    "temporal": len(found.temporal)},
@@ -141,10 +144,11 @@ class Recall:
             tokens=packed.tokens, rendered_tokens=packed.rendered_tokens, omitted={**omitted, **lost},
             degraded=[*degraded, *unsure], is_guess=is_guess, generation=finder.store.generation,
             notes=found.totals.notes, words=found.words, passages=found.totals.passages, vault=self._vault.root.name,
-            is_relevant=not request.unasked or (relevance.asks and relevance.figure >= bounds.unasked),
+            is_relevant=not request.unasked or is_relevant,
             missing=missing, missing_with=tuple(name for name in query.names if name.casefold() in names),
             matched=matched_words(query, results, finder.lexicon.stems) if query.request.rendered else (),
         )  # fmt: skip
+        return answer if answer.is_relevant else without_results(answer)
 
     def _pack(
         self, ranking: Ranking, request: Request, weak: Collection[int]
