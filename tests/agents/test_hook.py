@@ -17,8 +17,8 @@ from daemons import start_daemon, until
 from hooks import asked, begun, context, hooked, hooked_here, hosted, logged, recorded, settings
 from vaults import fill, put
 
-from vault_memory.agents import hook, hook_events
-from vault_memory.agents.hook import BESIDE, SHOWN_TURNS, TURN, ShownSession
+from vault_memory.agents import hook_events, hook_silence
+from vault_memory.agents.hook_silence import BESIDE, SHOWN_TURNS, TURN, ShownSession
 from vault_memory.config import Config
 from vault_memory.daemon import client
 from vault_memory.memory import Memory
@@ -158,10 +158,10 @@ def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     session = ShownSession("a", "s", os.environ)
     for number in range(3000):
         session.note(TURN, [f"{number:016x}"], "long " * 100)
-    assert session.file and session.file.stat().st_size < hook.MAX_SESSION_BYTES + 1000
+    assert session.file and session.file.stat().st_size < hook_silence.MAX_SESSION_BYTES + 1000
     assert session.recent_keys() == {f"{number:016x}" for number in range(3000 - SHOWN_TURNS, 3000)}
     assert stat.S_IMODE(session.file.stat().st_mode) == 0o600
-    old = time.time() - (hook.KEPT_SESSION_DAYS + 1) * 86_400
+    old = time.time() - (hook_silence.KEPT_SESSION_DAYS + 1) * 86_400
     os.utime(session.file, (old, old))
     ShownSession("a", "t", os.environ).sweep()
     assert not session.file.exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory
 
-from vault_memory.agents import hook_events
+from vault_memory.agents.hook_silence import find_questions
 from vault_memory.config import Config
 from vault_memory.context.bundle import ContextRequest, bundle
 from vault_memory.memory import Memory
@@ -50,7 +50,7 @@ tree shaking does not remove the unused icons. Find out which import pulls in th
 
 def told(of: Memory, prompt: str) -> str:
     """What a hook puts before a model."""
-    wants = (ContextRequest(words, core=False, unasked=True, now=NOW) for words in hook_events.find_questions(prompt))
+    wants = (ContextRequest(words, core=False, unasked=True, now=NOW) for words in find_questions(prompt))
     return next((found.text for found in (bundle(of, each, patience=0) for each in wants) if found.is_relevant), "")
 
 

@@ -5,10 +5,7 @@ a log (hook_log.py).
 """
 
 import contextlib
-import hashlib
-import json
 import os
-import re
 import sys
 import threading
 import time
@@ -21,6 +18,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from vault_memory import startup
 from vault_memory.agents import hook_events
 from vault_memory.agents.hook_events import AGENTS, HookEvent
+from vault_memory.agents.hook_silence import (
+    ANSWERED,
+    BESIDE,
+    CLEARED,
+    REMINDED,
+    TURN,
+    ShownSession,
+    explain_silence,
+    find_questions,
+)
 from vault_memory.errors import VaultMemoryError
 from vault_memory.integrations import hook_log
 from vault_memory.integrations.hook_log import Call
@@ -42,31 +49,15 @@ RECENT_DAYS = 2
 BUILDING_SECONDS = 10.0
 """So long after an indexing was started no other is; one that is at work longer is waited for by the next."""
 
-SHOWN_TURNS = 8
-"""So many turns a passage is not shown again: it still stands in the conversation."""
-
-MAX_PROMPTS, LONGEST_PROMPT = 3, 400
-"""What was asked last is kept, the ends of it, until the session ends: after a compaction it is looked for again."""
-
-TURN, BESIDE, ANSWERED, CLEARED, REMINDED = "turn", "beside", "answered", "clear", "reminded"
-
 GATED_SENTENCES = 12
 """So many of the last sentences of a session's user may be a reason to remind the agent of storing."""
 
 Params = dict[str, Any]
 Document = dict[str, Any]
 
-_KEY = re.compile(r"[0-9a-f]{16}")
-"""A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
-
 MAX_TRANSCRIPT_BYTES = 1 << 18
 """Of the end of a transcript, where it is looked for what its user said, what memory's tools have answered and whether
 something was stored."""
-
-MAX_SESSION_BYTES = 1 << 19
-
-KEPT_SESSION_DAYS = 7
-MAX_SESSIONS = 500
 
 _NOTED = {
     hook_events.ENDED: "session ended", hook_events.GONE: "session ended",
@@ -75,87 +66,6 @@ _NOTED = {
 """What of a session the journal tells."""
 
 _MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP, hook_events.PAUSED, hook_events.ENDED)
-
-
-class ShownSession:
-    """What one session of an agent was shown of one vault; without an id nothing is remembered."""
-
-    def __init__(self, agent: str, session: str, environ: Mapping[str, str], vault: str = "") -> None:
-        self.folder = Path(startup.user_folder("data", environ)) / "hooks" / "sessions"
-        name = hashlib.sha256(f"{agent}\n{session}\n{vault}".encode("utf-8", "replace")).hexdigest()[:24]
-        self.file = self.folder / f"{name}.jsonl" if session else None
-
-    def recent_keys(self, turns: int | None = SHOWN_TURNS) -> frozenset[str]:
-        """The keys of the passages shown since the last compaction, in so many turns, in all of them where None."""
-        found: set[str] = set()
-        seen = 0
-        for line in self._newest_first():
-            found |= line["keys"]
-            seen += line["what"] == TURN
-            if seen == turns:
-                break
-        return frozenset(found)
-
-    def prompts(self) -> list[str]:
-        found = dict.fromkeys(line["prompt"] for line in self._newest_first(past_clear=True) if line["prompt"])
-        return list(found)[:MAX_PROMPTS]
-
-    def is_reminded(self) -> bool:
-        """Whether the agent was reminded of storing, or has stored something."""
-        return any(line["what"] == REMINDED for line in self._newest_first(past_clear=True))
-
-    def note(self, what: str, keys: Iterable[str] = (), prompt: str = "") -> None:
-        """Note passages by their keys, and what was asked.
-
-        `what` they were shown in or by: a TURN, the system prompt or the like (BESIDE), an answer of memory's tools
-        (ANSWERED); CLEARED forgets which were shown, for the conversation no longer holds them.
-        """
-        if self.file is None:
-            return
-        if prompt:
-            from vault_memory.sessions.redact import redacted  # its patterns take some milliseconds to compile
-
-            prompt = hook_events.shorten(redacted(prompt), LONGEST_PROMPT)
-        line = {"what": what, "keys": list(keys), "prompt": prompt}
-        with contextlib.suppress(OSError):
-            safe_files.append(self.file, json.dumps(line).encode("ascii"), MAX_SESSION_BYTES)
-
-    def clear_turns(self) -> None:
-        """Forget what was shown in turns; what was shown beside them stands in the system prompt."""
-        keys = [key for line in self._newest_first() if line["what"] == BESIDE for key in line["keys"]]
-        self.note(CLEARED)
-        self.note(BESIDE, keys)
-
-    def delete(self) -> None:
-        """The session is over."""
-        if self.file:
-            with contextlib.suppress(OSError):
-                self.file.unlink(missing_ok=True)
-
-    def sweep(self) -> None:
-        """Delete the files of sessions that nobody has ended."""
-        with contextlib.suppress(OSError):
-            files = sorted(((entry.stat().st_mtime, entry.path) for entry in os.scandir(self.folder)), reverse=True)
-            oldest = time.time() - KEPT_SESSION_DAYS * 86_400
-            for number, (at, path) in enumerate(files):
-                if at < oldest or number >= MAX_SESSIONS:
-                    os.unlink(path)
-
-    def _newest_first(self, past_clear: bool = False) -> Iterator[dict[str, Any]]:
-        lines: list[bytes] = []
-        if self.file:
-            with contextlib.suppress(OSError), open(self.file, "rb") as handle:
-                lines = handle.read(2 * MAX_SESSION_BYTES).splitlines()
-        for raw in reversed(lines):
-            try:
-                line = json.loads(raw)
-                what, prompt = line["what"], hook_events.text_field(line, "prompt")
-                keys = set(filter(_KEY.fullmatch, line["keys"]))
-            except (ValueError, KeyError, TypeError, RecursionError):
-                continue  # cut off, or damaged
-            if what == CLEARED and not past_clear:
-                return
-            yield {"what": what, "keys": keys, "prompt": prompt}
 
 
 def run(call: Call) -> NoReturn:
@@ -339,7 +249,7 @@ class HookRun:
             if document["text"] or document["has_footing"]:
                 break
         if not document["text"]:
-            self.log.write(_explain_silence(document))
+            self.log.write(explain_silence(document))
         return document | {"about": params["prompt"] if document["has_footing"] else ""}
 
     def _bundle_within(self, longest: int, params: Params) -> Document:
@@ -367,7 +277,7 @@ def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
         return [_context_params(session.prompts(), core=True, summaries=True)]
     if event.what != hook_events.ASKED:
         return []
-    questions = hook_events.find_questions(event.prompt)
+    questions = find_questions(event.prompt)
     if not questions:
         session.note(TURN)
         return []
@@ -410,17 +320,6 @@ def _context_params(
         "without_core": not core, "recent_days": RECENT_DAYS if core else 0, "summaries": summaries,
         "patience": 0, "unasked": True,
     }  # fmt: skip
-
-
-def _explain_silence(document: dict[str, Any]) -> str:
-    from vault_memory.rendering.recall import context_notes
-
-    if document["index"] is None:
-        found = "; ".join(each["why"] for each in document["degraded"])
-        return f"No index could be asked: {found}. One is being built."
-    # Of a lane that found nothing there is no more to say than that nothing was found.
-    degraded = [each for each in document["degraded"] if each["what"] != "lexical"]
-    return " ".join(context_notes(document | {"degraded": degraded}))
 
 
 def _build(vault: Path, environ: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Reads the hook events of each agent, writes the answers they take, and finds in a prompt what to search for. Pure.
+"""Reads the hook events of each agent, and writes the answers they take. Pure.
 
 Names and shapes are those of Claude Code's hooks reference (code.claude.com/docs/en/hooks) and of our own plugin for
 opencode (`templates/opencode.js`). A field that is missing or of another kind is an empty one.
@@ -29,27 +29,7 @@ STORE_LATER = (
     "Keep in the summary what was decided or asked to be remembered, and that it is still to be kept with memory_store."
 )
 
-LONGEST_PROMPT = 4000
-"""Characters of a prompt that are searched for, half of them from its end: a question stands before what is pasted, or
-behind it."""
-
-LONGEST_TYPED = 8 * LONGEST_PROMPT
-"""Characters of what seems to be typed that are looked at for questions, half of them from its end."""
-
-MAX_TYPED_LINES = 5
-"""Lines that a person types as a rule: more of them hold something pasted, and questions are looked for in them."""
-
-_COMMAND = re.compile(r"/[\w:.-]+(?=\s|$)")
-_WORD = re.compile(r"[^\W_]+")
-_STANDS_FOR = re.compile(
-    r"\[(?:Image|Pasted text) #\d{1,6}(?: \+\d{1,9} lines)?\]"
-    r"|(?<![\w@])@(?:\"[^\"\n]{1,300}\"|[\w.~/\\-]{0,300}(?:/|\.[a-z][a-z0-9]{0,4}\b))(?:#L\d{1,9}(?:-L?\d{1,9})?)?"
-)
-"""What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
-
 _NUMBERED = re.compile(r"^[Lm]\d{1,9} (.+)$", re.MULTILINE)
-_FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
-_ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 
 
 class HookEvent(NamedTuple):
@@ -178,43 +158,3 @@ def answered_passages(text: str) -> list[str]:
 def _only(kind: type[_Kind], value: object) -> list[_Kind]:
     """What is of this kind in a list; nothing in anything else."""
     return [each for each in value if isinstance(each, kind)] if isinstance(value, list) else []
-
-
-def find_questions(prompt: str) -> tuple[str, ...]:
-    """What of a prompt is worth looking for, each where nothing is known of what stands before it.
-
-    Of a long prompt its questions, its first and its last line, and all of it: what is pasted would outweigh them. Of a
-    short one what stands in no fence, and all of it. Empty for a slash command, a digit and the like.
-    """
-    if "vault-memory" in prompt.casefold():  # an earlier answer of ours may be pasted into it
-        from vault_memory.text.agent_frame import (
-            stripped,  # its patterns take longer to compile than most hooks to answer
-        )
-
-        prompt = stripped(prompt)
-    words = _STANDS_FOR.sub(" ", prompt).strip()
-    if _COMMAND.match(words):
-        return ()
-    unfenced = _FENCED.sub("", words).strip()
-    lines = [line.strip() for line in shorten(unfenced, LONGEST_TYPED).splitlines() if line.strip()]
-    typed = [unfenced]
-    if len(lines) > MAX_TYPED_LINES:
-        typed = ["\n".join(filter(_is_question, lines)), lines[0], lines[-1]]
-    found = [shorten(each, LONGEST_PROMPT).strip() for each in (*typed, words)]
-    return tuple(dict.fromkeys(each for each in found if _names_something(each)))
-
-
-def _is_question(line: str) -> bool:
-    """Whether a line asks something: it has three words, or is in a script that writes none apart."""
-    return bool(_ASKING.search(line)) and (len(line.split()) > 2 or "？" in line)
-
-
-def _names_something(words: str) -> bool:
-    """Whether there is a word of two letters, or of one that is not ASCII (`鍋`); numbers name nothing."""
-    named = (word for word in _WORD.findall(words) if not word.isdigit())
-    return any(len(word) > 1 or not word.isascii() for word in named)
-
-
-def shorten(words: str, most: int) -> str:
-    half = most // 2
-    return words if len(words) <= most else f"{words[: half - 1]}\n{words[-half:]}"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.agents import hook_events
+from vault_memory.agents.hook_silence import LONGEST_PROMPT, find_questions
 from vault_memory.text.agent_frame import CLOSING, OPENING
 
 ROOF = "what did the roof of the castle cost?"
@@ -16,7 +16,7 @@ ROOF = "what did the roof of the castle cost?"
      "[Image #1]", "[Pasted text #2 +48 lines]", "@src/app/main.tsx", '@"my notes/a b.md"', "@lib/", "@a.py#L3-9"],
 )  # fmt: skip
 def test_what_has_no_words_asks_for_nothing(prompt: str) -> None:
-    assert hook_events.find_questions(prompt) == ()
+    assert find_questions(prompt) == ()
 
 
 @pytest.mark.parametrize(
@@ -31,16 +31,16 @@ def test_what_has_no_words_asks_for_nothing(prompt: str) -> None:
     ],
 )
 def test_what_stands_for_an_image_a_text_or_a_file_is_not_looked_for(prompt: str, asks: str) -> None:
-    assert hook_events.find_questions(prompt) == (asks,)
+    assert find_questions(prompt) == (asks,)
 
 
 @pytest.mark.parametrize("mark", ["```", "~~~"])
 @pytest.mark.parametrize("lines", [1, 90])
 def test_what_stands_in_a_fence_is_looked_for_last(mark: str, lines: int) -> None:
     code = "cost = roof()\n" * lines
-    typed, whole = hook_events.find_questions(f"why?\n{mark}py\n{code}{mark}\n{ROOF}")
+    typed, whole = find_questions(f"why?\n{mark}py\n{code}{mark}\n{ROOF}")
     assert typed == f"why?\n\n{ROOF}" and "roof()" in whole
-    assert "roof()" in hook_events.find_questions(f"{ROOF}\n{mark}\n{code}")[-1], "it is not closed"
+    assert "roof()" in find_questions(f"{ROOF}\n{mark}\n{code}")[-1], "it is not closed"
 
 
 PASTED = "\n".join(f"E  worker {n} of the castle -> 0x{n:04}" for n in range(8))
@@ -59,9 +59,9 @@ def test_the_questions_of_a_long_prompt_are_looked_for_first(question: str) -> N
         (f"{question}\n\n{PASTED}", (asked, LAST)),
         (f"{PASTED}\r\n\r\n{question}\r\n{PASTED}", (asked, FIRST, LAST)),
     ):
-        assert hook_events.find_questions(prompt) == (*lines, prompt.strip())
-    assert hook_events.find_questions(question) == (asked,)
-    assert hook_events.find_questions(f"{PASTED}\n{ROOF}\n\n{question}")[0] == f"{ROOF}\n{asked}"
+        assert find_questions(prompt) == (*lines, prompt.strip())
+    assert find_questions(question) == (asked,)
+    assert find_questions(f"{PASTED}\n{ROOF}\n\n{question}")[0] == f"{ROOF}\n{asked}"
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_the_questions_of_a_long_prompt_are_looked_for_first(question: str) -> N
      "`x`, ```y``` and Peter"],
 )  # fmt: skip
 def test_what_was_typed_is_looked_for(prompt: str) -> None:
-    assert hook_events.find_questions(prompt) == (prompt,)
+    assert find_questions(prompt) == (prompt,)
 
 
 @given(st.text())
 def test_any_prompt_can_be_looked_at(prompt: str) -> None:
-    asks = hook_events.find_questions(prompt)
-    assert len(asks) <= 4 and all(0 < len(text) <= hook_events.LONGEST_PROMPT for text in asks)
+    asks = find_questions(prompt)
+    assert len(asks) <= 4 and all(0 < len(text) <= LONGEST_PROMPT for text in asks)
