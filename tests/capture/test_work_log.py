@@ -52,6 +52,13 @@ def test_only_who_sees_the_project_finds_it(memory: Federation) -> None:
     assert not [each for each in found if "Mara" in each.content]
 
 
+def test_recall_gives_what_was_captured_once_the_fact_rather_than_its_copy_in_the_list(memory: Federation) -> None:
+    memory.capture()
+    answer = memory.recall("where does the spare key hang?", journal=False, now="2026-03-02", all=True)
+    told = [each.content for each in answer.results if "spare key hangs behind the door." in each.content]
+    assert [text.startswith("- W(") for text in told] == [True, False]  # a session's title is another statement
+
+
 def test_it_grows_with_the_session_and_tells_no_more_what_was_refused(memory: Federation, tmp_path: Path) -> None:
     memory.capture()
     (proposal,) = memory.proposals()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
 from vault_memory.markdown.entities import link_name
+from vault_memory.markdown.fact_text import without_citation
 from vault_memory.search.answer import Request
 from vault_memory.store.view import PAGE, Candidate, NoteInfo
 from vault_memory.text import terms
@@ -98,7 +99,7 @@ class Packing:
             return
         # What it says: its words in order without articles, marks and a fact's keys. Nothing looser: one number, name
         # or `not` more makes it another statement.
-        text = terms.body(passage.text, passage.kind not in ("note", PAGE)).casefold()
+        text = terms.body(without_citation(passage.text), passage.kind not in ("note", PAGE)).casefold()
         if passage.kind == PAGE:
             text = text.partition(" — [")[0]  # where it was told from
         words = _words_of(text) or (text,)
