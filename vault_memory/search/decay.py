@@ -58,13 +58,6 @@ def half_life(importance: float) -> float:
     return HALF_LIFE_DAYS * math.exp(STRETCH * importance)
 
 
-def recency(age_days: float | None, half_life_days: float, beta: float = 1.0) -> float:
-    """exp(-ln2·(d/HL)^β), half at the half-life for every β; a future day counts as age 0, no day as 1."""
-    if age_days is None or age_days <= 0:
-        return 1.0
-    return math.exp(-math.log(2) * (age_days / half_life_days) ** beta)
-
-
 def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
     """The importance of a fact without `i=`: by its kind, more with a decision in it or told on several days; 0..1."""
     return min(IMPORTANCE.get(kind, 0.5) + DECIDED * decided + REPEATED * (told_days >= REPEATED_DAYS), 1.0)
@@ -108,11 +101,12 @@ def tier_of(trace: Trace, today: int) -> str:
 def worth_of(trace: Trace, today: int, tier: str) -> float:
     """0.4·recency + 0.3·frequency + 0.3·importance·confidence, 0..1.
 
-    Frequency is (1-e^(-n/5))·(0.5+0.5·e^(-gap/30)): often counts, and regularly counts more; `gap` is the mean of the
-    days between the days of use.
+    Recency is exp(-ln2·(d/HL)^β), half at the half-life for every β, and 1 without a day. Frequency is
+    (1-e^(-n/5))·(0.5+0.5·e^(-gap/30)): often counts, and regularly counts more; `gap` is the mean of the days between
+    the days of use.
     """
     uses, count = trace.uses, len(trace.uses)
-    recent = recency(trace.age(today), half_life(trace.importance), BETA[tier])
+    recent = math.exp(-math.log(2) * ((trace.age(today) or 0) / half_life(trace.importance)) ** BETA[tier])
     gap = (uses[-1] - uses[0]) / (count - 1) if count > 1 else 0.0
     frequent = (1 - math.exp(-count / 5)) * (0.5 + 0.5 * math.exp(-gap / 30))
     return 0.4 * recent + 0.3 * frequent + 0.3 * (trace.importance * trace.confidence)

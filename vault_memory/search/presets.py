@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.search.candidates import Candidates
-from vault_memory.search.decay import BETA, Life, half_life, recency
+from vault_memory.search.decay import BETA, Life, half_life
 
 VECTOR, WORDS = 0.7, 0.3
 EXACT, EXACT_SHARE = 0.75, 0.92
@@ -88,10 +88,9 @@ def classic(
                 step["score"] = JUDGED * model + OWN * step["score"]
             tier = (life.tier if life else None) or "working"
             step["recency"] = 1.0
-            if life:  # the original form, exp(-λ·d^β) with λ = ln2/HL, has its half at HL for β = 1 only
-                beta = BETA[tier]
-                root = half_life(life.importance) ** (1 / beta)
-                step["recency"] = max(LEAST_RECENCY, recency(life.age_days, root, beta))
+            if life and life.age_days:  # the original form, exp(-λ·d^β), has its half at HL for β = 1 only
+                loss = math.log(2) / half_life(life.importance)
+                step["recency"] = max(LEAST_RECENCY, math.exp(-loss * life.age_days ** BETA[tier]))
             step["importance"] = IMPORTANCE_BASE + (1 - IMPORTANCE_BASE) * (life.importance if life else 0.5)
             # 1 up to 500 characters, then less with the logarithm.
             chars = len(found.passages[passage_id].text)

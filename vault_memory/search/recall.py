@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import date
 from itertools import starmap
@@ -21,7 +21,7 @@ from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.search.relevance_gate import Bounds
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Filters, Store
+from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Filters, NoteInfo, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Recall:
         found = [ranking.passages[i] for i in ranking.scores]
         if past:
             found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
-        found = [each for each in found if self._is_said(each, notes[each.note_id].path, request)]
+        found = self._said(found, notes, request.all)
         if request.self_contained:
             found = list(filter(relevance_gate.tells, found))
         asks_for_all = request.all or query.window or not (request.k or request.self_contained)
@@ -194,13 +194,17 @@ class Recall:
         omitted |= {"beyond_pool": beyond} if beyond else {}
         return ranking._replace(scores=scores), packed, omitted, unsure
 
-    def _is_said(self, passage: Candidate, path: str, request: Request) -> bool:
-        """Whether somebody said it: not what is only proposed, nor what the templates say of the pages they made."""
+    def _said(self, found: Iterable[Candidate], notes: Mapping[int, NoteInfo], is_all: bool) -> list[Candidate]:
+        """What somebody said: not what is only proposed, nor what the templates say of the pages they made."""
         layout = self._store.layout
-        if path == layout.proposals and passage.kind == PAGE:
-            return False
-        is_ours = layout.is_page(path) or path in layout.cores
-        return request.all or not is_ours or passage.section != ASIDE or relevance_gate.tells(passage)
+        proposed = {note.id for note in notes.values() if note.path == layout.proposals}
+        ours = {note.id for note in notes.values() if layout.is_page(note.path) or note.path in layout.cores}
+        return [
+            each
+            for each in found
+            if not (each.kind == PAGE and each.note_id in proposed)
+            and (is_all or each.section != ASIDE or each.note_id not in ours or relevance_gate.tells(each))
+        ]
 
     def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], Packing, dict[str, int]]:
         """The packed passages as cited results, what these cost, and how many others their file does not show now."""
