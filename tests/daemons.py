@@ -56,8 +56,7 @@ class Running:
 
     def ask(self, method: str, wait_seconds: float = PATIENCE_SECONDS, **params: Any) -> Any:
         """Its answer, over a connection of its own; raises what client.py raises."""
-        with client.connect(self.socket, wait_seconds) as connection:
-            return connection.call(method, params, wait_seconds)
+        return client.call(self.socket, method, params, wait_seconds)
 
     def ready(self) -> "Running":
         """Wait until it answers; the first look at the vault may still be under way."""

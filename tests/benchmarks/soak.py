@@ -144,7 +144,7 @@ class _Soak:
 
     def _ask(self) -> None:
         random = Random()
-        line = _Line(self.daemon.socket, self._seen)
+        line = _Asker(self.daemon.socket, self._seen)
 
         def one() -> None:
             answer = line.ask(random.choice(self._asked))
@@ -156,7 +156,7 @@ class _Soak:
 
     def _look_for_saved(self) -> None:
         """Follow one saved note after the other until it is found, unless something else happens to it first."""
-        line = _Line(self.daemon.socket, Seen())
+        line = _Asker(self.daemon.socket, Seen())
 
         def one() -> None:
             if self._latest is None:
@@ -189,8 +189,8 @@ class _Soak:
 
     def _lost(self) -> list[str]:
         """The notes that are not found by the word that was saved last in them."""
-        with client.connect(self.daemon.socket) as line:
-            return [path for path, word in self._editor.words.items() if path not in _found(line, word)]
+        socket = self.daemon.socket
+        return [path for path, word in self._editor.words.items() if path not in _found(socket, word)]
 
     def _differs(self) -> bool:
         """Whether the index is not that of a fresh build, or had to be brought up to date for the comparison."""
@@ -212,28 +212,27 @@ class _Soak:
               f" {use.threads:3} threads {use.cpu_seconds:6.1f} s of processor", flush=True)  # fmt: skip
 
 
-class _Line:
-    """A connection that is made anew when the daemon has gone."""
+class _Asker:
+    """Asks the daemon, and notes when it was not there."""
 
     def __init__(self, socket: Path, seen: Seen) -> None:
         self._socket, self._seen = socket, seen
-        self._client: client.Client | None = None
 
     def ask(self, query: str) -> dict[str, Any] | None:
         """The answer, or None where there was none."""
         asked = time.monotonic()
         try:
-            self._client = self._client or client.connect(self._socket)
-            return self._client.call("recall", {"query": query, "no_journal": True})  # type: ignore[no-any-return]
+            return client.call(self._socket, "recall", {"query": query, "no_journal": True})  # type: ignore[no-any-return]
         except (NotRunningError, LostError):
-            self._client = None
             self._seen.unanswered.append((asked, time.monotonic()))
             return None
 
 
-def _found(line: client.Client, word: str) -> set[str]:
+def _found(socket: Path, word: str) -> set[str]:
     with contextlib.suppress(VaultMemoryError):
-        return {result["path"] for result in line.call("recall", {"query": word, "no_journal": True})["results"]}
+        return {
+            result["path"] for result in client.call(socket, "recall", {"query": word, "no_journal": True})["results"]
+        }
     return set()
 
 

@@ -16,7 +16,7 @@ from daemons import freeze
 from rpc_server import PATIENCE_SECONDS, Served, request, served
 
 from vault_memory import errors
-from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
+from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, call
 from vault_memory.errors import LostError, NotRunningError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets and signals")
@@ -77,10 +77,9 @@ ALIVE = b'{"jsonrpc": "2.0", "id": 1, "result": {}}\n'
 
 def test_answers_come_as_they_were_given(server: Served) -> None:
     params = {"query": "naïve 𝄞 \x00\n", "k": 8, "deep": [{"a": None}, 1.5, True]}
-    with connect(server.path) as client:
-        assert client.call("echo", params) == params
-        assert client.call("echo") == {}
-        assert client.call("nothing") is None
+    assert call(server.path, "echo", params) == params
+    assert call(server.path, "echo") == {}
+    assert call(server.path, "nothing") is None
     assert server.asked == ["health", "echo"] * 2 + ["health", "nothing"]
 
 
@@ -90,70 +89,60 @@ def test_answers_come_as_they_were_given(server: Served) -> None:
 ] + [VaultMemoryError])  # fmt: skip
 def test_an_error_comes_out_as_in_this_process(error: type[VaultMemoryError], path: Path) -> None:
     rpc_server.METHODS["raise"] = lambda params: rpc_server._raise(error("What is wrong.", "What to do."))
-    with served(path), connect(path) as client:
+    with served(path):
         with pytest.raises(VaultMemoryError) as told:
-            client.call("raise")
+            call(path, "raise")
         assert type(told.value) in (error, error.__base__)  # the class that the API names
         assert isinstance(error(""), type(told.value))
         assert (str(told.value), told.value.next_step) == ("What is wrong.", "What to do.")
         assert told.value.exit_code == error.exit_code
-        assert client.call("echo") == {}  # an answered error does not end the connection
 
 
 def test_no_socket(path: Path, short_folder: Path) -> None:
     for missing in (path, short_folder / "none" / "x.sock", path.with_suffix(".port")):
         with pytest.raises(NotRunningError):
-            connect(missing)
+            call(missing, "echo")
 
 
 def test_a_stopped_daemon_is_given_up_and_does_nothing_on_waking(path: Path) -> None:
     with process(path) as daemon:
-        with connect(path) as client:
-            assert client.call("echo", {"a": 1}) == {"a": 1}
-            freeze(daemon)
-            with pytest.raises(NotRunningError):  # one connected before
-                client.call("echo")
-        with connect(path) as client, pytest.raises(NotRunningError):  # and one after: the system accepts for it
-            client.call("echo")
+        assert call(path, "echo", {"a": 1}) == {"a": 1}
+        freeze(daemon)
+        with pytest.raises(NotRunningError):  # the system accepts for it
+            call(path, "echo")
         daemon.send_signal(signal.SIGCONT)
-        with connect(path, PATIENCE_SECONDS) as client:
-            assert client.call("echo", {"a": 2}) == {"a": 2}
+        assert call(path, "echo", {"a": 2}) == {"a": 2}
 
 
 @pytest.mark.parametrize("answer", [b"", b"{", b"HTTP/1.1 400\r\n\r\n", b"[" * 99_999 + b"\n", b"[]\n", b'{"id": 7}\n'])
 def test_who_does_not_speak_the_protocol_counts_as_none(answer: bytes, path: Path) -> None:
-    with answering(path, answer), connect(path) as client, pytest.raises(NotRunningError):
-        client.call("echo")
+    with answering(path, answer), pytest.raises(NotRunningError):
+        call(path, "echo")
 
 
 @pytest.mark.parametrize("answer", [b"", b'{"jsonrpc": "2.0", "id": 2, "res', b"nonsense\n", b"[]\n", ALIVE])
 def test_an_answer_that_is_lost_is_told_apart(answer: bytes, path: Path) -> None:
-    with answering(path, ALIVE, answer), connect(path) as client:
-        with pytest.raises(LostError):
-            client.call("echo")
-        with pytest.raises(NotRunningError):  # nothing that may still come is taken for another answer
-            client.call("echo")
+    with answering(path, ALIVE, answer), pytest.raises(LostError):
+        call(path, "echo")
 
 
 def test_an_answer_that_takes_too_long(server: Served) -> None:
-    with connect(server.path) as client, pytest.raises(LostError, match="in time"):
-        client.call("hold", wait_seconds=0.1)
-    with connect(server.path) as client:
-        assert client.call("echo") == {}
+    with pytest.raises(LostError, match="in time"):
+        call(server.path, "hold", wait_seconds=0.1)
+    assert call(server.path, "echo") == {}
 
 
 def test_a_request_of_the_longest_length_and_a_longer_one(server: Served) -> None:
     empty = len(request("echo", 2, text="").replace(b" ", b"")) + 1
     text = "x" * (LONGEST_REQUEST_BYTES - empty)
-    with connect(server.path) as client:
-        assert client.call("echo", {"text": text}) == {"text": text}
-    with connect(server.path) as client, pytest.raises(NotRunningError):
-        client.call("echo", {"text": text + "x"})
+    assert call(server.path, "echo", {"text": text}) == {"text": text}
+    with pytest.raises(NotRunningError):
+        call(server.path, "echo", {"text": text + "x"})
     assert server.asked == ["health", "echo"]
 
 
 @pytest.mark.parametrize("value", ["\udcff", float("nan")])
 def test_what_json_cannot_hold_is_left_to_this_process(value: object, server: Served) -> None:
-    with connect(server.path) as client, pytest.raises(NotRunningError):
-        client.call("echo", {"query": value})
+    with pytest.raises(NotRunningError):
+        call(server.path, "echo", {"query": value})
     assert server.asked == []

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from daemons import PATIENCE_SECONDS, Running, freeze, start_daemon, until
+from rpc_server import Raw, request
 from sample import Said, call
 from vaults import fill, index_digest, memory, obeying_permissions, put, snapshot, start
 
@@ -85,14 +86,13 @@ def test_it_is_the_daemon_that_answers(root: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a note may need some milliseconds to be told of")
 def test_a_saved_note_is_in_the_very_next_answer(root: Path) -> None:
-    """Over an open connection, so that less than a millisecond lies between the save and the question."""
+    """About a millisecond lies between the save and the question."""
     daemon = start_daemon(root).settled()
-    with client.connect(daemon.socket) as connection:
-        for n in range(30):
-            put(root, f"new/{n}.md", f"heron{n:03} by the weir", 0)
-            found = connection.call("recall", {"query": f"heron{n:03}", "mode": "lexical", "no_journal": True})
-            assert [result["path"] for result in found["results"]] == [f"new/{n}.md"]
-            assert found["index"] == {**found["index"], "fresh": True, "pending": 0}
+    for n in range(30):
+        put(root, f"new/{n}.md", f"heron{n:03} by the weir", 0)
+        found = client.call(daemon.socket, "recall", {"query": f"heron{n:03}", "mode": "lexical", "no_journal": True})
+        assert [result["path"] for result in found["results"]] == [f"new/{n}.md"]
+        assert found["index"] == {**found["index"], "fresh": True, "pending": 0}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a note may need some milliseconds to be told of")
@@ -100,11 +100,10 @@ def test_a_note_that_takes_a_while_to_index_is_in_the_very_next_answer(root: Pat
     """As any note does on a busy machine: its reading takes much longer than the telling of it."""
     daemon = start_daemon(root).settled()
     lines = "\n\n".join(f"line {n} of the weir where heron{n} stands, {n * 7} feet from the bank" for n in range(2500))
-    with client.connect(daemon.socket) as connection:
-        put(root, "new.md", f"{lines}\n\nthe kingfisher\n", 0)
-        found = connection.call("recall", {"query": "kingfisher", "mode": "lexical", "no_journal": True})
-        assert "the kingfisher" in [result["content"] for result in found["results"]]
-        assert found["index"] == {**found["index"], "fresh": True, "pending": 0}
+    put(root, "new.md", f"{lines}\n\nthe kingfisher\n", 0)
+    found = client.call(daemon.socket, "recall", {"query": "kingfisher", "mode": "lexical", "no_journal": True})
+    assert "the kingfisher" in [result["content"] for result in found["results"]]
+    assert found["index"] == {**found["index"], "fresh": True, "pending": 0}
 
 
 @pytest.mark.parametrize("variables", [{"MEMORY_PRESET": "rrf"}, {"TZ": "Asia/Tokyo"}, {"HOME": "/nowhere"}])
@@ -160,14 +159,14 @@ def test_a_socket_that_vanished_is_made_again(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     daemon = start_daemon(root).settled()
     before = daemon.socket
-    with client.connect(before) as connection:
+    with Raw(before) as connection:
         before.unlink()
         if lost != "socket":
             shutil.rmtree(before.parent if lost == "its folder" else runtime)
         assert daemon.socket.exists() is False
         put(root, "heron.md", "heron", 0)
         until(daemon.socket.exists)
-        assert connection.call("health")["socket"] == str(daemon.socket)
+        assert connection.ask(request("health"))["result"]["socket"] == str(daemon.socket)
     assert _found(daemon, "heron")
     assert (daemon.socket == before) is (lost != "the runtime folder")
     if lost == "the runtime folder":

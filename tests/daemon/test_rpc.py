@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
-from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
+from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, call
 from vault_memory.daemon.rpc import MAX_CONNECTIONS
 from vault_memory.errors import BusyError, NotRunningError, RefusedError, VaultMemoryError
 
@@ -174,8 +174,8 @@ def test_who_is_one_too_many_is_told_to_try_again(server: Served) -> None:
         with Raw(server.path) as raw:
             assert error_of(raw.answer()) == (None, 75)
             assert raw.answer() is None
-        with pytest.raises(NotRunningError), connect(server.path) as client:
-            client.call("echo")
+        with pytest.raises(NotRunningError):
+            call(server.path, "echo")
     until(lambda: lives(server))
 
 
@@ -287,6 +287,5 @@ def test_over_a_loopback_port_only_who_knows_the_token_is_answered(short_folder:
             answer = loopback(path, wrong)
             assert answer is None or error_of(answer) == (None, -32600)
         assert server.asked == ["echo"]
-        with connect(path) as client:
-            assert client.call("echo", {"a": 1}) == {"a": 1}
+        assert call(path, "echo", {"a": 1}) == {"a": 1}
     assert not path.exists()

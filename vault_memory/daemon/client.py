@@ -1,4 +1,4 @@
-"""Finds and asks a running daemon: its socket path, folder and owner; one connection, one call at a time.
+"""Finds and asks a running daemon: its socket path, folder and owner; a connection for each call.
 
 On the path of every `memory recall`: paths are text, and where no daemon is, it costs one look at a file; `socket` and
 `json` come later. What a method means is none of its business.
@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vault_memory import startup
 from vault_memory.errors import (
@@ -42,6 +42,8 @@ ERRORS = {UNKNOWN_METHOD: UnknownMethodError, BAD_PARAMETERS: UsageError, OTHER_
 LONGEST_REQUEST_BYTES = 1 << 20
 """A request's longest line. A note to keep has a place in it; what is longer is no question and no note to keep."""
 
+CONNECT_SECONDS = 0.2
+
 ALIVE_SECONDS = 1.0
 """How long a daemon may take to answer `health`, which it does between any two things it does."""
 
@@ -56,33 +58,88 @@ _TEMPORARY = f"{APP}-{_UID}"
 """Our folder in the temporary one, where the system's own would make a path too long."""
 
 
-def connect(path: StrPath, wait_seconds: float = 0.2) -> "Client":
-    """A connection to the daemon at an address of `socket_path`; close it, or use it in a `with`.
+def call(path: StrPath, method: str, params: Mapping[str, Any] | None = None, wait_seconds: float = 60.0) -> Any:  # noqa: ANN401
+    """What the daemon at an address of `socket_path` answers to one request, over a connection of its own.
 
-    Raises NotRunningError where nobody listens, or anybody but this user.
+    Raises NotRunningError where nobody listens or anybody but this user, or a daemon that does not answer `health`
+    within ALIVE_SECONDS, has other settings than this process or cannot be sent such a request (too long, or text that
+    UTF-8 cannot hold): then it was not asked. Raises LostError when it goes away, or `wait_seconds` pass, after the
+    request went out; else the error it answered, of the class and exit code it has in the daemon.
     """
     if not is_own(path):
         raise _not_running(path)
-    import socket
-
     try:
-        if is_loopback(path):
-            with open(path, encoding="ascii") as file:
-                port, token = file.read().split()
-            connection = socket.create_connection(("127.0.0.1", int(port)), wait_seconds)
-            connection.sendall(token.encode("ascii") + b"\n")
-            return Client(path, connection)
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            connection.settimeout(wait_seconds)
-            # A Unix socket's backlog that is full, and a file left by a daemon that was killed, are told at once.
-            connection.connect(os.fspath(path))
-        except OSError:
-            connection.close()
-            raise
-        return Client(path, connection)
+        health, request = _line(1, "health", {}), _line(2, method, params or {})
+        if len(request) > LONGEST_REQUEST_BYTES:
+            raise ValueError("too long")
+        connection = _connect(path)
     except (OSError, ValueError) as error:
         raise _not_running(path) from error
+    with connection, connection.makefile("rb") as answers:
+        try:
+            # The request goes out when `health` is answered: a daemon that is stopped now would do it on waking,
+            # though this process has done it by then, and a fact would be kept twice.
+            _send(connection, health, ALIVE_SECONDS)
+            _read_answer(answers, 1)
+            _send(connection, request, wait_seconds)
+        except (OSError, LostError) as error:
+            raise _not_running(path) from error  # an unfinished line is never done
+        answer = _read_answer(answers, 2)
+    if answer.get("error") is None:
+        return answer.get("result")
+    code, sentence, data = answer["error"]["code"], answer["error"]["message"], answer["error"]["data"]
+    if kind := ERRORS.get(code):
+        raise kind(sentence, data["next_step"])
+    raise error_from({"message": sentence} | data, "")
+
+
+def _connect(path: StrPath) -> "socket.socket":
+    import socket
+
+    if is_loopback(path):
+        with open(path, encoding="ascii") as file:
+            port, token = file.read().split()
+        connection = socket.create_connection(("127.0.0.1", int(port)), CONNECT_SECONDS)
+        connection.sendall(token.encode("ascii") + b"\n")
+        return connection
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(CONNECT_SECONDS)
+        # A Unix socket's backlog that is full, and a file left by a daemon that was killed, are told at once.
+        connection.connect(os.fspath(path))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _line(number: int, method: str, params: Mapping[str, Any]) -> bytes:
+    """One request; raises ValueError for what JSON or UTF-8 cannot hold."""
+    import json
+
+    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    return json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8") + b"\n"
+
+
+def _send(connection: "socket.socket", line: bytes, wait_seconds: float) -> None:
+    """Send a line, and give its answer so long."""
+    connection.settimeout(wait_seconds)
+    connection.sendall(line)
+
+
+def _read_answer(answers: BinaryIO, number: int) -> Mapping[str, Any]:
+    import json
+
+    try:
+        answer = json.loads(answers.readline())
+        if isinstance(answer, dict) and answer.get("id") == number:
+            return answer
+        why = "what it said is no answer to what it was asked"
+    except TimeoutError:
+        why = "it did not answer in time"
+    except (OSError, ValueError, RecursionError):
+        why = "the connection ended, or what it said is not JSON"
+    raise LostError(f"The daemon's answer was lost: {why}.", "`memory status` tells whether it runs; try again.")
 
 
 def ask(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: float = 60.0) -> dict[str, Any] | None:
@@ -91,11 +148,8 @@ def ask(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: fl
     None where none runs that can be asked: then the program does it itself.
     """
     path = address(vault)
-    if not is_own(path):
-        return None
     try:
-        with connect(path) as daemon:
-            found = daemon.call(method, {**params, "process": this_process()}, wait_seconds)
+        found = call(path, method, {**params, "process": this_process()}, wait_seconds)
     except (NotRunningError, LostError, UnknownMethodError):
         return None
     return found if isinstance(found, dict) else None
@@ -111,82 +165,6 @@ def address(vault: StrPath) -> str:
 def this_process() -> dict[str, Any]:
     """What a daemon must share with who asks it: it refuses another version, and other settings than its own."""
     return {"version": __version__, "environment": startup.relevant_environment(os.environ)}
-
-
-class Client:
-    """One connection to a daemon. An instance is for one thread, and closed after any error but an answered one."""
-
-    def __init__(self, path: StrPath, connection: "socket.socket") -> None:
-        self._path = path
-        self._socket, self._lines = connection, connection.makefile("rb")
-        self._last_id = 0
-
-    def call(self, method: str, params: Mapping[str, Any] | None = None, wait_seconds: float = 60.0) -> Any:  # noqa: ANN401
-        """Return the daemon's answer to one request.
-
-        Raises NotRunningError when the daemon does not answer `health` within ALIVE_SECONDS, has other settings than
-        this process or cannot be sent such a request (too long, or text that UTF-8 cannot hold): then it was not asked.
-        Raises LostError when it goes away, or `wait_seconds` pass, after the request went out; else the error it
-        answered, of the class and exit code it has in the daemon.
-        """
-        try:
-            health, request = self._line("health", {}), self._line(method, params or {})
-            if len(request) > LONGEST_REQUEST_BYTES:
-                raise ValueError("too long")
-            # The request goes out when `health` is answered: a daemon that is stopped now would do it on waking,
-            # though this process has done it by then, and a fact would be kept twice.
-            self._send(health, ALIVE_SECONDS)
-            self._answer(self._last_id - 1)
-            self._send(request, wait_seconds)
-        except (OSError, ValueError, LostError) as error:
-            self.close()
-            raise _not_running(self._path) from error  # an unfinished line is never done
-        answer = self._answer(self._last_id)
-        if answer.get("error") is None:
-            return answer.get("result")
-        code, sentence, data = answer["error"]["code"], answer["error"]["message"], answer["error"]["data"]
-        if kind := ERRORS.get(code):
-            raise kind(sentence, data["next_step"])
-        raise error_from({"message": sentence} | data, "")
-
-    def close(self) -> None:
-        """End the connection."""
-        self._lines.close()
-        self._socket.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _line(self, method: str, params: Mapping[str, Any]) -> bytes:
-        """One request; raises ValueError for what JSON or UTF-8 cannot hold."""
-        import json
-
-        self._last_id += 1
-        message = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
-        return json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8") + b"\n"
-
-    def _send(self, line: bytes, wait_seconds: float) -> None:
-        """Send a line, and give its answer so long."""
-        self._socket.settimeout(wait_seconds)
-        self._socket.sendall(line)
-
-    def _answer(self, number: int) -> Mapping[str, Any]:
-        import json
-
-        try:
-            answer = json.loads(self._lines.readline())
-            if isinstance(answer, dict) and answer.get("id") == number:
-                return answer
-            why = "what it said is no answer to what it was asked"
-        except TimeoutError:
-            why = "it did not answer in time"
-        except (OSError, ValueError, RecursionError):
-            why = "the connection ended, or what it said is not JSON"
-        self.close()  # what may still come would be taken for the answer to another call
-        raise LostError(f"The daemon's answer was lost: {why}.", "`memory status` tells whether it runs; try again.")
 
 
 def _not_running(path: StrPath) -> NotRunningError:

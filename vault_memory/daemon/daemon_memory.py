@@ -146,7 +146,7 @@ class DaemonMemory:
         if "planned" in values:
             values = {"planned": _envelope(Removal).model_construct(value=values["planned"]).model_dump_json()}
         params = {"name": name, "arguments": to_jsonable_python(values), "process": client.this_process()}
-        with client.connect(client.address(self.config.vault)) as daemon:
-            answer = daemon.call("write" if name in WRITES else "read", params, WAIT_SECONDS)
+        method = "write" if name in WRITES else "read"
+        answer = client.call(client.address(self.config.vault), method, params, WAIT_SECONDS)
         text: str = answer["value"]
         return text
