@@ -218,7 +218,7 @@ def test_a_scope_that_a_person_adds_stays(memory: Federation, tmp_path: Path) ->
     assert "- O(i=0.85, scope=project:tea): I prefer dark" in (memory.vault.root / "memory/2026-03-01.md").read_text()
 
 
-@pytest.mark.parametrize("tick", ["- [X]", "- [✓]", "- [✔️]", "- [y]", "-[x]", "- [ x ]", "- [ ] [x]", "* [x]"])
+@pytest.mark.parametrize("tick", ["- [X]", "- [✓]", "- [✔️]", "- [y]", "-[x]", "- [ x ]", "- [ ] [x]", "* [x]", "1. [x]", "- ✅"])
 def test_a_tick_counts_however_it_is_drawn(memory: Federation, tick: str) -> None:
     memory.capture()
     done = answer(memory, {"Mara": tick})
@@ -234,6 +234,11 @@ def test_an_unknown_mark_is_told_of_and_refuses_nothing(memory: Federation, mark
     assert problem.startswith("I don't understand `[") and '"Mara owns the billing module." in bank/' in problem
     assert f"- [{mark}] W" in page(memory) and len(memory.proposals()) == 2
     assert answer(memory, {"pytest": "- []"}).declined == 0
+    file = memory.vault.root / PAGE
+    file.write_text(file.read_text().replace("- [] S", "- S"))
+    age(file, 60)
+    done = memory.capture()
+    assert (done.declined, done.lost) == (0, 0)
     assert len(memory.proposals()) == 2
 
 

@@ -12,10 +12,11 @@ TICK, REFUSAL = "x", "-"
 
 _TICKS = frozenset("xXyY✓✔☑✅")
 _LINE = re.compile(
-    r"\s*[-*+]\s*(?P<boxes>(?:\[[^\[\]]{0,5}\]\s*)+)(?P<text>.+?) \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$"
+    r"\s*(?:[-*+]|\d{1,9}[.)])\s*(?P<boxes>(?:(?:\[[^\[\]]{0,5}\]|[✓✔☑✅]\ufe0f?)\s*)*)(?P<text>.+?)"
+    r" \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$"
 )
-"""A line with its boxes: `- []`, `-[x]` and `- [ ] [x]` are read as well."""
-_BOX = re.compile(r"\[([^\[\]]*)\]")
+"""A list item with its boxes: `- []`, `-[x]`, `- [ ] [x]`, `1. [x]` and `- ✅` are read as well; one without is open."""
+_BOX = re.compile(r"\[([^\[\]]*)\]|([✓✔☑✅])")
 
 
 class ProposalLine(NamedTuple):
@@ -33,6 +34,7 @@ def read_line(line: str) -> ProposalLine | None:
     match = _LINE.match(line)
     if match is None:
         return None
-    marks = {mark.strip().removesuffix("\ufe0f") for mark in _BOX.findall(match["boxes"])} - {""}
+    boxes = _BOX.findall(match["boxes"])
+    marks = {(inside or drawn).strip().removesuffix("\ufe0f") for inside, drawn in boxes} - {""}
     mark = TICK if marks and marks <= _TICKS else " ".join(sorted(marks))
     return ProposalLine(match["name"], mark, " ".join(filter(None, (match["text"], match["rest"].strip()))), line)
