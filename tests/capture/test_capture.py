@@ -218,7 +218,9 @@ def test_a_scope_that_a_person_adds_stays(memory: Federation, tmp_path: Path) ->
     assert "- O(i=0.85, scope=project:tea): I prefer dark" in (memory.vault.root / "memory/2026-03-01.md").read_text()
 
 
-@pytest.mark.parametrize("tick", ["- [X]", "- [✓]", "- [✔️]", "- [y]", "-[x]", "- [ x ]", "- [ ] [x]", "* [x]", "1. [x]", "- ✅"])
+@pytest.mark.parametrize(
+    "tick", ["- [X]", "- [✓]", "- [✔️]", "- [y]", "-[x]", "- [ x ]", "- [ ] [x]", "* [x]", "1. [x]", "- ✅"]
+)
 def test_a_tick_counts_however_it_is_drawn(memory: Federation, tick: str) -> None:
     memory.capture()
     done = answer(memory, {"Mara": tick})

@@ -28,6 +28,7 @@ def kept(*said: tuple[str, str], languages: tuple[str, ...] = LANGUAGES) -> list
         ("We never deploy without a second pair of eyes", "patterns", None),
         ("i prefer tabs over spaces in this project", "preferences", None),
         ("turns out the proxy drops idle connections after 60 s", "cases", None),
+        ("the odd first column came from a BOM, so reading it as utf-8-sig fixed the import", "cases", None),
         ("we switched from npm to pnpm in spring", "events", None),
         ("leave that, Mara owns the billing module", "entities", "Mara owns the billing module"),
         ("The licence expires on 30 June and must be renewed by legal", "patterns", None),
@@ -82,6 +83,22 @@ def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
 def test_what_is_taken_back_later_is_none() -> None:
     assert kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "hm wait, scrap Arcadas")) == []
     assert len(kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "scrap the breakfast"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "is_kept"),
+    [
+        ("Shall I remember that?", "God no", False),
+        ("Should I save this as a preference?", "no, don't", False),
+        ("Soll ich mir das merken?", "bitte nicht", False),
+        ("Tu veux que je le retienne ?", "non merci", False),
+        ("Shall I remember that?", "sure", True),
+        ("Shall I book another one?", "God no", True),
+    ],
+)
+def test_what_a_person_does_not_want_remembered_when_asked_is_none(asked: str, answer: str, is_kept: bool) -> None:
+    said = (("U", "We always book hotel Arcadas."), ("A", f"I see. {asked}"), ("U", answer))
+    assert (kept(*said) != []) is is_kept
 
 
 def test_an_everyday_word_in_both_takes_nothing_back() -> None:

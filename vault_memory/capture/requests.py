@@ -271,6 +271,7 @@ def _refusals_in(language: str) -> re.Pattern[str]:
     )
 
 
+_KEPT = [re.compile(rf"\b(?:{joined(words.kept)})(?!\w)") for words in WORDS.values()]
 _REFUSED = list(map(_refusals_in, WORDS))
 """Ask not to remember, or to tell nobody: what is said with it is not kept."""
 
@@ -319,6 +320,12 @@ _TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|
 def is_request(text: str) -> bool:
     """Whether a sentence asks to remember something."""
     return find_request(text) != ("", False)
+
+
+def asks_to_remember(question: str) -> bool:
+    """Whether a question of the agent's is whether to remember something."""
+    lower = lowered(question)
+    return _REMEMBER.search(lower) is not None or any(one.search(lower) for one in _KEPT)
 
 
 def find_request(sentence: str) -> tuple[str, bool]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from vault_memory.capture import exclusions
 from vault_memory.capture.own_words import TYPED_CHARS, ends, split_sentences
-from vault_memory.capture.requests import MARKS, MAX_CHARS, find_refusals, find_request
+from vault_memory.capture.requests import MARKS, MAX_CHARS, asks_to_remember, find_refusals, find_request
 from vault_memory.capture.retractions import RETRACTION, forget_texts, is_retracted, telling_words
 from vault_memory.text.word_classes import (
     LANGUAGES,
@@ -92,8 +92,14 @@ _RULE = re.compile(
 """)
 )
 """Names what has to be, a day of each week, what something is called, or what is not so instead."""
+_CURE = re.compile(
+    r"\b(?:fix(?:e[sd])?|solve[sd]?|cure[sd]?|came from|behob\w+|gelöst|corrigé|réglé|arregl\w+|solucion\w+|"
+    r"consert\w+)\b"
+)
+"""Names where a trouble came from, or what ended it."""
 _HALT = re.compile(r"(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*")
 _DENIAL = re.compile(r"^(?:no|nope|nein|nee|non|não)\b[,.:!]+\s*")
+_NO = re.compile(r"\W*(?:\w+\W+)?(?:no(?:pe)?|nah|don'?t|never|nein|nee|nicht|non|não|pas)\b")
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 
@@ -189,11 +195,20 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
 def is_taken_back(statement: Statement, messages: Sequence[SessionTurn]) -> bool:
     """Whether the user took a statement back later in the session, or asked in the same message that something be not
     remembered."""
+    if _is_declined([said for said in messages if said.number > statement.message]):
+        return True
     later = [said.text for said in messages if said.by_user and said.number > statement.message]
     same = next((said.text for said in messages if said.number == statement.message), "")
     if not statement.is_request and find_refusals(lowered(ends(same))):
         return True
     return is_retracted(statement.sentence, same.rpartition(statement.sentence)[2], later)
+
+
+def _is_declined(later: Sequence[SessionTurn]) -> bool:
+    """Whether the agent asked next whether to remember it, and the user said no."""
+    answer = next((place for place, said in enumerate(later) if said.by_user), 0)
+    asked = _last_question(later[answer - 1].text) if answer else ""
+    return asks_to_remember(asked) and _NO.match(lowered(later[answer].text)) is not None
 
 
 def is_statable(sentence: str) -> bool:
@@ -343,6 +358,7 @@ def cue_of(text: str, grammar: Grammar) -> Cue:
         (PREFERENCE, grammar.has("wishes", words[:3])),
         (PROFILE, grammar.has("mine", words[:1]) and not grammar.has("ours", words)),
         (RULE, grammar.has("always every duty", words) or _RULE.search(lowered(text)) is not None),
+        (CAUSE, _CURE.search(lowered(text)) is not None),
         (CHANGE, _DATE.search(lowered(text)) is not None),
         (PROFILE, grammar.has("mine", words)),
     ):
@@ -407,7 +423,7 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
     """Whether a clause tells the agent to do something, once: no subject stands before what it begins with."""
     if words[0] in grammar.classes["yours"]:
         return True
-    if grammar.has("always", words):
+    if grammar.has("always every", words):
         return False
     if words[0] in _DONT:
         return True
