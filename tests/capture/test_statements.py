@@ -28,7 +28,6 @@ def kept(*said: tuple[str, str], languages: tuple[str, ...] = LANGUAGES) -> list
         ("We never deploy without a second pair of eyes", "patterns", None),
         ("i prefer tabs over spaces in this project", "preferences", None),
         ("turns out the proxy drops idle connections after 60 s", "cases", None),
-        ("the odd first column came from a BOM, so reading it as utf-8-sig fixed the import", "cases", None),
         ("we switched from npm to pnpm in spring", "events", None),
         ("leave that, Mara owns the billing module", "entities", "Mara owns the billing module"),
         ("The licence expires on 30 June and must be renewed by legal", "patterns", None),
@@ -83,6 +82,11 @@ def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
 def test_what_is_taken_back_later_is_none() -> None:
     assert kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "hm wait, scrap Arcadas")) == []
     assert len(kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "scrap the breakfast"))) == 1
+
+
+def test_a_trouble_and_its_cure_are_a_case() -> None:
+    said = "the odd first column came from a BOM, so reading it as utf-8-sig fixed the import"
+    assert [category for category, _ in kept(("U", "look at this"), ("A", "Done."), ("U", said))] == ["cases"]
 
 
 @pytest.mark.parametrize(

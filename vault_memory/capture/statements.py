@@ -304,7 +304,7 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
         return False
     spans = clauses(text)
     start = lowered(text[slice(*spans[0])])
-    is_told = _tells(start, grammar)
+    is_told = _tells(start, grammar) and not _CURE.search(lower)
     has_name = _NAME_WITHIN.search(text) is not None
     is_rule = (
         grammar.has("always", words)
