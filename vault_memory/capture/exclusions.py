@@ -71,12 +71,6 @@ _ONE_OFF = re.compile(
     r"|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
 """One number among many."""
-_UNDER_WAY = re.compile(
-    r"\b(?:is|are|am|i'm|we're|they're|it's|he's|she's) (?:\w+ )?(?!\w*thing)\w{2,}ing\b|\best\w+ \w+ndo\b|"
-    r"\b(?:a|ont|as|ai|avons) (?:\w+ )?\w{2,}(?:ée?s?|u|is)\b|"
-    r"\b(?:he|ha|hemos|han) \w+[dst]o\b|\b(?:have|has|\w+'ve) (?:\w+ )?(?:been|put|sold|gone|got|had|\w+e[dn])\b"
-)
-"""Tells what somebody is doing, or has done."""
 _STATUS = re.compile(
     joined(r"""
     \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
@@ -145,11 +139,6 @@ def is_passing(lower: str) -> bool:
 def goes_on(lower: str) -> bool:
     """Whether a sentence goes on with what was spoken of."""
     return _GOING_ON.search(lower) is not None
-
-
-def is_under_way(lower: str) -> bool:
-    """Whether a clause tells what somebody is doing, or has done."""
-    return _UNDER_WAY.search(lower) is not None
 
 
 def is_status(lower: str) -> bool:

@@ -170,6 +170,11 @@ class Spoken(NamedTuple):
         name = language_of(words_of(sentence), self.languages, self.usual)
         return grammar_of(name) if name else None
 
+    def is_past(self, sentence: str) -> bool:
+        """Whether a sentence tells of the past."""
+        grammar = self.grammar(sentence)
+        return grammar is not None and grammar.past.search(lowered(sentence)) is not None
+
 
 def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
     """What a session's user stated that is worth keeping, in the order in which it was said."""
@@ -184,6 +189,9 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
             question, is_first = "", False
         else:
             question = _last_question(said.text)
+    found = list(
+        {(one.message, one.sentence): one for one in found}.values()
+    )  # a request for what was stated just before
     kept = [one for one in found if not is_taken_back(one, messages)]
     for old in found:
         if new := _correction(old, messages, spoken, is_kept=old in kept):
@@ -231,10 +239,7 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
         elif points_back and sentence.endswith(":"):
             is_announced = True
         elif points_back and before:
-            meant = next(
-                (one for one in reversed(before) if not _tells(lowered(one), spoken.grammar(one) or grammar_of("en"))),
-                before[-1],
-            )
+            meant = next((one for one in reversed(before) if not spoken.is_past(one)), before[-1])
             statement = read_request(meant, said.number, meant, spoken)
         elif not points_back:
             here = setting._replace(is_reply=setting.is_reply and place < REPLY_SENTENCES)
@@ -303,8 +308,7 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     if exclusions.is_status(lower):
         return False
     spans = clauses(text)
-    start = lowered(text[slice(*spans[0])])
-    is_told = _tells(start, grammar) and not _CURE.search(lower)
+    is_told = grammar.past.search(lowered(text[slice(*spans[0])])) and not _CURE.search(lower)
     has_name = _NAME_WITHIN.search(text) is not None
     is_rule = (
         grammar.has("always", words)
@@ -317,13 +321,8 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
     marks += has_name + any(map(str.isdigit, text)) + setting.is_reply
     length = 2 * math.log2(len(words) / USUAL_WORDS)
-    score = length + min(marks + len(spans) - 1, 4) / 2 - 2 * setting.sets_task - is_told
+    score = length + min(marks + len(spans) - 1, 4) / 2 - 2 * setting.sets_task - bool(is_told)
     return marks > 0 and score >= LEAST_SCORE
-
-
-def _tells(lower: str, grammar: Grammar) -> bool:
-    """Whether a clause tells what somebody did or is doing."""
-    return exclusions.is_under_way(lower) or grammar.past.search(lower) is not None
 
 
 def _names_change(words: Sequence[str], grammar: Grammar) -> bool:

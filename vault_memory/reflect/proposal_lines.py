@@ -15,7 +15,7 @@ _LINE = re.compile(
     r"\s*(?:[-*+]|\d{1,9}[.)])\s*(?P<boxes>(?:(?:\[[^\[\]]{0,5}\]|[✓✔☑✅]\ufe0f?)\s*)*)(?P<text>.+?)"
     r" \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$"
 )
-"""A list item with its boxes: `- []`, `-[x]`, `- [ ] [x]`, `1. [x]` and `- ✅` are read as well; one without is open."""
+"""A list item with its boxes: `- []`, `-[x]`, `- [ ] [x]`, `1. [x]`, `- ✅` are read too; one without is open."""
 _BOX = re.compile(r"\[([^\[\]]*)\]|([✓✔☑✅])")
 
 

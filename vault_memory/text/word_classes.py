@@ -147,7 +147,7 @@ LANGUAGES: Mapping[str, Language] = {
         causes="cause coupable faute venait",
         changes="décidé passé passés changé migré choisi convenu remplacé fermé quitté",
         third="e",
-        past=r"était|étaient|avait|avaient|ai|avons|(?:a|est) \w+é",
+        past=r"était|étaient|avait|avaient|ai|avons|est \w+é|(?:a|ont) (?:\w+ )?\w{2,}(?:ée?s?|u|is)",
         unreal=r"\w{2,}rai[st]|\w{2,}raient",
         interrogatives="""qui que quoi quel quelle quels quelles quand où comment combien pourquoi lequel laquelle
             lesquels lesquelles""",
@@ -178,7 +178,7 @@ LANGUAGES: Mapping[str, Language] = {
         causes="causa culpa arregló solucionó resolvió",
         changes="decidimos decidido cambiado cambiamos pasado acordado mudado migrado dejamos",
         third="[ae]",
-        past=r"era|fue|fueron|había|hizo|\w{2,}(?:ó|aba|ieron|aron)",
+        past=r"era|fue|fueron|había|hizo|\w{2,}(?:ó|aba|ieron|aron)|(?:he|ha|hemos|han) \w+[dst]o",
         unreal=r"\w{2,}ría[ns]?|\w{2,}(?:iera|ara|áramos|iéramos)[ns]?",
         interrogatives="qué quién quiénes cuál cuáles cuándo cuánto cuánta cuántos cuántas cómo dónde adónde",
         idle="""si aunque cuando donde mientras pero contra hacia bajo durante muy mucho mucha muchos muchas poco poca

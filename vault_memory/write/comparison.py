@@ -33,8 +33,8 @@ SHARED_WORDS, SHARED_COSINE, LEAST_SHARED = 0.3, 0.4, 3
 the vectors know less of, the same said in other words is no nearer."""
 
 REPEATED_WORDS = 0.4
-"""Of two statements of one batch that share so many of the shorter one's words, closed classes aside, the second says
-the same again: so in five labelled sets of sessions 3 of 4 that do, and no other."""
+"""Of two bans of one batch that share so many of the shorter one's words, closed classes aside, the second says the
+same again; in five labelled sets of sessions no two others do."""
 
 NEAREST, NEAREST_COSINES = 3, 20
 """So many known statements may decide, and of so many the cosines are told."""
@@ -79,13 +79,13 @@ class KnownStatement(NamedTuple):
 
 
 def _repeats(text: str, other: str) -> bool:
-    """Whether a text says most of the other one again: it tells of no change, and of no other number, and denies
-    something if that does."""
+    """Whether a text denies what the other one does, most of it in the same words, with no change and no other number.
+    Who affirms something in the same words may say it of somebody else."""
     words, known = words_of(text), words_of(other)
     one, two = ({word[:SAME_LETTERS] for word in each if len(word) > 2} - _closed_words() for each in (words, known))
-    denies, denied = (any(each.has("denying", said) for each in grammars()) for said in (words, known))
-    is_news = denies != denied or any(each.has("changes", words) for each in grammars())
-    if is_news or not {*_NUMBER.findall(text)} <= {*_NUMBER.findall(other)}:
+    both_deny = all(any(each.has("denying", said) for each in grammars()) for said in (words, known))
+    is_changed = any(each.has("changes", words) for each in grammars())
+    if not both_deny or is_changed or set(_NUMBER.findall(text)) - set(_NUMBER.findall(other)):
         return False
     return len(one & two) >= max(LEAST_SHARED, REPEATED_WORDS * min(len(one), len(two)))
 
