@@ -117,6 +117,8 @@ what did we build in 2023 | on | 2023-01-01/2023-12-31 | in 2023
 notes of the week of Nov 3 | on | 2025-11-03/2025-11-09 | of the week of Nov 3
 over the past two weeks | on | 2025-11-19/2025-12-03 | past two weeks
 what is due on Dec 8 | on | 2025-12-08 | on Dec 8
+what is on Friday evening | on | 2025-12-05 | on Friday
+what ruined the streak in March that year | on | 2025-03-01/2025-03-31 | in March
 what happened in 2025-W48 | on | 2025-11-24/2025-11-30 | in 2025-W48
 this year's goals | on | 2025-01-01/2025-12-31 | this year's
 2025-11-06/2025-11-10 | on | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
@@ -238,6 +240,8 @@ FACTS = spelled("""
 Trip to Lisbon Nov 27–Dec 1, 2025 with Anna | 2025-11-27/2025-12-01 | 2025-11-27/2025-12-01
 Trip 2025-11-06 – 2025-11-10. | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Born 1985-03-02 in Graz | 1985-03-02 | 1985-03-02
+In 1959 RAND hired him | 1959-01-01/1959-12-31 | 1959-01-01/1959-12-31
+growth between 1929 and 1982 concluded | 1929-01-01/1982-12-31 | 1929-01-01/1982-12-31
 met on 3.5.2024 in Oslo | 2024-05-03 | 2024-05-03
 met on 5/3/2024 or 3/5/2024 | - | -
 order 20240503 came | - | -

@@ -37,6 +37,7 @@ from vault_memory.text.date_grammar import (
     resolve,
     sign_of,
 )
+from vault_memory.text.terms import STOP_WORDS
 
 LEAP_YEAR = 2024
 """A year with every day that any year has."""
@@ -313,34 +314,32 @@ def _tied(found: DateExpression) -> bool:
 
 def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today: date | None) -> bool:
     """Whether the words around make it a date; `today` is None inside a fact, where less is believed."""
-    ends, led, word = ends_here(tokens, found.stop), lead.word, tokens[at].word
-    is_fact = today is None
+    led, is_fact = lead.word, today is None
     match found.sort:
         case "fixed" | "relative":
             return True
         case "month":
-            is_led = led in (_FACT_LEADS if is_fact else _PREPOSITIONS)
-            is_somebody = word in NAMES and led in ("of", "from", "by", "for")
-            return is_led and not is_somebody and (ends or word not in NAMES | VERBS)
+            is_somebody = tokens[at].word in NAMES and led in ("of", "from", "by", "for")
+            return led in (_FACT_LEADS if is_fact else _PREPOSITIONS) and not is_somebody
         case "year":
             last = found.second or found.first
-            if today is None or not ends:
-                return ends and led in _FACT_LEADS
+            if today is None:
+                return led in _FACT_LEADS
             if not isinstance(last, CalendarPart) or last.year is None or last.year > today.year + 1:
                 return False
             return led in _YEAR_LEADS or (led != "" and last.year % 100 != 0)
         case "season":
-            clear = word in ("summer", "autumn", "winter")
-            return ends and clear and led in ("in", "during", "throughout")
+            return tokens[at].word in ("summer", "autumn", "winter") and led in ("in", "during", "throughout")
         case "day":
-            return led != "" or (ends and tokens[found.stop].kind != "word")  # "at 10 March Street"
+            return led != "" or tokens[found.stop].kind != "word"  # "at 10 March Street"
         # The others only a question may use.
         case "weekday":
-            return not is_fact and (led != "" or (ends and not tokens[at - 1].capital))
+            return not is_fact and (led != "" or not tokens[at - 1].capital)
         case "number":
             return not is_fact and led == "on"
         case "ordinal":
-            return not is_fact and ends and led != "" and tokens[at - 1].word == "the"
+            is_whole = ends_here(tokens, found.stop) or tokens[found.stop].word in STOP_WORDS  # no "27th floor"
+            return not is_fact and led != "" and tokens[at - 1].word == "the" and is_whole
     return not is_fact  # vague
 
 

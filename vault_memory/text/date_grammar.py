@@ -122,12 +122,6 @@ def sign_of(token: Token) -> str:
 # Months that are verbs, and months that are people.
 VERBS = frozenset({"may", "march", "mar"})
 NAMES = frozenset({"april", "june", "jan", "august"})
-# A word that may follow a bare month, year or weekday; any other one makes it the front half of a noun.
-_LINKS = frozenset(
-    """a about after again also an and as at because before between but by did do does during for from he her his i if
-    in is it my of on only onward onwards or our please she so that the their then there they though till to until was
-    we were what when where which while who why with you your""".split()  # noqa: SIM905 - long
-)
 
 
 class CalendarPart(NamedTuple):
@@ -436,6 +430,4 @@ def ends_here(tokens: Tokens, stop: int) -> bool:
         return True
     if token.kind == "dash":
         return token.start > tokens[stop - 1].end
-    if token.word in _LINKS:
-        return not (token.word in ("to", "and", "or") and tokens[stop + 1].kind in ("num", "junk"))
     return token.capital
