@@ -83,7 +83,7 @@ class FurtherVault(NamedTuple):
         return not scopes or self.scope in scopes
 
 
-class _Errand(threading.Thread):
+class _BackgroundCall(threading.Thread):
     """Work for a further vault, which may hang for ever."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
@@ -100,15 +100,15 @@ class _Errand(threading.Thread):
             self.error = error
 
 
-def _result(vault: str, errand: _Errand | None, until: float) -> Any:  # noqa: ANN401 - what the work gives
+def _result(vault: str, call: _BackgroundCall | None, until: float) -> Any:  # noqa: ANN401 - what the work gives
     """What the work gave, or raised; raises VaultError where it is not done by then (time.monotonic)."""
-    if errand:
-        errand.join(max(until - time.monotonic(), 0))
-    if errand is None or errand.is_alive():
+    if call:
+        call.join(max(until - time.monotonic(), 0))
+    if call is None or call.is_alive():
         raise VaultError(f"{vault} did not answer in time: is its drive gone?")
-    if errand.error:
-        raise errand.error
-    return errand.given
+    if call.error:
+        raise call.error
+    return call.given
 
 
 class Federation(Memory):
@@ -124,7 +124,7 @@ class Federation(Memory):
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
         self._opened: dict[str, Memory] = {}
-        self._errands: dict[str, _Errand] = {}
+        self._calls: dict[str, _BackgroundCall] = {}
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -349,28 +349,28 @@ class Federation(Memory):
             return
         until = time.monotonic() + (REACH_SECONDS if may_wait else self.config.hooks_seconds * SHARE_OF_A_HOOK)
         try:
-            roots = _result("the search for vaults", self._begin("", lambda: self.further_vaults), until)
+            roots = _result("the search for vaults", self._call("", lambda: self.further_vaults), until)
         except VaultError as error:
             yield "roots", NoAnswer(str(error))
             return
         work = self._reach if may_wait else self._ask_index_of
         asked = [root for root in roots if root.is_open(request.filters.scopes)]
-        begun = [(root, self._begin(root.name, partial(work, root, request))) for root in asked]
-        for root, errand in begun:
+        begun = [(root, self._call(root.name, partial(work, root, request))) for root in asked]
+        for root, call in begun:
             try:
-                found: Memory | Answer | NoAnswer = _result(root.name, errand, until)
+                found: Memory | Answer | NoAnswer = _result(root.name, call, until)
                 answer = next(found.answers([request], progress, keep=False)) if isinstance(found, Memory) else found
                 yield root.name, answer if isinstance(answer, NoAnswer) else _cited_outside(root, answer)
             except VaultMemoryError as error:
                 yield root.name, NoAnswer(str(error))
 
-    def _begin(self, name: str, work: Callable[[], Any]) -> "_Errand | None":
+    def _call(self, name: str, work: Callable[[], Any]) -> "_BackgroundCall | None":
         """Work on a further vault in a thread of its own; None while the one before hangs."""
-        before = self._errands.get(name)
+        before = self._calls.get(name)
         if before and before.is_alive():
             return None
-        self._errands[name] = errand = _Errand(work)
-        return errand
+        self._calls[name] = call = _BackgroundCall(work)
+        return call
 
     def _reach(self, root: FurtherVault, request: Request) -> Memory:
         """A further vault that can be asked: its folder and its settings have been read, and its index."""

@@ -219,7 +219,7 @@ class DateExpression(NamedTuple):
     second: CalendarPart | Span | None = None
 
 
-class _Seen(NamedTuple):
+class _FormMatch(NamedTuple):
     """Where a form matched: from token `at` to before `stop`, with the tokens that its groups name."""
 
     tokens: Tokens
@@ -235,53 +235,53 @@ class _Seen(NamedTuple):
 # --- how each form is read -------------------------------------------------------------------------------------------
 
 
-def _iso_day(seen: _Seen) -> DateExpression | None:
-    word = seen.tokens[seen.at].word.upper()
+def _iso_day(form: _FormMatch) -> DateExpression | None:
+    word = form.tokens[form.at].word.upper()
     is_year = len(word) != 7 or word[:2] in ("19", "20")
     span = parse_t(word.replace("/", "-") if word[4] == "/" else word) if is_year else None
-    return DateExpression(span, seen.stop) if span else None
+    return DateExpression(span, form.stop) if span else None
 
 
-def _day_in_numbers(seen: _Seen) -> DateExpression | None:
-    word = seen.tokens[seen.at].word
+def _day_in_numbers(form: _FormMatch) -> DateExpression | None:
+    word = form.tokens[form.at].word
     days = readings(word)
     # Eight digits may be any number.
     sort = "number" if word.isdigit() else "fixed"
-    return DateExpression(days[0], seen.stop, sort) if len(days) == 1 else None
+    return DateExpression(days[0], form.stop, sort) if len(days) == 1 else None
 
 
-def _calendar(seen: _Seen) -> DateExpression | None:
+def _calendar(form: _FormMatch) -> DateExpression | None:
     """A day, days of one month, a month, a quarter, a season or a year."""
-    named = seen.named
+    named = form.named
     month, year, day, last = (named.get(name) for name in ("month", "year", "day", "last"))
     if month is None:
         year = named["year"]
-        return DateExpression(CalendarPart(year.number, 1, 12), seen.stop, "year" if year.word.isdigit() else "fixed")
+        return DateExpression(CalendarPart(year.number, 1, 12), form.stop, "year" if year.word.isdigit() else "fixed")
     if "dot" in named and year is None:  # "option 5. May I …"
         return None
     start, months = (QUARTERS[month.word], 3) if month.word in QUARTERS else (MONTHS[month.word], 1)
     part = CalendarPart(year and year.number, start, months, day and day.number)
     if day is None:
         sort = "fixed" if year else "season" if month.word in SEASONS else "month"
-        return DateExpression(part, seen.stop, sort)
+        return DateExpression(part, form.stop, sort)
     # "March 5" is written as a date; "may 5 users log in?" and "10 March Street" are not.
-    is_written = month.start < day.start and month.capital and (month.word != "may" or seen.at > 0)
+    is_written = month.start < day.start and month.capital and (month.word != "may" or form.at > 0)
     is_sure = year or month.word not in VERBS or is_written or not (last or day).word.isdigit()
     sort = "fixed" if is_sure else "day"
     if last is None:
-        return DateExpression(part, seen.stop, sort)
-    is_loose = seen.tokens[seen.stop - 1] is last and "dash" not in named and not ends_here(seen.tokens, seen.stop)
+        return DateExpression(part, form.stop, sort)
+    is_loose = form.tokens[form.stop - 1] is last and "dash" not in named and not ends_here(form.tokens, form.stop)
     if last.number <= day.number or is_loose:
         return None
-    return DateExpression(part, seen.stop, sort, part._replace(day=last.number))
+    return DateExpression(part, form.stop, sort, part._replace(day=last.number))
 
 
-def _ago(seen: _Seen) -> DateExpression:
+def _ago(form: _FormMatch) -> DateExpression:
     """As wide as its unit is vague, and never past the anchor."""
-    count, unit = counted(seen.named)
-    day = shift(seen.anchor, unit, -count)
-    slack = _SLACK[unit] or (2 if seen.named["count"].word == "few" else 0)
-    return seen.span(plus(day, -slack), min(plus(day, slack), seen.anchor))
+    count, unit = counted(form.named)
+    day = shift(form.anchor, unit, -count)
+    slack = _SLACK[unit] or (2 if form.named["count"].word == "few" else 0)
+    return form.span(plus(day, -slack), min(plus(day, slack), form.anchor))
 
 
 def counted(named: dict[str, Token]) -> tuple[int, str]:
@@ -290,50 +290,50 @@ def counted(named: dict[str, Token]) -> tuple[int, str]:
     return _COUNTS.get(word) or int(word), UNITS[named["unit"].word]
 
 
-def _ordinal(seen: _Seen) -> DateExpression | None:
+def _ordinal(form: _FormMatch) -> DateExpression | None:
     """Of this month or the one before."""
-    day, month = seen.named["day"].number, unit_of(plus(seen.anchor, 7), "month").start
+    day, month = form.named["day"].number, unit_of(plus(form.anchor, 7), "month").start
     spans = (days_of(CalendarPart(None, m.month, 1, day), m.year) for m in (month, shift(month, "month", -1)))
-    span = next((span for span in spans if span and span.start <= plus(seen.anchor, 7)), None)
-    return DateExpression(span, seen.stop, "ordinal") if span else None
+    span = next((span for span in spans if span and span.start <= plus(form.anchor, 7)), None)
+    return DateExpression(span, form.stop, "ordinal") if span else None
 
 
-def _weekday_with_day(seen: _Seen) -> DateExpression | None:
-    dated = read(seen.tokens, seen.stop, seen.anchor)
+def _weekday_with_day(form: _FormMatch) -> DateExpression | None:
+    dated = read(form.tokens, form.stop, form.anchor)
     is_day = dated and dated.sort == "fixed" and (isinstance(dated.first, Span) or dated.first.day)
     return dated if is_day else None
 
 
-def _weekday(seen: _Seen) -> DateExpression | None:
+def _weekday(form: _FormMatch) -> DateExpression | None:
     """The last such day, or that of last, this or next week; "sat" alone is as often no day."""
-    named, anchor = seen.named, seen.anchor
+    named, anchor = form.named, form.anchor
     day = WEEKDAYS[named["weekday"].word]
     if "turn" in named and named["unit"].word == "week":
-        return seen.span(plus(unit_of(anchor, "week").start, 7 * _TURNS[named["turn"].word] + day))
+        return form.span(plus(unit_of(anchor, "week").start, 7 * _TURNS[named["turn"].word] + day))
     last = plus(anchor, -((anchor.weekday() - day) % 7))
-    return DateExpression(Span(last, last), seen.at + 1, "weekday") if len(named["weekday"].word) > 5 else None
+    return DateExpression(Span(last, last), form.at + 1, "weekday") if len(named["weekday"].word) > 5 else None
 
 
-def _day_away(seen: _Seen) -> DateExpression | None:
+def _day_away(form: _FormMatch) -> DateExpression | None:
     """A capital inside a sentence or a quotation mark before it makes it a title."""
-    first, before = seen.tokens[seen.at], seen.tokens[seen.at - 1]
+    first, before = form.tokens[form.at], form.tokens[form.at - 1]
     if (first.capital and before.kind == "word") or before.word in ('"', "“", "'", "‘", "*", "["):
         return None
-    away = DAYS_AWAY[seen.named["away"].word]
-    if "day" in seen.named:  # the day before yesterday
-        return seen.span(plus(seen.anchor, -2)) if first.word == "day" and away == -1 else None
-    return seen.span(plus(seen.anchor, away), sort="relative" if away else "vague")
+    away = DAYS_AWAY[form.named["away"].word]
+    if "day" in form.named:  # the day before yesterday
+        return form.span(plus(form.anchor, -2)) if first.word == "day" and away == -1 else None
+    return form.span(plus(form.anchor, away), sort="relative" if away else "vague")
 
 
-def _turned(seen: _Seen) -> DateExpression | None:
+def _relative_period(form: _FormMatch) -> DateExpression | None:
     """A unit, several units, a weekend, a weekday or a time of the day after last, this or next."""
-    named, anchor, turn = seen.named, seen.anchor, seen.named["turn"].word
+    named, anchor, turn = form.named, form.anchor, form.named["turn"].word
     move = _TURNS[turn]
     unit = UNITS[named["unit"].word] if "unit" in named else "week"
     this, is_name = unit_of(shift(anchor, unit, move), unit), True
     if "count" in named:
         other = shift(anchor, unit, counted(named)[0] * move)
-        return seen.span(min(other, anchor), max(other, anchor), "vague") if move else None
+        return form.span(min(other, anchor), max(other, anchor), "vague") if move else None
     if turn == "past" and "unit" in named:
         this, move = Span(shift(anchor, unit, -1), anchor), 0
     elif "weekend" in named:
@@ -348,18 +348,18 @@ def _turned(seen: _Seen) -> DateExpression | None:
         is_name = len(named["weekday"].word) > 5 or named["weekday"].capital  # not "the last sat on it"
     is_date = unit != "day" and is_name and ("time" not in named or named["time"].word in _TIMES.get(move, ()))
     is_clear = move < 0 or (move > 0 and "unit" in named)
-    return seen.span(*this, "relative" if is_clear else "vague") if is_date else None
+    return form.span(*this, "relative" if is_clear else "vague") if is_date else None
 
 
-def _turned_part(seen: _Seen) -> DateExpression | None:
+def _relative_month(form: _FormMatch) -> DateExpression | None:
     """A month, season, quarter or yearless date after last, this or next."""
-    turn = ("this", "next", "last")[_TURNS[seen.named["turn"].word]]
-    found = read(seen.tokens, seen.stop, seen.anchor)
+    turn = ("this", "next", "last")[_TURNS[form.named["turn"].word]]
+    found = read(form.tokens, form.stop, form.anchor)
     if found is None or not isinstance(found.first, CalendarPart) or found.first.year is not None:
         return None
-    is_word = seen.tokens[seen.stop].word in VERBS | {"fall", "spring"}
-    span = resolve(found.first, seen.anchor, turn)
-    if span is None or (is_word and not ends_here(seen.tokens, found.stop)):
+    is_word = form.tokens[form.stop].word in VERBS | {"fall", "spring"}
+    span = resolve(found.first, form.anchor, turn)
+    if span is None or (is_word and not ends_here(form.tokens, found.stop)):
         return None
     return DateExpression(span, found.stop, "relative" if turn == "last" else "vague")
 
@@ -373,7 +373,7 @@ _IN_YEAR = "(?:[,f]?(?P<year>Y))?"
 _MONTH = r"(?P<month>M|m(?:\.(?=[DOY]))?)"
 _TURN = "(?P<turn>T)"
 
-_FORMS: tuple[tuple[str, Callable[[_Seen], DateExpression | None]], ...] = (
+_FORMS: tuple[tuple[str, Callable[[_FormMatch], DateExpression | None]], ...] = (
     ("I", _iso_day),
     ("#", _day_in_numbers),  # 5.9.2026, 25/9/2026, 20260905
     ("(?P<year>Y)", _calendar),
@@ -387,9 +387,9 @@ _FORMS: tuple[tuple[str, Callable[[_Seen], DateExpression | None]], ...] = (
     ("W,?(?!W)", _weekday_with_day),  # Tuesday, Nov 25
     (f"(?P<weekday>W)(?:,?{_TURN}(?P<unit>U))?", _weekday),
     ("(?P<day>Ub)?(?P<away>A)", _day_away),
-    (f"{_TURN}(?:(?P<unit>U)|(?P<weekend>E)|(?P<time>S)|(?P<weekday>W))(?!f)", _turned),
-    (f"{_TURN}(?!a){COUNTED}", _turned),
-    (f"{_TURN}(?=[MmQ][^f])", _turned_part),
+    (f"{_TURN}(?:(?P<unit>U)|(?P<weekend>E)|(?P<time>S)|(?P<weekday>W))(?!f)", _relative_period),
+    (f"{_TURN}(?!a){COUNTED}", _relative_period),
+    (f"{_TURN}(?=[MmQ][^f])", _relative_month),
 )  # fmt: skip
 """Each form in signs (`_SIGNS`), and what reads it; the first that can be read counts."""
 
@@ -402,7 +402,7 @@ def read(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
         match = re.compile(pattern).match(tokens.signs, at)
         if match:
             named = {name: tokens[match.start(name)] for name, sign in match.groupdict().items() if sign}
-            if found := reader(_Seen(tokens, at, match.end(), named, anchor)):
+            if found := reader(_FormMatch(tokens, at, match.end(), named, anchor)):
                 return found
     return None
 
