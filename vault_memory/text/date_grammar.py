@@ -373,37 +373,37 @@ _IN_YEAR = "(?:[,f]?(?P<year>Y))?"
 _MONTH = r"(?P<month>M|m(?:\.(?=[DOY]))?)"
 _TURN = "(?P<turn>T)"
 
-_FORMS: tuple[tuple[str, Callable[[_FormMatch], DateExpression | None]], ...] = (
-    ("I", _iso_day),
-    ("#", _day_in_numbers),  # 5.9.2026, 25/9/2026, 20260905
-    ("(?P<year>Y)", _calendar),
-    (f"{COUNTED}g", _ago),
-    (rf"(?P<day>[DO])(?P<dot>\.)?f?(?P<month>[Mm]){_IN_YEAR}", _calendar),  # 27 November, the 27th of Nov
-    (f"(?P<day>[DO])(?:[->]|(?<=B[DO])&)(?P<last>[DO])f?(?P<month>[Mm]){_IN_YEAR}", _calendar),  # 3-10 Nov
-    ("(?P<day>O)", _ordinal),
-    (f"{_MONTH}(?P<day>[DO])(?:(?P<dash>-)|>|(?<=B..)&)t?(?P<last>[DO])(?![fMm]){_IN_YEAR}", _calendar),  # Nov 3-10
-    (f"{_MONTH}(?P<day>[DO])?{_IN_YEAR}", _calendar),  # Nov 27, 2025; November 2025; November
-    (f"(?P<month>Q){_IN_YEAR}", _calendar),
-    ("W,?(?!W)", _weekday_with_day),  # Tuesday, Nov 25
-    (f"(?P<weekday>W)(?:,?{_TURN}(?P<unit>U))?", _weekday),
-    ("(?P<day>Ub)?(?P<away>A)", _day_away),
-    (f"{_TURN}(?:(?P<unit>U)|(?P<weekend>E)|(?P<time>S)|(?P<weekday>W))(?!f)", _relative_period),
-    (f"{_TURN}(?!a){COUNTED}", _relative_period),
-    (f"{_TURN}(?=[MmQ][^f])", _relative_month),
-)  # fmt: skip
-"""Each form in signs (`_SIGNS`), and what reads it; the first that can be read counts."""
+_FORMS: tuple[tuple[str, str, Callable[[_FormMatch], DateExpression | None]], ...] = (
+    ("I", "I", _iso_day),
+    ("#", "#", _day_in_numbers),  # 5.9.2026, 25/9/2026, 20260905
+    ("Y", "(?P<year>Y)", _calendar),
+    ("aCFDN", f"{COUNTED}g", _ago),
+    ("DO", rf"(?P<day>[DO])(?P<dot>\.)?f?(?P<month>[Mm]){_IN_YEAR}", _calendar),  # 27 November, the 27th of Nov
+    ("DO", f"(?P<day>[DO])(?:[->]|(?<=B[DO])&)(?P<last>[DO])f?(?P<month>[Mm]){_IN_YEAR}", _calendar),  # 3-10 Nov
+    ("O", "(?P<day>O)", _ordinal),
+    ("Mm", f"{_MONTH}(?P<day>[DO])(?:(?P<dash>-)|>|(?<=B..)&)t?(?P<last>[DO])(?![fMm]){_IN_YEAR}", _calendar),
+    ("Mm", f"{_MONTH}(?P<day>[DO])?{_IN_YEAR}", _calendar),  # Nov 27, 2025; November 2025; November
+    ("Q", f"(?P<month>Q){_IN_YEAR}", _calendar),
+    ("W", "W,?(?!W)", _weekday_with_day),  # Tuesday, Nov 25
+    ("W", f"(?P<weekday>W)(?:,?{_TURN}(?P<unit>U))?", _weekday),
+    ("AU", "(?P<day>Ub)?(?P<away>A)", _day_away),
+    ("T", f"{_TURN}(?:(?P<unit>U)|(?P<weekend>E)|(?P<time>S)|(?P<weekday>W))(?!f)", _relative_period),
+    ("T", f"{_TURN}(?!a){COUNTED}", _relative_period),
+    ("T", f"{_TURN}(?=[MmQ][^f])", _relative_month),
+)
+"""Of each form the signs it may begin with, its pattern in signs, and what reads it; the first that can be read counts."""
 
 
 def read(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     """The expression that starts at token `at`, its relative words counted from `anchor`."""
-    if tokens.signs[at] in "x$.,-":
+    sign = tokens.signs[at]
+    if sign in "x$.,-":
         return None
-    for pattern, reader in _FORMS:
-        match = re.compile(pattern).match(tokens.signs, at)
-        if match:
-            named = {name: tokens[match.start(name)] for name, sign in match.groupdict().items() if sign}
-            if found := reader(_FormMatch(tokens, at, match.end(), named, anchor)):
-                return found
+    for beginnings, pattern, reader in _FORMS:
+        if sign in beginnings and (match := re.compile(pattern).match(tokens.signs, at)):
+            named = {name: tokens[match.start(name)] for name, found in match.groupdict().items() if found}
+            if expression := reader(_FormMatch(tokens, at, match.end(), named, anchor)):
+                return expression
     return None
 
 
