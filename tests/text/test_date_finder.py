@@ -246,6 +246,7 @@ met on 3.5.2024 in Oslo | 2024-05-03 | 2024-05-03
 met on 5/3/2024 or 3/5/2024 | - | -
 order 20240503 came | - | -
 met on 3 May | - | 2025-05-03
+met on 3 May, and every week since | - | 2025-05-03
 moves out on 3 May | - | 2026-05-03
 on Jan 3 he arrives | - | 2026-01-03
 away Dec 30 to Jan 2 | - | 2025-12-30/2026-01-02

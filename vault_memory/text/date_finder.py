@@ -53,7 +53,6 @@ _PREPOSITIONS = frozenset(
 # After these a bare year is a year even when it is a round number.
 _YEAR_LEADS = ("in", "during", "throughout", "since", "until", "before", "after")
 _FACT_LEADS = ("in", "during", "throughout", "between", "from")
-_REPEATS = frozenset({"every", "each", "annually", "yearly", "annual", "weekly", "monthly"})
 
 AHEAD, PAST, NEAR = "ahead", "before", "near"
 """Modes of `resolve`."""
@@ -207,12 +206,10 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
     if not may_hold_date(text):
         return None
     tokens = Tokens(text)
-    # "every 3 May" is no day; with a year it still is one.
-    floats = mentioned is not None and not any(token.word in _REPEATS for token in tokens)
     anchor = mentioned or date.min
     for found, lead in _dated(tokens, anchor, None):
         mode = fact_tense([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]], lead.word)
-        if (floats or _tied(found)) and (span := settle(found, anchor, mode)):
+        if (mentioned or _tied(found)) and (span := settle(found, anchor, mode)):
             return span
     return None
 

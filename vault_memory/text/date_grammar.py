@@ -391,7 +391,7 @@ _FORMS: tuple[tuple[str, str, Callable[[_FormMatch], DateExpression | None]], ..
     ("T", f"{_TURN}(?!a){COUNTED}", _relative_period),
     ("T", f"{_TURN}(?=[MmQ][^f])", _relative_month),
 )
-"""Of each form the signs it may begin with, its pattern in signs, and what reads it; the first that can be read counts."""
+"""The signs that a form may begin with, the form in signs, and what reads it; the first that can be read counts."""
 
 
 def read(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
