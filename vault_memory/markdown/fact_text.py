@@ -25,12 +25,6 @@ _TRAILING_MENTIONS = re.compile(r"(?<=[.!?])(?:\s+@(?:\[\[[^\[\]]*\]\]|[\w-]+))+
 """Whom a fact mentions behind its last sentence, for the index's sake."""
 
 _SENTENCE = re.compile(r"(?<=[\w)\]”\"'%`*]{3}[.!?])\s+(?=[^\W_a-z]|[“\"(\[*`])|(?<=;)\s+")
-CLAUSE_WORDS = 4
-_CLAUSE = re.compile(
-    r"[;:,](?=\s)|\s[–—-](?=\s)|\s\((?=\w)|\s(?=(?:because|although|while|so that|which|whereas|but)\b)"
-)
-"""Where a sentence can be cut without taking its object from a verb."""
-
 _DOUBLE_BRACKET = re.compile(r"\[(?=\[)|\](?=\])")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
@@ -65,7 +59,7 @@ def clipped(text: str, most: int, count: Callable[[str], int]) -> str:
             break
         kept = f"{kept} {part}"
     if count(kept) > most * MUCH_TOO_LONG:
-        kept = _first_clauses(kept, most, count) or _first_words(kept, most, count)
+        kept = _first_words(kept, most, count)
     return kept if len(kept) >= len(text) else f"{kept.rstrip('.;… ')} …"
 
 
@@ -78,18 +72,6 @@ def traced(line: str, source: str, cited: int = 1) -> float:
 
 def _words(text: str) -> set[str]:
     return {word for word in _WORD.findall(text.casefold()) if len(word) > 1}
-
-
-def _first_clauses(text: str, most: int, count: Callable[[str], int]) -> str:
-    """As many clauses from the beginning as fit, somewhat longer ones too; "" where none says something by itself."""
-    kept = ""
-    for match in _CLAUSE.finditer(text):
-        part = text[: match.start()]
-        if count(part) > most * (1 if kept else MUCH_TOO_LONG):
-            break
-        if len(part.split()) >= CLAUSE_WORDS and not _is_open(part):
-            kept = part
-    return kept
 
 
 def _first_words(text: str, most: int, count: Callable[[str], int]) -> str:
