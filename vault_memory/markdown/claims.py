@@ -69,7 +69,6 @@ _AT_TIMES = re.compile(
 )
 """At certain times only: that is beside what holds always, never against it, and claims nothing."""
 
-_ADVERBS_AT_START = re.compile(r"^(?:(?:now|nowadays|currently|these days|today|from now on),? )+", re.I)
 _PRONOUNS = frozenset("he she they it i we".split())  # noqa: SIM905
 _ARTICLES = frozenset("a an the his her their its my our your of".split())  # noqa: SIM905
 _BESIDE_PLACE = r",| (?:with|near|at|on|above|into|since|together|close)\b"
@@ -188,7 +187,7 @@ def _timeless(text: str, day: date | None) -> tuple[str, date | None]:
 def _trimmed(text: str) -> str:
     while (cut := _ADVERBS_AT_END.sub("", text)) != text and cut:
         text = cut
-    return _ADVERBS_AT_START.sub("", text)
+    return text
 
 
 def _who(clause: _Clause, match: re.Match[str]) -> str | None:

@@ -30,9 +30,6 @@ _SELF = frozenset(("me", "user", "human", "myself"))
 MAX_LINES = 5_000
 """A longer note is no log that somebody wrote: nothing is read from it."""
 
-MAX_CHARS = 8_000
-"""What is longer than any line that somebody writes is not read."""
-
 LEAST_WORDS = 6
 """What somebody says in fewer words tells nothing by itself."""
 
@@ -119,8 +116,6 @@ def _turns(note: Note, names: Collection[str]) -> Iterator[tuple[int, str, str]]
 
 def _statements(text: str, others: Collection[str]) -> str:
     """The sentences of a turn that tell something: no questions, nothing said to another by name, no asides."""
-    if len(text) > MAX_CHARS:
-        return ""
     if "^" in text and block_id(text):
         text = text[: text.rindex("^")]
     sentences = filter(None, _SENTENCE.split(_ASIDE.sub("", text).strip()))
