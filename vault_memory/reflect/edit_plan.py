@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
+from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMemoryError
 from vault_memory.reflect import generated_blocks, merge
 from vault_memory.reflect.fact_lines import counted_each
 from vault_memory.reflect.generated_blocks import Block, Line, fact_name
@@ -118,9 +118,12 @@ class PageHistory(NamedTuple):
     unread: str = ""
 
 
+LEFT_ALONE = (ConflictError, RefusedError, VaultError)
+"""The errors for which one page is left alone, and the others are written."""
+
+
 def page_problem(path: str, error: VaultMemoryError) -> PageProblem:
-    """What an error that keeps a page from being written comes to: the run is done all the same, so a bad disk is no
-    bad vault."""
+    """What such an error comes to: the run is done all the same, so a bad disk is no bad vault."""
     exit_code = error.exit_code if isinstance(error, ConflictError | RefusedError) else 1
     return PageProblem(path, str(error), error.next_step, exit_code)
 

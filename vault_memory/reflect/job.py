@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
-from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
+from vault_memory.errors import BusyError, ConflictError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import core_proposals, model_writer
-from vault_memory.reflect.edit_plan import Edit, PageProblem, page_problem
+from vault_memory.reflect.edit_plan import LEFT_ALONE, Edit, PageProblem, page_problem
 from vault_memory.reflect.generated_blocks import PageLine
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.model_paragraph import ModelUse, Retelling
@@ -121,7 +121,7 @@ class PageWriter:
                 continue  # or a tick would go that nothing came of
             try:
                 written = self._write_page(edit)
-            except (ConflictError, RefusedError, VaultError) as error:
+            except LEFT_ALONE as error:
                 self.skipped.append(page_problem(edit.path, error))
                 is_core_left = is_core_left or not edit.block
                 continue
@@ -161,28 +161,20 @@ def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None)
     """Write the pages that the facts of a vault make, and note how that ended; raises BusyError when another process
     does."""
     log = RunLog(index.vault.root)
-    try:
-        with log.writing_pages():
+    with log.writing_pages():  # where another process does, that one notes how it ended
+        try:
             done = _run(index, asked, steps or Steps())
-    except BusyError:
-        raise  # whoever is writing notes how that ended
-    except VaultMemoryError as error:
-        if not asked.dry_run:
-            why = without_quotes("", str(error))
-            log.note_end(ReflectEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
-        raise
+        except VaultMemoryError as error:
+            if not asked.dry_run and not isinstance(error, BusyError):
+                why = without_quotes("", str(error))
+                log.note_end(ReflectEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
+            raise
     if not asked.dry_run:
-        first = next(iter(done.skipped), None)
-        end = ReflectEnd(
-            at=datetime.now(UTC),
-            pages=len(done.edits),
-            skipped=len(done.skipped),
-            why=without_quotes(first.path, first.why) if first else "",
-            next_step=first.next_step if first else "",
-            proposals=done.proposed.open if done.proposed else None,
-            run=done.run,
-        )
-        log.note_end(end)
+        path, why, next_step, _ = done.skipped[0] if done.skipped else PageProblem("", "", "")
+        log.note_end(ReflectEnd(
+            datetime.now(UTC), len(done.edits), len(done.skipped), without_quotes(path, why) if path else "", next_step,
+            done.proposed.open if done.proposed else None, done.run,
+        ))  # fmt: skip
     return done
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from vault_memory.config import Config, template
@@ -99,7 +100,6 @@ class PageJobs:
         ask: Ask | None, removed: Collection[str], holds_block: Callable[[str], bool],
     ) -> None:  # fmt: skip
         self.store, self.asked, self.feedback, self.entity_days = store, asked, feedback, config.reflect_entity_days
-        # What a model said of opinions counts no more where none is configured.
         self._has_model, self._ask = config.reflect_provider != "off", ask
         self._removed, self._holds_block, self._layout = removed, holds_block, store.layout
         self._names, self._lexicon = Names(store, with_private=False), Lexicon(store)
@@ -126,17 +126,12 @@ class PageJobs:
 
         A job must be done, or its page left as it is, before the next one is asked for.
         """
-        kinds = {
-            "summaries": (self._summaries,),
-            "entities": (self._entities, self._bank),
-            "opinions": (self._opinions,),
-        }
-        for kind, makers in kinds.items():
-            for job in (job for make in makers if kind in self._wanted for job in make()):
-                if job.path in self._removed:
-                    self.unmade.append(job.path)
-                else:
-                    yield job
+        jobs = {"summaries": self._summaries, "entities": self._entities, "opinions": self._opinions}
+        for job in chain.from_iterable(make() for kind, make in jobs.items() if kind in self._wanted):
+            if job.path in self._removed:
+                self.unmade.append(job.path)
+            else:
+                yield job
 
     @property
     def _wanted(self) -> Sequence[str]:
@@ -174,11 +169,8 @@ class PageJobs:
         for fact in self.fact_set.facts:
             named = [self._cite.target(fact.path), *map(self._link_entity, fact.about)]
             linked = [self.is_linked(target) for target in LINKED.findall(fact.text)]
-            days, stands = (
-                (fact.day, fact.when),
-                (fact.importance, fact.tokens, fact.succeeded_by, fact.block_id, fact.by),
-            )
-            found[id(fact)] = f"{fact.key} {days} {stands} {fact.path} {named} {linked}"
+            own = (fact.day, fact.when, fact.importance, fact.tokens, fact.succeeded_by, fact.block_id, fact.by)
+            found[id(fact)] = f"{fact.key} {own} {fact.path} {named} {linked}"
         return found
 
     def _is_touched(self, about: Iterable[Fact]) -> bool:
@@ -204,14 +196,10 @@ class PageJobs:
             subject = Subject(page.name, "is known of", about, entity_page.PAGE_TOKENS, slug)
             size = entity_page.size(rest) if rest else f"{plural(len(about), 'fact')} in opinions"
             yield PageJob(path, sign, partial(self._entity_page, page, path, size), subject)
-
-    @cached_property
-    def _template(self) -> str:
-        """How a new page of an entity begins."""
-        return template("entity.md").read_text("utf-8")
+        yield from self._bank()
 
     def _entity_page(self, page: EntityPage, path: str, size: str, free: int) -> Draft:
-        start = self._template.replace("{{title}}", link_name(path))
+        start = template("entity.md").read_text("utf-8").replace("{{title}}", link_name(path))
         return Draft(path, entity_page.BLOCK, page.lines(entity_page.PAGE_TOKENS - free), size, start)
 
     def _bank(self) -> Iterator[PageJob]:
@@ -331,7 +319,7 @@ class PageJobs:
             stems=self._stems,
             idle=self._lexicon.idle,
             by_hand=self.feedback.given,
-            known=self._known_verdicts if self._has_model else {},
+            known=self._known_verdicts if self._has_model else {},  # else what one said of opinions counts no more
             ask=self._ask,
             own_list=self._layout.opinions,
         )

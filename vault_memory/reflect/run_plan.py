@@ -7,7 +7,7 @@ from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import core_proposals, entity_page, generated_blocks, opinion_page, summaries, user_feedback
-from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, PageProblem, make_edit, page_problem
+from vault_memory.reflect.edit_plan import LEFT_ALONE, Draft, Edit, PageHistory, PageProblem, make_edit, page_problem
 from vault_memory.reflect.generated_blocks import Block, Line, PageLine
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
@@ -111,14 +111,21 @@ class RunPlanner:
     def _add(self, draft: Draft) -> None:
         """Compare a draft with its page; what cannot be written is skipped with its reason, never silently."""
         self._drafts[draft.path] = draft
-        try:
-            made, orphaned = make_edit(draft, self._page(draft.path), self._past)
-        except (ConflictError, RefusedError, VaultError) as error:
-            self.skipped.append(page_problem(draft.path, error))
+        tried = self._try(draft)
+        if isinstance(tried, PageProblem):
+            self.skipped.append(tried)
             return
+        made, orphaned = tried
         self.orphaned += (PageLine(draft.path, line) for line in orphaned)
         self.edits += [made] if made else []
         self.unchanged += made is None
+
+    def _try(self, draft: Draft) -> tuple[Edit | None, tuple[str, ...]] | PageProblem:
+        """What `make_edit` makes of a draft, or what keeps its page from being written."""
+        try:
+            return make_edit(draft, self._page(draft.path), self._past)
+        except LEFT_ALONE as error:
+            return page_problem(draft.path, error)
 
     def _plan_pages(self, progress: "Progress | None") -> None:
         asked: set[str] = set()
@@ -150,21 +157,13 @@ class RunPlanner:
         if self._retelling and job.subject.tokens:
             if draft is None:
                 signature = self._retelling.signature(signature)
-            elif self._find_problem(draft) is None:  # nobody is asked for what cannot be written
+            elif not isinstance(self._try(draft), PageProblem):  # nobody is asked for what cannot be written
                 present = self._block(draft.path, draft.block)
                 draft, signature = self._retelling.retell(draft, job, present, self.jobs)
         self.signatures[job.path] = signature
         if draft is None and self._block(job.path, summaries.BLOCK):
             return Draft(job.path, summaries.BLOCK, (summaries.TOO_LITTLE,), "")
         return draft
-
-    def _find_problem(self, draft: Draft) -> PageProblem | None:
-        """What keeps a page from being written, if anything does."""
-        try:
-            make_edit(draft, self._page(draft.path), self._past)
-        except (ConflictError, RefusedError, VaultError) as error:
-            return page_problem(draft.path, error)
-        return None
 
     # --- pages that were removed ---------------------------------------------------------------------------------
 
@@ -204,7 +203,7 @@ class RunPlanner:
             found = ((path, data) for path in self._layout.cores if (data := self._page(path)) is not None)
             path, before = next(found, (self._layout.core, None))
             decode_utf8(path, before or b"")
-        except (ConflictError, RefusedError, VaultError) as error:
+        except LEFT_ALONE as error:
             self.skipped.append(page_problem(self._layout.core, error))
             return None
         block, last = self._read_written(self._layout.proposals, core_proposals.BLOCK)
@@ -261,8 +260,8 @@ class RunPlanner:
         )  # fmt: skip
         if is_wanted:
             self._add(page)
-        elif self._asked.apply_core and (problem := self._find_problem(page)):  # which is told all the same
-            self.skipped.append(problem)
+        elif self._asked.apply_core and isinstance(problem := self._try(page), PageProblem):
+            self.skipped.append(problem)  # which is told all the same
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -288,8 +287,7 @@ class RunPlanner:
 
     def _block(self, path: str, name: str) -> Block | None:
         """A block of a page as it stands; none where it cannot be read, which is said where it is to be written."""
-        try:
+        with suppress(*LEFT_ALONE):
             data = self._page(path)
             return generated_blocks.read_page(path, data, name).block if data is not None else None
-        except (ConflictError, RefusedError, VaultError):
-            return None
+        return None
