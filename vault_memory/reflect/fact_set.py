@@ -5,7 +5,7 @@ Left out, and counted: what is private to some scope (a page is for everybody wh
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -21,8 +21,6 @@ from vault_memory.store.view import KINDS, Filters, View
 from vault_memory.text.calendar_days import Span
 
 _KEYS = re.compile(r"([^(]*?[WBOS][ \t]*)\(([^()]*)\)(.*)", re.DOTALL)
-
-PAGE_DAYS = 2
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,8 @@ class FactRow(NamedTuple):
     tokens: int
 
 
-def read(store: View, names: Names, today: date, page_days: int = PAGE_DAYS) -> FactSet:
-    """The facts of all notes as they stand on a day; who is mentioned on `page_days` of them is to have a page.
+def read(store: View, names: Names, today: date) -> FactSet:
+    """The facts of all notes as they stand on a day.
 
     Private facts come with the names of private pages: for a person who asks for them, never for a page.
     """
@@ -78,7 +76,7 @@ def read(store: View, names: Names, today: date, page_days: int = PAGE_DAYS) -> 
             withheld.update((row.key, *_before_private(row)))
         else:
             rows.append(row)
-    finder = _EntityFinder(store, names, rows, page_days)
+    finder = _EntityFinder(store, names, rows)
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, finder, today), strict=True)}
     # What is private or forgotten retires nothing: a page would be silent where it cannot say why.
     after = superseded(store, names, facts, today, Filters(), by_each_other=True)
@@ -102,11 +100,8 @@ def _before_private(row: FactRow) -> Iterator[int]:
 class _EntityFinder:
     """Finds whom facts are about, as canonical slugs."""
 
-    def __init__(self, store: View, names: Names, rows: Sequence[FactRow], page_days: int) -> None:
+    def __init__(self, store: View, names: Names, rows: Sequence[FactRow]) -> None:
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
-        paths = note_queries.note_paths(store, with_private=names.with_private)
-        self._taken = {entities.slug(entities.link_name(path)) for path in paths}
-        self._taken |= names.claimed.keys()
         self._mentioned: dict[int, list[str]] = defaultdict(list)
         for passage, slug in note_queries.mentioned_slugs(store):
             self._mentioned[passage].append(canonical(slug))
@@ -118,10 +113,6 @@ class _EntityFinder:
         self.called |= {canonical(name): name for name in spoken}
         forms = [(form, slug) for slug in names.pages for form in names.forms(slug)]
         forms += [(name, self._canonical(name)) for name in speakers]
-        # Who is to have a page is called by name already now: with the page there, nothing is to change.
-        forms += [
-            (names.shown(slug) or self.called.get(slug) or slug, slug) for slug in self._to_have_a_page(rows, page_days)
-        ]
         self._called = fact_text.NameIndex(forms, lambda: (row.text for row in rows))
 
     def find(self, row: FactRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -138,19 +129,6 @@ class _EntityFinder:
             head = keys[1] + keys[3].partition(":")[0]
         subjects = tuple(dict.fromkeys(map(self._canonical, entities.mentions(head))))
         return tuple(dict.fromkeys((*subjects, *sorted(mentioned)))), subjects
-
-    def _to_have_a_page(self, rows: Iterable[FactRow], page_days: int) -> Iterator[str]:
-        """Those without a page who are mentioned, in so many words, on enough days."""
-        days: dict[str, set[str]] = defaultdict(set)
-        for row in rows:
-            slugs = self._mentioned.get(row.id, [])
-            if row.speaker is not None:
-                slugs = [self._canonical(name) for name in entities.mentions(row.text)]
-                slugs += [self._canonical(row.speaker)] if row.speaker else []
-            for slug in slugs if row.day else ():
-                if slug not in self._taken:
-                    days[slug].add(row.day or "")
-        yield from (slug for slug, of in days.items() if len(of) >= page_days)
 
 
 def _aged(store: View, rows: Sequence[FactRow], finder: _EntityFinder, today: date) -> Iterator[Fact]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
-from vault_memory.errors import BusyError, ConflictError, UsageError, VaultError, VaultMemoryError
+from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import core_proposals, model_writer
 from vault_memory.reflect.edit_plan import LEFT_ALONE, Edit, PageProblem, page_problem
@@ -29,7 +29,7 @@ from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Store
 from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault import locations
-from vault_memory.vault.run_preimages import SavedRun, digest
+from vault_memory.vault.run_preimages import SavedRun
 from vault_memory.vault.undo_history import UndoHistory, UndoReport
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter
@@ -103,13 +103,7 @@ class PageWriter:
         self.run = ""
         self.edits: list[Edit] = []
         self.skipped: list[PageProblem] = []
-        history = UndoHistory(vault.root)
-        newest = next(iter(history.runs("reflect")), None)
-        self._run = history.begin("reflect")
-        self._ours: dict[str, str] = {}
-        """The hashes of the pages as this program wrote them last: those need no waiting."""
-        with suppress(VaultError):
-            self._ours |= {change.path: change.after for change in newest.changes()} if newest else {}
+        self._run = UndoHistory(vault.root).begin("reflect")
 
     def write(self, edits: Iterable[Edit], progress: "Progress | None" = None) -> None:
         """Write edits in turn."""
@@ -148,13 +142,7 @@ class PageWriter:
                 self._ledger.keep(late.sha, late.lines)
             self._on_write(late)
 
-        def is_own(path: str, data: bytes) -> bool:
-            return self._ours.get(path) == digest(data)
-
-        made = Rewriter(self._vault, is_own, keep=keep).rewrite(edit.path, compose)
-        if made:
-            self._ours[made.path] = digest(made.after)
-        return made
+        return Rewriter(self._vault, keep=keep).rewrite(edit.path, compose)
 
 
 def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None) -> ReflectReport:

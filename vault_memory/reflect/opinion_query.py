@@ -74,7 +74,7 @@ def _private(jobs: PageJobs, names: Names, about: str | None) -> Iterator[tuple[
     scopes = note_queries.scopes_of_opinions(jobs.store)
     if not scopes:
         return
-    everything = fact_set.read(jobs.store, names, jobs.asked.today, jobs.entity_days).facts
+    everything = fact_set.read(jobs.store, names, jobs.asked.today).facts
     for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}

@@ -109,7 +109,7 @@ class PageJobs:
         """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
         self.unmade: list[str] = []
         """The pages that would be made, had nobody removed them."""
-        self.fact_set = fact_set.read(store, self._names, asked.today, self.entity_days)
+        self.fact_set = fact_set.read(store, self._names, asked.today)
         self.by_key = {fact.key: fact for fact in self.fact_set.facts}
         self._by_day: dict[date, list[Fact]] = defaultdict(list)
         self._about: dict[str, list[Fact]] = defaultdict(list)
