@@ -29,8 +29,8 @@ from vault_memory.config import template
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import entities, facts
-from vault_memory.markdown.fact_text import without_citation
 from vault_memory.markdown.parse import parse
+from vault_memory.markdown.provenance import without_citation
 from vault_memory.reflect.core_proposals import IMPORTANT
 from vault_memory.reflect.generated_blocks import read_page
 from vault_memory.reflect.run_log import CaptureEnd, RunLog, without_quotes

@@ -113,14 +113,6 @@ def without_evidence(text: str) -> str:
     return _EVIDENCE.sub("", text) if "Evidence: " in text else text
 
 
-_CAPTURED = re.compile(r" — (?:sessions/\S+|\S+\.md)#[mL]\d+$")
-
-
-def without_citation(text: str) -> str:
-    """A statement without the message or line that it was captured from, which capture puts at its end."""
-    return _CAPTURED.sub("", text)
-
-
 def sources(text: str) -> frozenset[EvidenceSource]:
     """What a statement cites as its evidence: `Evidence: [[2025-10-29]], [[2025-11-11#^late]].`"""
     match = _EVIDENCE.search(text) if "Evidence: " in text else None

@@ -99,3 +99,11 @@ def older_mark(successor: str | None, path: str) -> str:
 def teller_name(by: str) -> str:
     """What somebody who is no person is called: `claude-code` for `agent:claude-code`; "" for a person."""
     return "" if by == PERSON else by.removeprefix("agent:")
+
+
+_CAPTURED = re.compile(r" — (?:sessions/\S+|\S+\.md)#[mL]\d+$")
+
+
+def without_citation(text: str) -> str:
+    """A statement without the message or line that it was captured from, which capture puts at its end."""
+    return _CAPTURED.sub("", text)

@@ -151,7 +151,7 @@ def _aged(store: View, rows: Sequence[FactRow], finder: _EntityFinder, today: da
         tokens = row.tokens if row.speaker is None or "\n" not in row.whole else 0  # of a line among others
         # By place, for by name each of so many would take twice as long.
         yield Fact(
-            row.key, kind, fact_text.without_citation(row.text), row.path, row.line, day, occurred, about, subjects,
+            row.key, kind, provenance.without_citation(row.text), row.path, row.line, day, occurred, about, subjects,
             row.end_line - row.line, row.scope, row.confidence, importance, tier, row.block_id,
             row.speaker is not None, by=row.by, tokens=tokens,
         )  # fmt: skip

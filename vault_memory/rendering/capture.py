@@ -9,9 +9,9 @@ from typing import Any
 from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.judge import CaptureItem, CaptureReport
 from vault_memory.markdown import facts, provenance
-from vault_memory.markdown.fact_text import without_citation
 from vault_memory.markdown.note import one_line
 from vault_memory.markdown.parse import parse
+from vault_memory.markdown.provenance import without_citation
 from vault_memory.rendering.common import clean, place, schema
 from vault_memory.search.entity_profile import KeptFact
 from vault_memory.store.journal import JournalEntry

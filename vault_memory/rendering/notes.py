@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from vault_memory.markdown import provenance
-from vault_memory.markdown.fact_text import readable, without_citation
+from vault_memory.markdown.fact_text import readable
 from vault_memory.rendering.common import Document, clean, cut, place, schema, seen_document
 from vault_memory.search.answer import Result
 from vault_memory.text import terms
@@ -127,7 +127,7 @@ def entity_text(profile: "EntityProfile") -> str:
             lines += ["", f"## {title}"]
         for fact in facts:
             sure = f"[{fact.confidence:.2f}] " if fact.confidence is not None else ""
-            text = clean(without_citation(fact.text)) + provenance.mark(fact.by)
+            text = clean(provenance.without_citation(fact.text)) + provenance.mark(fact.by)
             after = clean(provenance.older_mark(fact.superseded_by, fact.path))
             lines.append(f"- {sure}{text}  ({place(fact.path)}#L{fact.start_line}){after}")
     if profile.linked_in:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
 from vault_memory.markdown.entities import link_name
-from vault_memory.markdown.fact_text import without_citation
+from vault_memory.markdown.provenance import without_citation
 from vault_memory.search.answer import Request
 from vault_memory.store.view import PAGE, Candidate, NoteInfo
 from vault_memory.text import terms
