@@ -237,5 +237,5 @@ def assert_rows_hang_together(of: Memory) -> None:
         assert all(end <= start for (_, end, _), (start, _, _) in pairwise(spans))
         assert sum(count for _, _, count in spans) == store.one("SELECT count(*) FROM passage")
         rows, checked = store.notes(), int(store.meta("checked_ns") or 0)
-    changes = diff(of.vault.walk().files, rows, checked)
+    changes = diff(of.vault.walk(), rows, checked)
     assert (changes.new, changes.gone) == ([], [])

@@ -148,6 +148,8 @@ def ask(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: fl
     None where none runs that can be asked: then the program does it itself.
     """
     path = address(vault)
+    if not is_own(path):  # most often: a recall need not make a request, and an error, to learn that
+        return None
     try:
         found = call(path, method, {**params, "process": this_process()}, wait_seconds)
     except (NotRunningError, LostError, UnknownMethodError):
