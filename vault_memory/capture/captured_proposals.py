@@ -50,6 +50,10 @@ class OpenProposal(NamedTuple):
     """Whether it is about who said it, or what they prefer: once ticked, reflect asks whether it is for the core."""
     replaces: int = 0
     """What the statement is known by whose place it takes; 0 for none."""
+    state: str = ""
+    """What became of it: the journal's last event, "proposed", "held", "accepted", "declined" or "folded"."""
+    is_unticked: bool = False
+    """Whether the run that wrote it at a tick was undone: the tick that came back with the page counts no more."""
 
     @property
     def is_page(self) -> bool:

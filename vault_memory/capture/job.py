@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from vault_memory.capture import captured_proposals, sources, work_log
 from vault_memory.capture.captured_proposals import OldStatement, OpenProposal, PageAnswers
@@ -50,46 +50,33 @@ from vault_memory.write.rewrite import Rewriter, read_current
 PAGES_A_DAY = 3
 """So many of a day's proposals may be pages for names: of the thirteen in the sample's two months five are people."""
 
+WAITING = ("proposed", "held")
+"""The states of proposals that nobody has answered."""
+
 FOLDED_DAYS = 30
 """A proposal that nobody answers for so long goes from the page."""
 
 
-class ProposalState(NamedTuple):
-    """What the journal knows of one statement: as it is proposed, what became of it, and of which run.
-
-    `is_unticked` says that the run that wrote it at a tick was undone: the tick that came back with the page counts no
-    more.
-    """
-
-    proposal: OpenProposal
-    state: str
-    run: str
-    is_unticked: bool = False
-
-
-def read_states(index: IndexFile) -> dict[str, ProposalState]:
+def read_states(index: IndexFile) -> dict[str, OpenProposal]:
     """All that was ever proposed, by name, and what only the page knows of; what an undone run did does not count."""
     undone = {run.name for run in UndoHistory(index.vault.root).runs("capture") if run.is_undone}
-    found: dict[str, ProposalState] = {}
+    found: dict[str, OpenProposal] = {}
     events = list(journal.capture_events(index.vault.root))
     for event in events:
-        name, run, what = str(event.get("name")), str(event.get("run")), str(event.get("event"))
+        name, what = str(event.get("name")), str(event.get("event"))
         before = found.get(name)
-        if run and run in undone:
-            if before:
-                found[name] = before._replace(is_unticked=what == "accepted")
+        if event.get("run") in undone:
+            found |= {name: before._replace(is_unticked=what == "accepted")} if before else {}
             continue
         with suppress(KeyError, TypeError, ValueError):
-            proposal = before.proposal if before else _of_event(event)
-            if what == "proposed":
-                proposal = proposal._replace(proposed=str(event["day"]))
-            found[name] = ProposalState(proposal, what, run)
+            proposal = before or _of_event(event)
+            day = str(event["day"]) if what == "proposed" else proposal.proposed
+            found[name] = proposal._replace(proposed=day, state=what, is_unticked=False)
     with suppress(ConflictError, RefusedError):  # a run says what is wrong with the page
         data = read_current(index.vault, index.vault.layout.proposals)
         page = read_page(index.vault.layout.proposals, data or b"", captured_proposals.BLOCK)
         for proposal in captured_proposals.read_unknown(page, {str(event.get("name")) for event in events}):
-            shown = proposal._replace(proposed=date.today().isoformat())
-            found[proposal.name] = ProposalState(shown, "proposed", run="")
+            found[proposal.name] = proposal._replace(proposed=date.today().isoformat(), state="proposed")
     return found
 
 
@@ -142,8 +129,8 @@ def _capture(
 
 def open_proposals(index: IndexFile) -> list[OpenProposal]:
     """The proposals that wait for an answer, those on the page first."""
-    found = [one for one in read_states(index).values() if one.state in ("proposed", "held")]
-    return [one.proposal for one in sorted(found, key=lambda one: (one.state == "held", -one.proposal.score))]
+    found = (one for one in read_states(index).values() if one.state in WAITING)
+    return sorted(found, key=lambda one: (one.state == "held", -one.score))
 
 
 def forget_everywhere(
@@ -206,17 +193,17 @@ class _Run:
         answers = self._read_answers()
         self.report.lost = answers.lost
         self.report.problems += [
-            f'I don\'t understand `[{mark}]` at "{self._states[name].proposal.statement}" in {self.report.page}: '
+            f'I don\'t understand `[{mark}]` at "{self._states[name].statement}" in {self.report.page}: '
             "write `[x]` to keep it or `[-]` to refuse it"
             for name, mark in answers.unclear.items()
             if name not in self._given
         ]
-        self.report.refused = [self._states[name].proposal for name in sorted(answers.refused)]
+        self.report.refused = [self._states[name] for name in sorted(answers.refused)]
         if self._asked.dry_run:
             self._plan_answers(answers)
             return self
         journal.blank_captured(self._vault.root)
-        self._note("proposed", [one.proposal for one in self._states.values() if not one.run])
+        self._note("proposed", [one for one in self._open("proposed") if not one.found])  # on the page alone
         self._accept(answers)
         self._note("declined", self.report.refused)
         self._take(self.report.items, found.names)
@@ -224,42 +211,42 @@ class _Run:
         self._fold()
         self._write_page(answers)
         if self._config.sessions_log:
-            answered = {self._states[name].proposal.day for name in (*answers.ticked, *answers.refused)} - {""}
+            answered = {self._states[name].day for name in (*answers.ticked, *answers.refused)} - {""}
             self._write_work_log(found.days, map(date.fromisoformat, answered))
         if self._asked.since is None and not self._given:  # what was left out is for another time
             sources.save_marks(self._vault.root, environ, found.marks)
             ledger.forget_ends(environ, self._began)
-        self.report.waiting = len(self._open("proposed", "held"))
+        self.report.waiting = len(self._open(*WAITING))
         self.report.run = self._saved.name if self.paths else ""
         return self
 
-    def forget_words(self, removed: Removal) -> list[ProposalState]:
+    def forget_words(self, removed: Removal) -> list[OpenProposal]:
         """Have the journal lose the words of what was captured as that fact; returns what it knew."""
         names = self._captured_as(removed.narrative)
         known = [self._states[name] for name in names]
-        self._note("declined", [one.proposal for one in known if one.state in ("proposed", "held")])
+        self._note("declined", [one for one in known if one.state in WAITING])
         if names:
             journal.blank_captured(self._vault.root, names, self._asked.now)
         return known
 
-    def forget_copies(self, removed: Removal, known: Sequence[ProposalState]) -> list[str]:
+    def forget_copies(self, removed: Removal, known: Sequence[OpenProposal]) -> list[str]:
         """Have the page and the day's list of sessions lose the words, too; returns what still holds them."""
-        was_open = any(one.state in ("proposed", "held") for one in known)
+        was_open = any(one.state in WAITING for one in known)
         if was_open or any(one.replaces for one in self._open("proposed")):  # it may stand below one of those
             self._write_page(self._read_answers())
-        days = {one.proposal.day for one in known}
-        blank = {one.proposal.day for one in self._states.values() if not one.proposal.text} - days  # killed behind it
+        days = {one.day for one in known}
+        blank = {one.day for one in self._states.values() if not one.text} - days  # killed behind it
         wanted = {date.fromisoformat(day) for day in days | blank if day}
         wanted = {
             day for day in wanted if day.isoformat() in days or retain.daily_path(self._vault, day) == removed.path
         }
-        texts = [without_citation(removed.narrative), *(one.proposal.statement for one in known)]
+        texts = [without_citation(removed.narrative), *(one.statement for one in known)]
         self._write_work_log((), wanted, [text for text in texts if text])
         told = [f"{problem}." for problem in self.report.problems]
         if known:
-            left = sorted({one.proposal.source for one in known})
+            left = sorted({one.source for one in known})
             told.append(f"It was captured from {', '.join(left)}, which stays.")
-        if journal.other_devices_hold(self._vault.root, [one.proposal.name for one in known]):
+        if journal.other_devices_hold(self._vault.root, [one.name for one in known]):
             told.append("The journals of other devices lose its words at their next capture.")
         return told
 
@@ -267,7 +254,7 @@ class _Run:
         """The names of what was captured as a fact: by its words, else, where those were changed, by its citation."""
         text = without_citation(narrative)
         words, source = text.split(), narrative.removeprefix(text).removeprefix(" — ")
-        known = {name: one.proposal for name, one in self._states.items() if one.proposal.text}
+        known = {name: one for name, one in self._states.items() if one.text}
         same = [name for name, one in known.items() if one.statement.split() == words]
         near = [name for name, one in known.items() if one.source == source]
         shared = {name: len(set(words) & set(known[name].statement.split())) for name in near}
@@ -276,22 +263,22 @@ class _Run:
     # --- answers -------------------------------------------------------------------------------------------------
 
     def _open(self, *states: str) -> list[OpenProposal]:
-        return [one.proposal for one in self._states.values() if one.state in states]
+        return [one for one in self._states.values() if one.state in states]
 
     def _read_answers(self) -> PageAnswers:
         found = self._read_page()
         unticked = {name for name in found.ticked if self._states[name].is_unticked}
         found = found._replace(ticked={name: text for name, text in found.ticked.items() if name not in unticked})
         if unticked and not self._asked.dry_run:  # a tick from now on is a new one
-            self._note("proposed", [self._states[name].proposal for name in sorted(unticked)])
-        waiting = {one.name: one for one in self._open("proposed", "held")}
+            self._note("proposed", [self._states[name] for name in sorted(unticked)])
+        waiting = {one.name: one for one in self._open(*WAITING)}
         if unknown := sorted(self._given.keys() - waiting.keys()):
             raise UsageError(f"No proposal `{unknown[0]}` is open.", "`memory proposals` lists those that are.")
         words = {name: captured_proposals.words(text) for name, text in found.lines.items()}
         wanted = {name: words.get(name, waiting[name].text) for name, is_wanted in self._given.items() if is_wanted}
         unwanted = frozenset(name for name, is_wanted in self._given.items() if not is_wanted)
         refused = found.refused - wanted.keys() | unwanted
-        ours = {name: captured_proposals.line(one.proposal) for name, one in self._states.items()}
+        ours = {name: captured_proposals.line(one) for name, one in self._states.items()}
         kept = {name: text for name, text in found.lines.items() if name not in unticked and text != ours[name]}
         return found._replace(ticked={**found.ticked, **wanted}, refused=refused, lines=kept)
 
@@ -311,11 +298,9 @@ class _Run:
         """What was proposed before, wanted or not: what says the same is not proposed again."""
         written = {one.statement for one in self._open("accepted")}  # a log has them, for one project or for all
         return [
-            self._known(one.proposal)._replace(
-                is_refused=one.state in ("declined", "folded"), is_batch=one.state in ("proposed", "held")
-            )
+            self._known(one)._replace(is_refused=one.state in ("declined", "folded"), is_batch=one.state in WAITING)
             for one in self._states.values()
-            if one.proposal.text and one.proposal.statement not in written
+            if one.text and one.statement not in written
         ]
 
     def _known(self, proposal: OpenProposal) -> KnownStatement:
@@ -339,7 +324,7 @@ class _Run:
         for name, text in answers.ticked.items():
             if not captured_proposals.wanted_page(text):
                 try:
-                    _bullet(text, self._states[name].proposal.text)
+                    _bullet(text, self._states[name].text)
                 except VaultError as error:
                     self.report.problems.append(str(error).rstrip("."))
                     continue
@@ -357,14 +342,15 @@ class _Run:
             for one in proposals
         ]  # fmt: skip
         journal.note_capture(self._vault.root, what, self._asked.now, self._saved.name, rows)
+        today = self._today.isoformat()
         for one in proposals:
-            shown = one._replace(proposed=self._today.isoformat()) if what == "proposed" else one
-            self._states[one.name] = ProposalState(shown, what, self._saved.name)
+            shown = one._replace(state=what, is_unticked=False)
+            self._states[one.name] = shown._replace(proposed=today) if what == "proposed" else shown
 
     def _accept(self, answers: PageAnswers) -> None:
         """Write what was ticked; a line that states no fact is told of, and waits as it stands."""
         for name, text in answers.ticked.items():
-            proposal = self._states[name].proposal
+            proposal = self._states[name]
             if page := captured_proposals.wanted_page(text):
                 self._make_page(page)
                 self._note("accepted", [proposal])
@@ -449,7 +435,7 @@ class _Run:
     def _within_the_day(self, new: Sequence[OpenProposal]) -> list[OpenProposal]:
         """Those that may still be proposed today, with the few pages among them."""
         day = self._today.isoformat()
-        today = [one.proposal for one in self._states.values() if one.proposal.proposed == day]
+        today = [one for one in self._states.values() if one.proposed == day]
         pages = max(PAGES_A_DAY - sum(one.is_page for one in today), 0)
         room = 0 if self._is_page_broken else max(self._config.capture_max_per_day - len(today), 0)
         kept = [one for one in new if one.is_page][:pages]
@@ -466,7 +452,7 @@ class _Run:
 
     def _fold(self) -> None:
         oldest = (self._today - timedelta(days=FOLDED_DAYS)).isoformat()
-        waiting = self._open("proposed", "held")
+        waiting = self._open(*WAITING)
         self._note("folded", [one for one in waiting if (one.proposed or one.found or oldest) < oldest])
 
     def _write_page(self, answers: PageAnswers) -> None:
@@ -519,9 +505,9 @@ class _Run:
     ) -> tuple[bytes, None]:
         captured: dict[str, list[str]] = {}
         for state in self._states.values():
-            if state.proposal.day == day.isoformat() and state.state == "accepted" and state.proposal.text:
-                said = captured.setdefault(state.proposal.source.partition("#")[0], [])
-                said += [state.proposal.statement] if state.proposal.statement not in said else []
+            if state.day == day.isoformat() and state.state == "accepted" and state.text:
+                said = captured.setdefault(state.source.partition("#")[0], [])
+                said += [state.statement] if state.statement not in said else []
         start = before if before is not None else retain.new_daily_note(self._vault, template("daily.md"), day, path)
         return work_log.compose(path, start, listed, captured, forgotten), None
 
