@@ -369,7 +369,7 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
         rest = rest.partition(", ")[2]
     least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if rest.endswith("?") else 0)
     if count_words(rest) >= least and not _is_place(lowered(rest)):
-        return find_request(rest)[0] or rest, False  # `for later: remember that …`
+        return rest, False
     before = text[: request.start() if request["time"] or not clause else clause].strip(MARKS)
     return (before, False) if count_words(before) > MIN_CONTENT_WORDS else ("", True)
 

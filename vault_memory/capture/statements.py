@@ -29,9 +29,6 @@ from vault_memory.text.word_classes import (
 MIN_WORDS, MAX_WORDS = 4, 45
 """A statement has so many words."""
 
-REPLY_SENTENCES = 2
-"""So many sentences of a message answer the question before it."""
-
 CORRECTION_SENTENCES = 3
 """So many sentences, from the one that takes something back, may say what is so instead."""
 
@@ -42,7 +39,7 @@ USUAL_WORDS, LEAST_SCORE = 8, 2.2
 """Fitted, with the halves in is_lasting_fact, by logistic regression to 389 sentences of 55 labelled sessions: of those
 it takes 138 of 158 are worth keeping; of those that the rules before it took, 111 of 139."""
 
-TASK_CHARS = 400
+TASK_CHARS = 300
 """A message of more characters sets a task: of the 152 statements in those sessions one stands in such a message."""
 
 RULE_WORDS = 5
@@ -242,9 +239,8 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
             meant = next((one for one in reversed(before) if not spoken.is_past(one)), before[-1])
             statement = read_request(meant, said.number, meant, spoken)
         elif not points_back:
-            here = setting._replace(is_reply=setting.is_reply and place < REPLY_SENTENCES)
             statement = _assent(sentence, question if place == 0 else "", said.number)
-            statement = statement or _read(sentence, said.number, here, spoken)
+            statement = statement or _read(sentence, said.number, setting, spoken)
         before += [sentence] if count_words(sentence) >= MIN_WORDS else []
         if statement:
             yield statement
@@ -274,9 +270,9 @@ def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Stat
     lower = lowered(lasting)
     if not 2 <= count_words(lasting) <= MAX_WORDS or _TASK.match(lower) or RETRACTION.search(lower):
         return None
-    grammar = Spoken([*LANGUAGES], spoken.usual).grammar(text)
-    if exclusions.is_guess(lower) or (grammar and _supposes(lower, grammar)):
+    if exclusions.supposes(lower):
         return None
+    grammar = Spoken([*LANGUAGES], spoken.usual).grammar(text)
     cue = cue_of(lasting, grammar) if grammar else REQUEST
     return Statement(_capitalised(lasting), cue._replace(certainty=1.0), message, sentence, is_request=True)
 
@@ -406,11 +402,13 @@ def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
     lower, words = lowered(clause), words_of(clause)
     if not words:
         return is_start
-    if any(
-        test(lower) for test in (exclusions.is_passing, exclusions.goes_on, exclusions.is_joke, exclusions.is_guess)
-    ):
-        return True
-    return _is_order(clause, words, grammar, is_start)
+    is_of_now = exclusions.is_passing(lower) or exclusions.goes_on(lower)
+    return (
+        is_of_now
+        or exclusions.is_joke(lower)
+        or exclusions.is_guess(lower)
+        or _is_order(clause, words, grammar, is_start)
+    )
 
 
 def _supposes(lower: str, grammar: Grammar) -> bool:
