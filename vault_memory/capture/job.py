@@ -5,7 +5,7 @@ The journal is the truth about proposals: what was proposed, held back, ticked, 
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -200,7 +200,7 @@ class _Run:
         ]
         self.report.refused = [self._states[name] for name in sorted(answers.refused)]
         if self._asked.dry_run:
-            self._plan_answers(answers)
+            self.report.facts += [WrittenFact("", ticked.statement) for ticked, _ in self._ticked(answers)]
             return self
         journal.blank_captured(self._vault.root)
         self._note("proposed", [one for one in self._open("proposed") if not one.found])  # on the page alone
@@ -319,16 +319,17 @@ class _Run:
         found = self._index.read(lambda view, _: newest_facts(view, (), NEWEST_FACTS), [])
         return {statement_key(one.narrative, one.scope): one for one in reversed(found)}
 
-    def _plan_answers(self, answers: PageAnswers) -> None:
-        """Tell what a tick would write."""
+    def _ticked(self, answers: PageAnswers) -> Iterator[tuple[OpenProposal, Bullet | None]]:
+        """What was ticked, in the words on the page, each with its fact, None for a page; a line that states no fact is
+        told of, and waits as it stands."""
         for name, text in answers.ticked.items():
-            if not captured_proposals.wanted_page(text):
-                try:
-                    _bullet(text, self._states[name].text)
-                except VaultError as error:
-                    self.report.problems.append(str(error).rstrip("."))
-                    continue
-            self.report.facts.append(WrittenFact("", captured_proposals.statement(text)))
+            proposal = self._states[name]
+            try:
+                bullet = None if captured_proposals.wanted_page(text) else _bullet(text, proposal.text)
+            except VaultError as error:
+                self.report.problems.append(str(error).rstrip("."))
+            else:
+                yield proposal._replace(text=text), bullet
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -348,23 +349,15 @@ class _Run:
             self._states[one.name] = shown._replace(proposed=today) if what == "proposed" else shown
 
     def _accept(self, answers: PageAnswers) -> None:
-        """Write what was ticked; a line that states no fact is told of, and waits as it stands."""
-        for name, text in answers.ticked.items():
-            proposal = self._states[name]
-            if page := captured_proposals.wanted_page(text):
-                self._make_page(page)
-                self._note("accepted", [proposal])
-                self.report.accepted += 1
-                continue
-            try:
-                bullet = _bullet(text, proposal.text)
-            except VaultError as error:
-                self.report.problems.append(str(error).rstrip("."))
-                continue
-            if proposal.is_personal:
-                bullet = replace(bullet, importance=bullet.importance or IMPORTANT)
-            self._retain(bullet, proposal.day, 0 if name in answers.beside else proposal.replaces)
-            self._note("accepted", [proposal])
+        """Write what was ticked."""
+        for ticked, bullet in self._ticked(answers):
+            if bullet is None:
+                self._make_page(captured_proposals.wanted_page(ticked.text))
+            else:
+                important = IMPORTANT if ticked.is_personal else None
+                fact = replace(bullet, importance=bullet.importance or important)
+                self._retain(fact, ticked.day, 0 if ticked.name in answers.beside else ticked.replaces)
+            self._note("accepted", [self._states[ticked.name]])
             self.report.accepted += 1
 
     def _make_page(self, name: str) -> None:
