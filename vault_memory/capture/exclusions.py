@@ -7,7 +7,7 @@ import re
 
 from vault_memory.text.word_classes import joined, lowered
 
-_SUPPOSED = re.compile(
+GUESS = re.compile(
     joined(r"""
     \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|
     probably|presumably|i (?:mean|guess|wonder|suppose|think)|suppose|imagine|i wish|if only|what if|let'?s say|
@@ -20,7 +20,7 @@ _SUPPOSED = re.compile(
 """Marks what is said as a guess or a wish."""
 _IF = re.compile(r"(?:\W|and |but |und |et |e |y |ok )*(?:if|wenn|falls|si|se|were|should|had)\b")
 """Begins a clause that supposes something."""
-_IRONY = re.compile(
+JOKE = re.compile(
     joined(r"""
     \b(?:lol|jk|let'?s pretend|once upon a time|
     ha|hah|heh|joking|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|jaja\w*|jeje\w*|xd)\b|[:;]-?[)DP](?!\w)|
@@ -71,7 +71,7 @@ _ONE_OFF = re.compile(
     r"|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
 """One number among many."""
-_STATUS = re.compile(
+STATUS = re.compile(
     joined(r"""
     \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
     green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
@@ -111,24 +111,15 @@ _REPORTED = re.compile(
 """Hands on what somebody else said, or a text."""
 
 
-def is_guess(lower: str) -> bool:
-    """Whether a clause is said as a guess or a wish."""
-    return _SUPPOSED.search(lower) is not None
-
-
 def supposes(lower: str) -> bool:
     """Whether a clause makes a supposition of what follows it."""
-    return _IF.match(lower) is not None or is_guess(lower)
-
-
-def is_joke(lower: str) -> bool:
-    """Whether a clause says itself that it is meant in fun."""
-    return _IRONY.search(lower) is not None
+    return _IF.match(lower) is not None or GUESS.search(lower) is not None
 
 
 def is_ironic(lower: str, *, is_reply: bool) -> bool:
     """Whether a sentence means the opposite of what it says: nobody affirms but in a reply."""
-    return is_joke(lower) or _SARCASM.search(lower) is not None or (not is_reply and _AFFIRMED.match(lower) is not None)
+    is_fun = JOKE.search(lower) or _SARCASM.search(lower)
+    return is_fun is not None or (not is_reply and _AFFIRMED.match(lower) is not None)
 
 
 def is_passing(lower: str) -> bool:
@@ -136,14 +127,9 @@ def is_passing(lower: str) -> bool:
     return _PASSING.search(lower) is not None or _ONE_OFF.search(lower) is not None
 
 
-def goes_on(lower: str) -> bool:
-    """Whether a sentence goes on with what was spoken of."""
-    return _GOING_ON.search(lower) is not None
-
-
-def is_status(lower: str) -> bool:
-    """Whether a sentence says how something goes at the moment."""
-    return _STATUS.search(lower) is not None
+def is_idle(lower: str) -> bool:
+    """Whether a clause speaks of this day, goes on with what was spoken of, guesses, or is meant in fun."""
+    return is_passing(lower) or any(one.search(lower) for one in (_GOING_ON, JOKE, GUESS))
 
 
 def is_foreign(sentence: str) -> bool:

@@ -259,7 +259,7 @@ def _read(sentence: str, message: int, setting: Setting, spoken: Spoken) -> Stat
 
 def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Statement | None:
     """What somebody asked to remember, as a statement, without clauses at its end that are matter of this day."""
-    if len(text) > MAX_CHARS or exclusions.is_joke(lowered(sentence)) or exclusions.is_foreign(sentence):
+    if len(text) > MAX_CHARS or exclusions.JOKE.search(lowered(sentence)) or exclusions.is_foreign(sentence):
         return None
     spans = clauses(text)
     is_of_day = (exclusions.is_passing(lowered(text[slice(*span)])) for span in spans)
@@ -282,7 +282,7 @@ def _assent(sentence: str, question: str, message: int) -> Statement | None:
     lower, asked = lowered(sentence), lowered(question)
     if not (question and _ASSENT.match(lower) and _STATE_QUESTION.match(asked)):
         return None
-    if exclusions.is_joke(lower) or exclusions.is_guess(lower) or any(map(exclusions.is_passing, (lower, asked))):
+    if exclusions.is_idle(lower) or exclusions.is_passing(asked):
         return None
     if not (count_words(sentence) <= MAX_WORDS and MIN_WORDS <= count_words(question) <= MAX_WORDS):
         return None
@@ -301,7 +301,7 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     words, lower = words_of(text), lowered(text)
     if _names_change(words, grammar):
         return True
-    if exclusions.is_status(lower):
+    if exclusions.STATUS.search(lower):
         return False
     spans = clauses(text)
     is_told = grammar.past.search(lowered(text[slice(*spans[0])])) and not _CURE.search(lower)
@@ -402,13 +402,7 @@ def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
     lower, words = lowered(clause), words_of(clause)
     if not words:
         return is_start
-    is_of_now = exclusions.is_passing(lower) or exclusions.goes_on(lower)
-    return (
-        is_of_now
-        or exclusions.is_joke(lower)
-        or exclusions.is_guess(lower)
-        or _is_order(clause, words, grammar, is_start)
-    )
+    return exclusions.is_idle(lower) or _is_order(clause, words, grammar, is_start)
 
 
 def _supposes(lower: str, grammar: Grammar) -> bool:
