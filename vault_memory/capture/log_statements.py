@@ -78,7 +78,7 @@ def _subject(sentence: str, grammar: Grammar, known: Collection[str]) -> str:
 
 def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
     """Whether a sentence of a log tells of what was agreed or has changed, or of a name what is so as a rule."""
-    lower, words = lowered(sentence), words_of(sentence[slice(*clauses(sentence)[0])])
+    lower, words = lowered(sentence), words_of(clauses(sentence)[0])
     if lasting_part(sentence, grammar) != sentence.strip() or exclusions.STATUS.search(lower):
         return False
     if _AGREED.match(lower):

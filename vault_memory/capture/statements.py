@@ -8,6 +8,7 @@ custom of ours, a preference, a name, a cause. What was taken back later is none
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from vault_memory.capture import exclusions
@@ -72,6 +73,7 @@ _STATE_QUESTION = re.compile(
 """)
 )
 """Asks how something is, not what to do."""
+_MARKED_END = re.compile(r"[,;:.–—(]\s*$")
 _TASK = re.compile(
     r"(?:\w+[aei]r(?:se|l[oa]s?)?) (?:el|la|los|las|os?|as?)\b|.*\bzu \w+en\W*$|(?:how|what|why|qué|cómo) "
 )
@@ -261,12 +263,11 @@ def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Stat
     """What somebody asked to remember, as a statement, without clauses at its end that are matter of this day."""
     if len(text) > MAX_CHARS or exclusions.JOKE.search(lowered(sentence)) or exclusions.is_foreign(sentence):
         return None
-    spans = clauses(text)
-    is_of_day = (exclusions.is_passing(lowered(text[slice(*span)])) for span in spans)
-    last = next((place for place, is_passing in enumerate(is_of_day) if is_passing), len(spans))
-    if 0 < last < len(spans) and not re.search(r"[,;:.–—(]", text[spans[last - 1][1] - 1 : spans[last][0] + 1]):
-        last = len(spans)  # "nothing but fixes until May" is no clause and a rest
-    lasting = text[: spans[last - 1][1]].strip() if last else ""
+    parts = clauses(text)
+    last = next((place for place, part in enumerate(parts) if exclusions.is_passing(lowered(part))), len(parts))
+    if 0 < last < len(parts) and not _MARKED_END.search(parts[last - 1]):
+        last = len(parts)  # "nothing but fixes until May" is no clause and a rest
+    lasting = "".join(parts[:last]).rstrip(MARKS)
     lower = lowered(lasting)
     if not 2 <= count_words(lasting) <= MAX_WORDS or _TASK.match(lower) or RETRACTION.search(lower):
         return None
@@ -303,8 +304,8 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
         return True
     if exclusions.STATUS.search(lower):
         return False
-    spans = clauses(text)
-    is_told = grammar.past.search(lowered(text[slice(*spans[0])])) and not _CURE.search(lower)
+    parts = clauses(text)
+    is_told = grammar.past.search(lowered(parts[0])) and not _CURE.search(lower)
     has_name = _NAME_WITHIN.search(text) is not None
     is_rule = (
         grammar.has("always", words)
@@ -317,7 +318,7 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
     marks += has_name + any(map(str.isdigit, text)) + setting.is_reply
     length = 2 * math.log2(len(words) / USUAL_WORDS)
-    score = length + min(marks + len(spans) - 1, 4) / 2 - 2 * setting.sets_task - bool(is_told)
+    score = length + min(marks + len(parts) - 1, 4) / 2 - 2 * setting.sets_task - bool(is_told)
     return marks > 0 and score >= LEAST_SCORE
 
 
@@ -372,29 +373,20 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
         return ""
     if _is_question(text, grammar) or exclusions.is_foreign(sentence):
         return ""
-    spans = clauses(text)
-    if RETRACTION.search(lowered(text)) or any(_HALT.fullmatch(lowered(text[slice(*one)])) for one in spans):
+    parts = clauses(text)
+    if RETRACTION.search(lowered(text)) or any(_HALT.fullmatch(lowered(part)) for part in parts):
         return ""
-    first = 0
-    while first < len(spans):
-        clause = text[slice(*spans[first])]
-        if _supposes(lowered(clause), grammar):
-            return ""
-        if not _drops(clause, grammar, is_start=True):
-            break
-        first += 1
-    last = first
-    while last < len(spans) and not _drops(text[slice(*spans[last])], grammar, is_start=False):
-        last += 1
-    kept = text[spans[first][0] : spans[last - 1][1]].strip() if first < last else ""
+    first = next((at for at, part in enumerate(parts) if not _drops(part, grammar, is_start=True)), len(parts))
+    if any(_supposes(lowered(part), grammar) for part in parts[: first + 1]):
+        return ""
+    kept = "".join(takewhile(lambda part: not _drops(part, grammar, is_start=False), parts[first:])).rstrip(MARKS)
     return kept if count_words(kept) >= MIN_WORDS else ""
 
 
-def clauses(text: str) -> list[tuple[int, int]]:
-    """Where each clause of a text begins and ends."""
-    breaks = list(_BREAK.finditer(text))
-    starts = [0, *(one.end() for one in breaks)]
-    return list(zip(starts, [*(one.start() for one in breaks), len(text)], strict=True))
+def clauses(text: str) -> list[str]:
+    """The clauses of a text, each with the marks and blanks behind it."""
+    breaks = (one.end() for one in _BREAK.finditer(text))
+    return [text[start:end] for start, end in pairwise([0, *breaks, len(text)])]
 
 
 def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
@@ -461,10 +453,10 @@ def _said_anew(sentence: str, own: set[str], spoken: Spoken) -> str:
     """The part of a sentence that says most of these words, and something new of them; "" for none."""
     grammar = spoken.grammar(sentence)
     text = lasting_part(sentence, grammar) if grammar else ""
-    for span in clauses(text):
-        words = telling_words(clause := text[slice(*span)])
+    for clause in clauses(text):
+        words = telling_words(clause)
         if count_words(clause) >= MIN_WORDS and words - own and 2 * len(words & own) >= len(words):
-            return clause
+            return clause.rstrip(MARKS)
     return ""
 
 
