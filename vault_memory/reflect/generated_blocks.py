@@ -25,7 +25,7 @@ _PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
 _BULLET = re.compile(r"([ \t]*)[-*+][ \t]+(?=\S)")
 _CONFIDENCE = re.compile(r"(?<=\*\*)(?:[01]?\.\d{1,4}|[01]|(?:\d{1,2}|100)%)(?=\*\* )")
-_RETOLD = re.compile(r"(?<= )[0-9a-f]{8}(?![0-9a-f])")
+_FACT_NAME = re.compile(r"(?<= )[0-9a-f]{8}(?![0-9a-f])")
 _OPENS = re.compile(r"\s*[-*+] \*\*")
 
 SENTENCE = "retold"
@@ -54,9 +54,9 @@ class Line(NamedTuple):
         return bool(self.keys or self.slot)
 
     @property
-    def retold(self) -> frozenset[str]:
+    def sentence_facts(self) -> frozenset[str]:
         """The names of the facts that a sentence of a model rests on."""
-        return frozenset(_RETOLD.findall(self.slot)) if self.slot.startswith(SENTENCE) else frozenset()
+        return frozenset(_FACT_NAME.findall(self.slot)) if self.slot.startswith(SENTENCE) else frozenset()
 
     @property
     def names(self) -> frozenset[str]:

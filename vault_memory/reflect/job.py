@@ -18,7 +18,7 @@ from vault_memory.reflect import core_proposals, model_writer
 from vault_memory.reflect.edit_plan import LEFT_ALONE, Edit, PageProblem, page_problem
 from vault_memory.reflect.generated_blocks import PageLine
 from vault_memory.reflect.ledger import Ledger
-from vault_memory.reflect.model_paragraph import ModelUse, Retelling
+from vault_memory.reflect.model_paragraph import ModelParagraphs, ModelUse
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_drafts import ReflectRequest
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
@@ -171,13 +171,13 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
     ledger, layout = Ledger(index.vault.root), index.vault.layout
     model = model_writer.configured_writer(index.config)
     with closing(model) if model else nullcontext():
-        retelling = Retelling(model, ledger.last, asks=not asked.dry_run) if model else None
+        paragraphs = ModelParagraphs(model, ledger.last, asks=not asked.dry_run) if model else None
         failed = index.update(progress=steps.index).failed
 
         def question(store: Store, _: object) -> RunPlanner:
             unread = sorted({problem.path for problem in failed} - store.notes().keys())
             first = next(iter(unread), "")
-            planner = RunPlanner(index.vault, store.view(ALL), index.config, asked, retelling, first)
+            planner = RunPlanner(index.vault, store.view(ALL), index.config, asked, paragraphs, first)
             planner.make_plan(steps.plan)
             return planner
 
@@ -201,7 +201,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
         notices=tuple(planner.notices),
         orphaned=tuple(planner.orphaned),
         odd=tuple(planner.feedback.odd),
-        model=retelling.model if retelling else None,
+        model=paragraphs.model if paragraphs else None,
         moves=tuple(move for edit in opinions for move in jobs.find_moves(edit.was, edit.lines)),
         proposed=planner.proposed,
         added=sum(len(core_proposals.names_of(edit.lines) - core_proposals.names_of(edit.was)) for edit in proposed),

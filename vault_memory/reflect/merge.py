@@ -107,7 +107,7 @@ def _is_grounded(line: Line, facts: Container[str]) -> bool:
     """Whether a fact is left that a line of theirs stands for; a sentence of a model needs all of its facts."""
     if line.keys:
         return any(name in facts for name in line.facts)
-    return all(name in facts for name in line.retold)
+    return all(name in facts for name in line.sentence_facts)
 
 
 def name_alone(name: str) -> str:

@@ -39,7 +39,7 @@ class ModelUse(NamedTuple):
     why: str = ""
 
 
-class Retelling:
+class ModelParagraphs:
     """The paragraphs of one run. `last` are the lines of a block as it was written, by its hash.
 
     Where `asks` is False, as in a dry run, paragraphs are only kept.
@@ -63,7 +63,7 @@ class Retelling:
         """Whether a page with this signature is as it should be."""
         return known in (self.signature(signature), self.signature(signature, has_failed=True))
 
-    def retell(self, draft: Draft, job: PageJob, present: Block | None, jobs: PageJobs) -> tuple[Draft, bytes]:
+    def add(self, draft: Draft, job: PageJob, present: Block | None, jobs: PageJobs) -> tuple[Draft, bytes]:
         """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
         subject, done = job.subject, self.signature(job.signature)
         # Tiers and opinions move from day to day, and need no new text.

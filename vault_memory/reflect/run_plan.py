@@ -11,7 +11,7 @@ from vault_memory.reflect.edit_plan import LEFT_ALONE, Draft, Edit, PageHistory,
 from vault_memory.reflect.generated_blocks import Block, Line, PageLine
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
-from vault_memory.reflect.model_paragraph import Retelling
+from vault_memory.reflect.model_paragraph import ModelParagraphs
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
@@ -34,17 +34,17 @@ class WrittenPage(NamedTuple):
 
 
 class RunPlanner:
-    """Plans one run; `vault` holds the pages, and `retelling` is what a configured model has to say on them.
+    """Plans one run; `vault` holds the pages, and `paragraphs` is what a configured model has to say on them.
 
     It also makes an edit anew where its page changed meanwhile, and has what the next run is to know. `unread` is a
     note that cannot be read, and whose facts are not known from before.
     """
 
     def __init__(
-        self, vault: Vault, store: View, config: Config, asked: ReflectRequest, retelling: Retelling | None = None,
-        unread: str = "",
+        self, vault: Vault, store: View, config: Config, asked: ReflectRequest,
+        paragraphs: ModelParagraphs | None = None, unread: str = "",
     ) -> None:  # fmt: skip
-        self._vault, self._store, self._asked, self._retelling = vault, store, asked, retelling
+        self._vault, self._store, self._asked, self._paragraphs = vault, store, asked, paragraphs
         self.feedback = user_feedback.read(store, asked.today)
         self._ledger, self._layout = Ledger(vault.root), vault.layout
         self._drafts: dict[str, Draft] = {}
@@ -69,7 +69,7 @@ class RunPlanner:
             user_feedback.read_given_confidences(self.feedback, path, *self._read_written(path, name))
         self.jobs = PageJobs(
             store, config, asked, self.feedback,
-            ask=retelling.ask if retelling else None, removed=self._find_removed(), holds_block=self._holds_block,
+            ask=paragraphs.ask if paragraphs else None, removed=self._find_removed(), holds_block=self._holds_block,
         )  # fmt: skip
         facts = KnownFacts(
             names=frozenset(generated_blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
@@ -134,8 +134,8 @@ class RunPlanner:
             if progress:
                 progress(done, most, done)
             asked.add(job.path)
-            known, retelling = self._known.get(job.path), self._retelling if job.subject.tokens else None
-            is_current = retelling.is_current if retelling else bytes.__eq__
+            known, paragraphs = self._known.get(job.path), self._paragraphs if job.subject.tokens else None
+            is_current = paragraphs.is_current if paragraphs else bytes.__eq__
             is_as_made = known is not None and known.is_as_written and is_current(known.signature, job.signature)
             draft = None if is_as_made else self._draft(job)
             if draft:
@@ -154,12 +154,12 @@ class RunPlanner:
     def _draft(self, job: PageJob) -> Draft | None:
         """The draft of a page, with what a model writes on it; notes the signature that it is to be known by."""
         draft, signature = job.draft(0), job.signature
-        if self._retelling and job.subject.tokens:
+        if self._paragraphs and job.subject.tokens:
             if draft is None:
-                signature = self._retelling.signature(signature)
+                signature = self._paragraphs.signature(signature)
             elif not isinstance(self._try(draft), PageProblem):  # nobody is asked for what cannot be written
                 present = self._block(draft.path, draft.block)
-                draft, signature = self._retelling.retell(draft, job, present, self.jobs)
+                draft, signature = self._paragraphs.add(draft, job, present, self.jobs)
         self.signatures[job.path] = signature
         if draft is None and self._block(job.path, summaries.BLOCK):
             return Draft(job.path, summaries.BLOCK, (summaries.TOO_LITTLE,), "")
