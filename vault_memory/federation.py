@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from vault_memory.sessions.session_root import SessionEntry
     from vault_memory.sessions.sync import SyncReport
 
-REACH_SECONDS = 2.0
+REACH_SECONDS = 5.0
 """How long a question waits for further vaults to be opened, all together: one may lie on a drive that hangs."""
 
 SHARE_OF_A_HOOK = 0.25
@@ -358,9 +358,10 @@ class Federation(Memory):
         begun = [(root, self._call(root.name, partial(work, root, request))) for root in asked]
         for root, call in begun:
             try:
-                found: Memory | Answer | NoAnswer = _result(root.name, call, until)
-                answer = next(found.answers([request], progress, keep=False)) if isinstance(found, Memory) else found
-                yield root.name, answer if isinstance(answer, NoAnswer) else _cited_outside(root, answer)
+                found = _result(root.name, call, until)
+                if isinstance(found, Memory):
+                    (found,) = found.answers([request], progress, keep=False)
+                yield root.name, found if isinstance(found, NoAnswer) else _cited_outside(root, found)
             except VaultMemoryError as error:
                 yield root.name, NoAnswer(str(error))
 
