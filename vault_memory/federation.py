@@ -136,14 +136,21 @@ class Federation(Memory):
                 is_known = answer.request.source != NOTES or not answer.missing
                 yield answer if is_known else self._add_sessions(answer, progress, keep)
 
-    def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
+    def add_other_sources(
+        self, request: Request, own: Answer | None, may_wait: bool = True, progress: "Progress | None" = None
+    ) -> Answer:
         """The vault's own answer, where its notes were asked, with what other sources say; not journalled.
 
         Where nothing may be waited for, further vaults answer from the index they have; the sessions, which are always
         behind, do not.
         """
         given: list[SourceAnswer] = [(NOTES, own)] if own else []
-        return _merge(request, [*given, *self._ask_others(request, may_wait=may_wait)], self.vault.root.name)
+        if request.source != SESSIONS:
+            given += self._ask_vaults(request._replace(source=NOTES), progress, may_wait)
+        if request.source != NOTES:
+            not_now = NoAnswer("sessions are not asked where nothing may be waited for")
+            given.append((SESSIONS, self._ask_sessions(request, progress) if may_wait else not_now))
+        return _merge(request, given, self.vault.root.name)
 
     def _get(
         self, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
@@ -282,12 +289,10 @@ class Federation(Memory):
 
     def _ask_all(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
         started = time.perf_counter()
-        given: list[SourceAnswer] = []
+        own = None
         if request.source != SESSIONS:
-            (own,) = self.search.answers([request._replace(source=NOTES)], progress, keep=False)
-            given.append((NOTES, own))
-        given += self._ask_others(request, progress)
-        answer = _merge(request, given, self.vault.root.name)
+            (own,) = super().answers([request._replace(source=NOTES)], progress, keep=False)
+        answer = self.add_other_sources(request, own, progress=progress)
         if keep:
             self._note_recall(answer)
         return answer._replace(seconds=time.perf_counter() - started)
@@ -329,16 +334,6 @@ class Federation(Memory):
             results = [each for each in answer.results if (each.root or NOTES) == name]
             cited = [journal.CitedPassage(each.source, each.key) for each in results]
             journal.note_recall(root, answer.request.query, datetime.now(UTC), cited)
-
-    def _ask_others(
-        self, request: Request, progress: "Progress | None" = None, may_wait: bool = True
-    ) -> Iterator[SourceAnswer]:
-        """What the sources besides the vault say that the question means and its scopes open, one after the other."""
-        if request.source != SESSIONS:
-            yield from self._ask_vaults(request._replace(source=NOTES), progress, may_wait)
-        if request.source != NOTES:
-            not_now = NoAnswer("sessions are not asked where nothing may be waited for")
-            yield SESSIONS, self._ask_sessions(request, progress) if may_wait else not_now
 
     def _ask_vaults(self, request: Request, progress: "Progress | None", may_wait: bool) -> Iterator[SourceAnswer]:
         """What further vaults say once their drives are reached, or in a hook's time from the index as it is.
