@@ -278,7 +278,7 @@ class _SessionText:
     """The derived text of a session: what is known of it, and the lines that a reading adds."""
 
     def __init__(self, known: TranscriptState, start: int) -> None:
-        self.known, self.end, self.title, self.folder = known, start, "", ""
+        self.known, self.end, self.title, self.folder = known._replace(is_unfinished=False), start, "", ""
         self.lines: list[str] = []
         self.is_cut = False
         self._is_chosen = False
