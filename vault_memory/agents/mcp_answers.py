@@ -125,9 +125,8 @@ def _before(found: Mapping[str, Any]) -> str:
     unknown = found["understood"]["unknown"]
     if not unknown:
         return agent_frame.defused(" ".join(found["before"]))
-    is_from_sessions = any(each.endswith(FROM_SESSIONS) for each in found["before"])
-    closest = FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES
-    return agent_frame.defused(" ".join([no_mention(unknown), *([closest] if found["before"] else [])]))
+    introduced = [end for end in (FROM_SESSIONS, CLOSEST_NOTES) if any(each.endswith(end) for each in found["before"])]
+    return agent_frame.defused(" ".join([no_mention(unknown), *introduced]))
 
 
 def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:

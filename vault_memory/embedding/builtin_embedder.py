@@ -27,8 +27,9 @@ import struct
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from operator import mul
 from typing import TYPE_CHECKING
 
 from vault_memory.errors import VaultMemoryError
@@ -197,6 +198,19 @@ class StaticEmbedder:
             return None
         weight, vector = self._table.weighted(rows[0])
         return weight * math.hypot(*vector) / (65535 * 127)
+
+    def nearest(self, asked: Sequence[str], among: Iterable[str]) -> list[float]:
+        """How near the nearest of some words is to each one asked: the cosine, 0..1; those in pieces are left out."""
+        targets = [memoryview(vector).cast("b") for vector in self.embed(asked)]
+        best = [0.0] * len(targets)
+        for word in among:
+            rows = self._rows(word)
+            if len(rows) != 1:
+                continue
+            vector = self._table.weighted(rows[0])[1]
+            if length := math.hypot(*vector):
+                best = [max(b, sum(map(mul, t, vector)) / length) for b, t in zip(best, targets, strict=True)]
+        return [b / (math.hypot(*target) or 1.0) for b, target in zip(best, targets, strict=True)]
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One int8 vector a text, `dimensions` bytes each, in order."""

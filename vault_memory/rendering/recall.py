@@ -134,6 +134,8 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
         before = [
             f"{no_mention(answer.missing, answer.missing_with)} {FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES}"
         ]
+    elif answer.unmentioned and answer.results:
+        before.append(no_mention(answer.unmentioned))
     if not answer.results:
         noun = "session" if answer.request.source == "sessions" else "note"
         nothing = "Nothing fits the budget" if answer.omitted.get("over_budget") else "Nothing found"

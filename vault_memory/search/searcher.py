@@ -7,7 +7,6 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexDamagedError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.search.answer import Answer, Request
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 
 def prepare_for_questions(store: Store) -> None:
     """Work out for an index that has just grown or shrunk much what questions would else have to wait for."""
-    from vault_memory.search.relevance_gate import keep_bounds
+    from vault_memory.search.relevance_gate import keep_least
 
-    keep_bounds(store, builtin())
+    keep_least(store)
 
 
 class Searcher:
