@@ -80,7 +80,7 @@ def test_a_client_finds_everything_and_it_is_small(root: Path) -> None:
         assert "spare key" not in found
         assert "nothing found" in await session.call("memory_search", query="Peter", since="2030-01-01")
         said = await session.search("Limpetron replies on 2025-11-27")
-        assert said.startswith(f"No note mentions “limpetron”.\n{OPENING}") and said.count("limpetron") == 1
+        assert said.startswith(f"No note mentions “limpetron”. Closest:\n{OPENING}") and said.count("limpetron") == 1
         said = said.rpartition("\n")[2]
         assert said.startswith("days asked for: 2025-11-27; index up to date; scopes: ")
         assert said.endswith(f"; {LEGEND}") and LEGEND not in await session.search("trains")

@@ -96,7 +96,7 @@ NEAR_SHARE = 0.6
 4 to 6 % of twenty lines go in conversations, a tenth of the sample vault's."""
 
 LEAST_ASKED_WEIGHT = 0.3
-"""The weight that words beside a name must have to ask anything of it: "hi" has .25, "morning" .29, "key" .33."""
+"""The weight of words that ask something of the names beside them: "hi" has .25, "morning" .29, "key" .33."""
 
 TITLES = 200
 """In so many notes' titles a word is looked for."""
@@ -132,6 +132,11 @@ class _Word(NamedTuple):
     """How far each candidate holds it, with its neighbours and its note's title, 0..1."""
     told_by: Sequence[Collection[int]] = ()
     """The candidates that are about it."""
+
+    @property
+    def asks(self) -> float:
+        """How far it asks something, 0..1."""
+        return min(self.weight / LEAST_ASKED_WEIGHT, 1.0)
 
 
 def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) -> Relevance:
@@ -172,21 +177,22 @@ def _find_lacking(found: Candidates, words: Sequence[_Word], best: Sequence[int]
     names = [word for word in words if word.is_name]
     about = set(found.about).union(*(name.reached for name in names))
     seen = [i for i in best if not names or i in about]
-    asked = [word for word in words if not word.is_name and word.weight]
-    # Where no word stands anywhere, what is near to one only makes a guess.
+    # Where no word stands anywhere, what is near to one is only a guess.
     is_met = any(word.known for word in words)
     texts = [found.passages[i].text for i in seen if i in found.passages] if is_met else []
-    held = _find_held(asked, texts, seen)
-    if sum(1 - share for share in held.values()) < MOST_LACKING * (1 + WORDS_BESIDES):
+    asked = [word for word in words if not word.is_name]
+    held = _find_held([word for word in asked if word.asks], texts, seen)
+    lacks = {word.word: word.asks * (1 - held.get(word.word, 1.0)) for word in asked}
+    if sum(lacks.values()) < MOST_LACKING * WORDS_BESIDES:
         return Relevance()
     sayable = found.query.unknown(())  # only now: this reads the grammar of all languages
     asked = [word for word in asked if word.word in sayable]
-    lacking = [word for word in asked if held[word.word] < 1]
-    if sum(1 - held[word.word] for word in lacking) < MOST_LACKING * (len(asked) + WORDS_BESIDES):
-        nowhere = [word.word for word in lacking if held[word.word] < NOTHING_NEAR and not word.known]
+    total = sum(word.asks for word in asked) + WORDS_BESIDES
+    if sum(lacks[word.word] for word in asked) < MOST_LACKING * total:
+        nowhere = (w.word for w in asked if not w.known and held.get(w.word, 1.0) < NOTHING_NEAR)
         return Relevance(unmentioned=tuple(nowhere))
-    most = max(UNREADABLE_WORD, min(held[word.word] for word in lacking))
-    missing = [word for word in lacking if held[word.word] <= most]
+    least = max(UNREADABLE_WORD, min(held.values()))
+    missing = [word for word in asked if held.get(word.word, 1.0) <= least]
     if unknown := tuple(word.word for word in missing if not word.known):
         return Relevance(missing=unknown)
     others = sorted((word for word in asked if word not in missing), key=lambda word: -word.weight)
@@ -197,14 +203,15 @@ def _find_lacking(found: Candidates, words: Sequence[_Word], best: Sequence[int]
 
 def _find_held(words: Sequence[_Word], texts: Sequence[str], passages: Collection[int]) -> dict[str, float]:
     """How far each word stands in some passages or around them, or a word that is near to it, 0..1."""
-    held = {word.word: max((word.reached.get(i, 0.0) for i in passages), default=0.0) for word in words}
-    if sought := [word for word, share in held.items() if share < NEAR]:
-        around = {word for text in texts for word in words_of(text) if len(word) > 2} - terms.STOP_WORDS
-        for word, cosine in zip(sought, builtin().nearest(sought, around), strict=True):
-            is_unreadable = word.isalpha() and builtin().word_length(word) is None
-            share = (max(held[word], cosine) - FAR) / (NEAR - FAR)
-            held[word] = min(max(share, UNREADABLE_WORD * is_unreadable), 1.0)
-    return {word: 1.0 if share >= NEAR and word not in sought else share for word, share in held.items()}
+    reached = {word.word: max((word.reached.get(i, 0.0) for i in passages), default=0.0) for word in words}
+    sought = [word for word, share in reached.items() if share < NEAR]
+    held = dict.fromkeys(reached, 1.0)
+    around = {word for text in texts for word in words_of(text) if len(word) > 2} - terms.STOP_WORDS if sought else ()
+    for word, cosine in zip(sought, builtin().nearest(sought, around), strict=True):
+        share = (max(reached[word], cosine) - FAR) / (NEAR - FAR)
+        is_unreadable = word.isalpha() and builtin().word_length(word) is None
+        held[word] = min(max(share, UNREADABLE_WORD * is_unreadable), 1.0)
+    return held
 
 
 def _figure(words: Sequence[_Word]) -> float:
