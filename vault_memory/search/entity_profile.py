@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
 from unicodedata import normalize
 
 from vault_memory.markdown import provenance
@@ -157,8 +156,8 @@ def kept_facts(
     """
     slugs = Names(store).slugs(entity) if entity else ()
     found = (
-        KeptFact(**vars(_fact_line(row)), scope=row[-2], entities=tuple(json.loads(row[-1])))
-        for row in note_queries.facts_about(store, slugs)
+        KeptFact(**vars(_fact_line(known)), scope=known.scope, entities=tuple(json.loads(known.names)))
+        for known in note_queries.facts_about(store, slugs)
     )
     return [
         fact
@@ -169,11 +168,13 @@ def kept_facts(
     ]
 
 
-def _fact_line(row: tuple[Any, ...]) -> FactLine:
-    kind, text, path, start, end, day, since, until, confidence, by, *_ = row
-    occurred = since if since == until else f"{since}/{until}"
-    trusted = provenance.is_trusted(by)
-    return FactLine(KINDS[kind], text, path, start, end, day, occurred, confidence, by=by, trusted=trusted)
+def _fact_line(known: note_queries.KnownFact) -> FactLine:
+    since, until = known.occurred_from, known.occurred_to
+    return FactLine(
+        KINDS[known.kind], known.narrative, known.path, known.line, known.end_line, known.day,
+        occurred=since if since == until else f"{since}/{until}", confidence=known.confidence, by=known.by,
+        trusted=provenance.is_trusted(known.by),
+    )  # fmt: skip
 
 
 def notes_called(view: View, name: str) -> list[str]:

@@ -7,7 +7,7 @@ from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
 
-from vault_memory.markdown import provenance
+from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import ASIDE
 from vault_memory.store.view import IS_NOTE, KINDS, PASSAGES, Candidate, Store, View
 from vault_memory.text.calendar_days import Span
@@ -23,23 +23,32 @@ ToldFact = tuple[float | None, float | None, bool, int]
 
 
 class KnownFact(NamedTuple):
-    """A fact and where it stands; `key` is what the journal knows it by, `by` who it is from; `slugs` are those of the
-    entities it mentions, with spaces between."""
+    """A fact and where it stands; `key` is what the journal knows it by, `by` who it is from, `names` are those of the
+    entities it mentions, as JSON."""
 
     id: int
     path: str
     line: int
+    end_line: int
     key: int
     by: str
     day: str | None
     kind: int
     narrative: str
     scope: str
-    slugs: str
+    confidence: float | None
+    occurred_from: str | None
+    occurred_to: str | None
+    names: str
 
     @property
     def source(self) -> str:
         return f"{self.path}#L{self.line}"
+
+    @property
+    def slugs(self) -> frozenset[str]:
+        """Of the entities that it mentions."""
+        return frozenset(map(entities.slug, json.loads(self.names)))
 
 
 _TOLD_FACTS = """
@@ -126,25 +135,16 @@ SELECT p.id, n.path || '#L' || p.start_line || iif(p.end_line > p.start_line, '-
 FROM json_each(?) j JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id
 """
 _FACT_ROWS = """
-SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind, f.narrative,
-  coalesce(p.scope, n.scope), coalesce((SELECT group_concat(nm.slug, ' ') FROM mention m
-    JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = p.id), '')
-FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
-"""
-_SAME_WORDS = _FACT_ROWS + "WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line"
-_NEWEST_FACTS = f"""{_FACT_ROWS}
-WHERE p.kind = ?1 AND f.part = 0 AND (json_array_length(?2) = 0 OR p.id IN (SELECT m.passage_id
-  FROM mention m JOIN name ON name.id = m.name_id WHERE name.slug IN (SELECT value FROM json_each(?2))))
-ORDER BY n.day DESC, p.id DESC LIMIT ?3
-"""
-_FACTS_ABOUT = """
-SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
-  coalesce(p.origin, n.origin), coalesce(p.scope, n.scope),
+SELECT p.id, n.path, p.start_line, p.end_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind, f.narrative,
+  coalesce(p.scope, n.scope), f.confidence, f.occurred_from, f.occurred_to,
   (SELECT json_group_array(name.text) FROM mention m JOIN name ON name.id = m.name_id WHERE m.passage_id = p.id)
 FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0 JOIN note n ON n.id = p.note_id
-WHERE json_array_length(?1) = 0 OR f.passage_id IN (SELECT m.passage_id FROM mention m
-  JOIN name ON name.id = m.name_id WHERE name.slug IN (SELECT value FROM json_each(?1)))
-ORDER BY n.day DESC, n.path, p.start_line
+"""
+_SAME_WORDS = _FACT_ROWS + "WHERE f.wording = ? ORDER BY n.path, p.start_line"
+_FACTS_ABOUT = f"""{_FACT_ROWS}
+WHERE (?1 IS NULL OR p.kind = ?1) AND (json_array_length(?2) = 0 OR p.id IN (SELECT m.passage_id
+  FROM mention m JOIN name ON name.id = m.name_id WHERE name.slug IN (SELECT value FROM json_each(?2))))
+ORDER BY n.day DESC, n.path, p.start_line LIMIT ?3
 """
 _MENTIONED_WITH = """
 SELECT other.slug, count(DISTINCT b.passage_id) FROM mention a JOIN name ON name.id = a.name_id
@@ -226,9 +226,9 @@ def mentions(store: View, with_private: bool) -> Iterator[tuple[str, int, str | 
     return store.rows(_MENTIONS, with_private)
 
 
-def facts_about(store: View, slugs: Iterable[str] = ()) -> Iterator[tuple[Any, ...]]:
-    """The facts (as `search.entity_profile` reads them) that mention any of these entities, else all; newest first."""
-    return store.rows(_FACTS_ABOUT, json.dumps(list(slugs)))
+def facts_about(store: View, slugs: Collection[str] = (), kind: int | None = None, limit: int = -1) -> list[KnownFact]:
+    """The facts, of one kind or of all, that mention any of these entities, else all of them; newest first."""
+    return [KnownFact(*row) for row in store.rows(_FACTS_ABOUT, kind, json.dumps(list(slugs)), limit)]
 
 
 def mentioned_with(store: View, slugs: Iterable[str]) -> Iterator[tuple[str, int]]:
@@ -282,11 +282,6 @@ def citations(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int]]
 def same_words(store: View, wording: int) -> list[KnownFact]:
     """Each fact that says the same in the same words."""
     return [KnownFact(*row) for row in store.rows(_SAME_WORDS, wording)]
-
-
-def newest_facts(store: View, kind: int, slugs: Collection[str], limit: int) -> list[KnownFact]:
-    """The newest facts of a kind that mention one of these entities; of all where none is named."""
-    return [KnownFact(*row) for row in store.rows(_NEWEST_FACTS, kind, json.dumps(list(slugs)), limit)]
 
 
 _PATHS = (

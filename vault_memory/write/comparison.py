@@ -110,14 +110,14 @@ def statement_key(text: str, scope: str) -> int:
 def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFact]:
     """The newest facts of each kind that mention one of these entities; of all where none is named."""
     kinds = (KINDS.index(word) for word in facts.KINDS.values())
-    return [one for kind in kinds for one in note_queries.newest_facts(view, kind, slugs, limit)]
+    return [one for kind in kinds for one in note_queries.facts_about(view, slugs, kind, limit)]
 
 
 def known_statement(fact: KnownFact) -> KnownStatement:
     """A fact as it is compared."""
     return KnownStatement(
         without_citation(fact.narrative), fact.source, _LETTERS[KINDS[fact.kind]],
-        scope=fact.scope, slugs=frozenset(fact.slugs.split()),
+        scope=fact.scope, slugs=fact.slugs,
     )  # fmt: skip
 
 

@@ -311,4 +311,4 @@ def _still_true(store: View, wanted: facts.RetainFact, known: Iterable[KnownFact
     names = Names(store)
     about = set(map(names.canonical, wanted.entities))
     after = superseded(store, names, [each.id for each in known], today, Filters())
-    return [e for e in known if e.id not in after and about <= set(map(names.canonical, e.slugs.split()))]
+    return [e for e in known if e.id not in after and about <= set(map(names.canonical, e.slugs))]
