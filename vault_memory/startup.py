@@ -9,7 +9,10 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    import subprocess
 
 MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
@@ -68,6 +71,19 @@ def vault_id(root: str | os.PathLike[str]) -> str:
     import hashlib
 
     return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:12]
+
+
+def own_command(vault: str | os.PathLike[str], *words: str) -> list[str]:
+    """What runs this program for a vault in a process of its own."""
+    return [sys.executable, "-m", "vault_memory", "--vault", os.fspath(vault), *words]
+
+
+def start_indexing(vault: str | os.PathLike[str]) -> "subprocess.Popen[bytes]":
+    """Have a vault's index built or brought up to date by a process that goes on when this one ends."""
+    import subprocess
+
+    command, nowhere = own_command(vault, "--quiet", "index"), subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
 
 
 MAX_SETTINGS_BYTES = 1_000_000

@@ -328,11 +328,6 @@ def _build(vault: Path, environ: Mapping[str, str]) -> None:
     with contextlib.suppress(OSError):
         if time.time() - stamp.stat().st_mtime < BUILDING_SECONDS:
             return
-    import subprocess
-
     safe_files.make_private(stamp.parent)
     stamp.touch(0o600)
-    subprocess.Popen(
-        [sys.executable, "-m", "vault_memory", "--vault", str(vault), "--quiet", "index"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+    startup.start_indexing(vault)

@@ -6,7 +6,6 @@ One thread asks; what writes works on objects of its own, and may run in another
 
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.rendering.status import narrowed
 from vault_memory.sessions import projects
+from vault_memory.startup import own_command, start_indexing
 
 Document = dict[str, Any]
 
@@ -78,7 +78,7 @@ class VaultSession:
 
     def command(self, *words: str) -> list[str]:
         """What does such work in a process of its own: it needs much memory, and must not slow the answers."""
-        return [sys.executable, "-m", "vault_memory", "--vault", str(self.config().vault), "--json", *words]
+        return own_command(self.config().vault, "--json", *words)
 
     def warm_up(self) -> bool:
         """Load some of what the first question waits for; False where a daemon answers it, or there is no index."""
@@ -115,7 +115,7 @@ class VaultSession:
         assert self._warm is not None
         if not self._warm[1].missing():
             return True
-        building, self._building = self._building or self._build(), None
+        building, self._building = self._building or start_indexing(self.config().vault), None
         try:
             failed = building.wait(WAIT_FOR_INDEX_SECONDS)
         except subprocess.TimeoutExpired:
@@ -125,12 +125,7 @@ class VaultSession:
             raise IndexUnusableError("The index could not be built.", "`memory index` says why.")
         return not self._warm[1].missing()
 
-    def _build(self) -> "subprocess.Popen[bytes]":
-        """Have the index built in a process of its own, which goes on when this one ends."""
-        nowhere, command = subprocess.DEVNULL, self.command("index")
-        return subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
-
     def _build_again(self) -> None:
         """Have an index that was lost built, unless that is under way."""
         if self._building is None or self._building.poll() is not None:
-            self._building = self._build()
+            self._building = start_indexing(self.config().vault)

@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from vault_memory.errors import VaultMemoryError, error_from
 from vault_memory.federation import Federation
 from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
 from vault_memory.sessions import ledger
+from vault_memory.startup import own_command
 
 IDLE_MINUTES = 10
 """How long a session must rest before it is captured from, unless it has ended: what was said may be taken back."""
@@ -107,8 +107,7 @@ class Background:
 
         A reflect needs ten times the memory of a question on a large vault, and either would slow questions.
         """
-        vault = str(self._settings.current().vault)
-        command = [sys.executable, "-m", "vault_memory", "--vault", vault, "--json", name, *options]
+        command = own_command(self._settings.current().vault, "--json", name, *options)
         with (
             self._one_command,
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as self._command,
