@@ -230,7 +230,7 @@ def test_a_first_session_has_core_memory_before_there_is_an_index(
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (b"{", "Its input is no JSON object."),
+        (b"{", "Its input is not a JSON object."),
         (b"", "It had no input."),
         (b'{"prompt": "/compact"}', "The prompt names nothing to look for."),
         (b'{"prompt": "xyzzy?"}', "Nothing to hand over from 4 notes"),

@@ -140,7 +140,7 @@ def test_what_is_wrong_with_a_call_is_an_answer(root: Path) -> None:
         assert "leads out" in await session.fail("memory_get", path="../secret.md")
         assert "read back" in await session.fail("memory_store", content="%% hidden")
         answered = await session.fail("memory_store", content=f"{OPENING}\nrecalled\n{CLOSING}")
-        assert "`content` is what memory itself had answered: nothing is stored." in answered
+        assert "`content` only repeats what memory itself answered: nothing was stored." in answered
         for blank in ("", " \n "):
             assert "`content` says nothing." in await session.fail("memory_store", content=blank)
         assert "2,000" in await session.fail("memory_store", content="x " * 1500)
@@ -289,7 +289,7 @@ def test_only_what_memory_answered_is_left_out_of_what_is_stored(root: Path) -> 
         kept = await session.call("memory_store", content="The <vault-memory> tag frames what recall hands to Peter")
         assert "left out" not in kept and "hands to Peter" in kept
         cut = await session.call("memory_store", content=f"Peter sails {OPENING}\nrecalled\n{CLOSING} on Sundays")
-        assert "left out of it" in cut and "Peter sails on Sundays" in cut and "recalled" not in cut
+        assert "had answered was left out" in cut and "Peter sails on Sundays" in cut and "recalled" not in cut
 
     talk(root, work)
     assert "The <vault-memory> tag frames" in "".join(path.read_text() for path in root.rglob("memory/*.md"))
@@ -310,10 +310,10 @@ def test_the_same_is_not_stored_twice(root: Path) -> None:
         assert "Stored;" in await stored("Nora moved to Lisbon", "Peter")
         assert "Stored;" in await stored("Nora moved to Porto", "Nora")
         assert inside(await stored("Likes night trains", "Nora", kind="opinion")) == "People.md#L4"
-        assert "stands already" in await stored("Likes night trains")
+        assert "already say this" in await stored("Likes night trains")
         # What is done is done again, what a web page said somebody may know, what is shut is nobody's business.
         assert "Stored;" in await stored("Rowed to the island", "Nora", kind="experience")
-        assert "stands already" in await stored("Rowed to the island", "Nora", kind="experience")
+        assert "already say this" in await stored("Rowed to the island", "Nora", kind="experience")
         assert "Stored;" in await stored("Sells boats", "Nora")
         assert "Stored;" in await stored("Has a code", "Nora")
 
@@ -328,7 +328,7 @@ def test_what_is_stored_for_a_project_stays_there(tmp_path: Path, root: Path) ->
         stored = await session.call("memory_store", content="Deploys on Fridays", scope="project:tern")
         assert "by=agent:test-agent, scope=project:tern): Deploys" in stored
         again = await session.call("memory_store", content="deploys on Fridays", scope="project:Tern")
-        assert "stands already" in again
+        assert "already say this" in again
         noted = await session.call("memory_store", title="Runbook", content="Drain the queue.", scope="project:tern")
         assert "it can be found now" in noted and "Drain" in await session.search("drain the queue")
         refused = await session.fail("memory_store", content="Secret", scope="project:other")
@@ -447,7 +447,7 @@ def test_without_an_index_the_answer_says_so_and_one_is_built(tmp_path: Path) ->
 
     async def work(session: Session) -> None:
         with locations.writer_lock(memory(vault).index_file.path, 0):
-            assert "There is no index" in await session.call("memory_search", query="Peter")
+            assert "has no index yet" in await session.call("memory_search", query="Peter")
             assert "Likes trains" in await session.call("memory_get", path="memory.md")
         assert "Prefers concise" in await session.search("what does Peter prefer?")
 

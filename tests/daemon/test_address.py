@@ -130,7 +130,7 @@ def test_prepare_refuses_a_folder_in_the_temporary_one_that_others_may_enter(bit
     folder = short_folder / f"vault-memory-{os.getuid()}"
     folder.mkdir()
     folder.chmod(bits)
-    with pytest.raises(RefusedError, match="of yours alone"):
+    with pytest.raises(RefusedError, match="only you can enter"):
         client.prepare(folder / "x.sock")
     assert mode(folder) == bits
 
@@ -140,7 +140,7 @@ def test_prepare_refuses_another_users_folder(short_folder: Path) -> None:
     folder = short_folder / "run"
     folder.mkdir(mode=0o700)
     os.chown(folder, 65534, 65534)
-    with pytest.raises(RefusedError, match="of yours alone"):
+    with pytest.raises(RefusedError, match="only you can enter"):
         client.prepare(folder / "x.sock")
 
 

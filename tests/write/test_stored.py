@@ -96,7 +96,7 @@ def test_a_note_that_differs_is_kept(tmp_path: Path, other: str) -> None:
     caller = moss(
         fill(tmp_path / "Notes", {"notes/note/a.md": '---\ntitle: A\n---\n\n5" of oak\n\n- a\n- b\n\n[[Nora]]\n'})
     )
-    assert "stands already" in store(caller, {"title": "Boat", "content": '5" of OAK\n\n- a\n- b.'})
+    assert "already say this" in store(caller, {"title": "Boat", "content": '5" of OAK\n\n- a\n- b.'})
     assert store(caller, {"title": "Boat", "content": other}).startswith("Stored as")
 
 
@@ -105,7 +105,7 @@ def test_what_came_from_outside_does_not_stand_for_what_is_trusted(tmp_path: Pat
     caller = moss(fill(tmp_path / "Notes", {"notes/note/clip.md": f"---\n{origin}\n---\n\nThe code is 4711.\n"}))
     told = [store(caller, {"title": title, "content": "The code is 4711."}) for title in ("Code", "Again")]
     assert told[0].startswith("Stored as")
-    assert "stands already" in told[1] and "clip.md" not in told[1]
+    assert "already say this" in told[1] and "clip.md" not in told[1]
 
 
 # --- what can be found -----------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def test_what_is_stored_for_all_is_found_in_a_private_place(tmp_path: Path, priv
     for given in ({"content": "The kettle is red"}, {"content": "Buy oak.", "title": "Boat"}):
         assert "it can be found now" in store(caller, given)
         assert given["content"] in search(caller, {"query": given["content"]})
-        assert "stands already" in store(caller, given)
+        assert "already say this" in store(caller, given)
     assert "it can be found now" in store(caller, {"content": "Mine alone", "scope": "agent:moss"})
     assert "Mine alone" in search(caller, {"query": "mine alone"})
     log = (root / LOG).read_text()
@@ -140,5 +140,5 @@ def test_of_two_that_store_the_same_at_once_one_writes(tmp_path: Path) -> None:
         others = [Caller(VaultSession(str(root), tmp_path), caller.agent) for _ in range(4)]
         with ThreadPoolExecutor() as pool:
             told = list(pool.map(store, others, [given] * len(others)))
-        assert sum("stands already" in each for each in told) == len(told) - 1
+        assert sum("already say this" in each for each in told) == len(told) - 1
     assert (root / LOG).read_text().count("kettle") == len(list((root / "notes").rglob("*.md"))) == 1

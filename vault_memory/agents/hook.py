@@ -98,7 +98,7 @@ class HookRun:
         self.log = hook_log.Log(call, self.begun, self.environ)
         self.output = b""
         self.seconds = SECONDS
-        self.doing = "its input was awaited"
+        self.doing = "waiting for its input"
         self._done = threading.Event()
 
     def wait(self) -> bool:
@@ -121,15 +121,15 @@ class HookRun:
         call, agent = self.call, AGENTS.get(self.call.agent)
         if agent is None or call.event not in agent.events:
             known = agent.events if agent else AGENTS
-            self.log.write(f"That {'event' if agent else 'agent'} is not known. Known are: {', '.join(known)}.")
+            self.log.write(f"The {'event' if agent else 'agent'} is unknown. Known: {', '.join(known)}.")
             return
         data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1) if not sys.stdin.isatty() else b"{}"
         given = hook_events.parse_input(data[:MAX_INPUT_BYTES])
         if given is None:
-            self.log.write("Its input is no JSON object." if data.strip() else "It had no input.")
+            self.log.write("Its input is not a JSON object." if data.strip() else "It had no input.")
         event = self.event = agent.read(call.event, given or {})
         session = self.session = ShownSession(call.agent, event.session, self.environ, call.vault)
-        self.doing = "its session's file was read or written"
+        self.doing = "reading or writing its session's file"
         self._update_session()
         if (reminder := agent.remind(call.event, given or {})) and self._is_worth_storing():
             session.note(REMINDED)
@@ -159,7 +159,7 @@ class HookRun:
         """The settings, which say how long all may take; raises VaultMemoryError where there is no vault."""
         from vault_memory.config import load
 
-        self.doing = "the settings were read"
+        self.doing = "reading the settings"
         config = load(self.call.vault or None, self.environ, self.folder)
         self.seconds = config.hooks_seconds
         return config
@@ -213,7 +213,7 @@ class HookRun:
         from vault_memory.capture.statements import is_statable
         from vault_memory.sessions.transcript import clean_message
 
-        self.doing = "it was weighed what was said"
+        self.doing = "weighing what was said"
         said = self.event.said or _typed(lines)
         sentences = [each for text in said for each in split_sentences(clean_message(text)) if is_statable(each)]
         return any(self._ask("gating_scalar", {"text": each})["G"] >= GATE for each in sentences[-GATED_SENTENCES:])
@@ -243,7 +243,7 @@ class HookRun:
 
         scopes = open_scopes(Asker(self.call.agent, self.folder), self.config, self.environ)
         project = [scope for scope in scopes if scope.startswith("project:")][:1]
-        self.doing = "the vault and its index were read (is another process at work on them?)"
+        self.doing = "reading the vault and its index (is another process using them?)"
         for params in requests:
             document = self._bundle_within(longest, params | {"scope": list(scopes), "project": project})
             if document["text"] or document["has_footing"]:

@@ -93,9 +93,7 @@ def search(caller: Caller, given: Arguments) -> str:
     options = _options(config, given, scopes, budget)
     found = caller.vault.recall(options)
     if found is None:
-        return (
-            "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
-        )
+        return "This vault has no index yet, so nothing was searched. It is being built now: ask again in a moment."
     text = agent_frame.framed(found["text"]) + "\n" if found["text"] else ""
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.vault.recall({**options, "k": 1, "budget": None}) or found
@@ -186,12 +184,12 @@ def store(caller: Caller, given: Arguments) -> str:
     content, taken_out = _drop_own_answers(given["content"])
     content = content.strip()
     if not content:
-        why = "is what memory itself had answered: nothing is stored" if taken_out else "says nothing"
+        why = "only repeats what memory itself answered: nothing was stored" if taken_out else "says nothing"
         raise UsageError(f"`content` {why}.", "Give the fact in a sentence.")
     _refuse_secrets("stored", content, given.get("title", ""), *given.get("entities", ()))
     scope = normal_scope(given.get("scope", GLOBAL))
     if scope not in caller.scopes:
-        raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
+        raise UsageError("You cannot store to that scope.", f"You see {', '.join(caller.scopes)}.")
     text = (_store_note if "title" in given else _store_fact)(caller, given, content, scope) + taken_out
     caller.structure(text=text)
     return text
@@ -241,7 +239,7 @@ def _scopes_beside(scope: str) -> tuple[str, ...]:
 
 
 def _report_known(caller: Caller, where: str) -> str:
-    text = f"That stands already, and nothing was written:\n{agent_frame.framed(clean(where))}"
+    text = f"The notes already say this; nothing was written:\n{agent_frame.framed(clean(where))}"
     caller.structure(stored=False, same=inline(where))
     return text
 
@@ -257,14 +255,16 @@ def _check_one_fact(text: str) -> str:
     if not bullets or not text.startswith(bullets[0]):
         return text
     if any(facts.facts(parse("x.md", f"## Retain\n{text}\n".encode()), None)):
-        raise UsageError("This is a bullet with its keys.", "Give its text alone; `kind` and `entities` say the rest.")
+        raise UsageError(
+            "This is a whole bullet, with its keys.", "Give its text alone; `kind` and `entities` say the rest."
+        )
     return text[1:].lstrip()
 
 
 def _drop_own_answers(text: str) -> tuple[str, str]:
     """The text without what memory itself had answered, which it must not learn again, and what is said of that."""
     kept = agent_frame.stripped(text)
-    return kept, "" if kept == text else "\nWhat memory itself had answered was left out of it."
+    return kept, "" if kept == text else "\nWhat memory itself had answered was left out."
 
 
 def _refuse_secrets(what: str, *texts: str) -> None:
@@ -464,7 +464,7 @@ def core(caller: Caller) -> str:
 def entity(caller: Caller, name: str) -> str:
     """What is known of an entity: page, opinions, facts."""
     if not name.strip():
-        raise UsageError("This is no entity's name.", "")
+        raise UsageError("This is not an entity's name.", "")
     memory = caller.vault.indexed()
     found = memory.entity(name, scopes=caller.scopes)
     if found is None:

@@ -274,7 +274,7 @@ def _repair(error: Exception) -> SessionMessage:
     read; that of an answer would be taken for a request's.
     """
     found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
-    code, why = types.INVALID_REQUEST, "This is no JSON-RPC 2.0 message; one stands alone on its line."
+    code, why = types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 message; each takes a line of its own."
     given = next((each["input"] for each in found if isinstance(each["input"], dict)), {})
     if line := next((each["input"] for each in found if each["type"] == "json_invalid"), ""):
         try:

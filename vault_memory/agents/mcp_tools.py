@@ -126,7 +126,7 @@ REFLECT = Tool(
 
 STATUS = Tool(
     "memory_status",
-    "How the memory is: vault, index, whether it is up to date, the scopes you see. When an answer looks wrong.",
+    "The state of the memory: vault, index, whether it is up to date, the scopes you see. When an answer looks wrong.",
     {},
 )
 

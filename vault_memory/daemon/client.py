@@ -236,7 +236,7 @@ def prepare(path: StrPath) -> None:
         info = os.lstat(folder)
         is_open = os.path.basename(folder) == _TEMPORARY and not _is_private(info, 0o077)
         if is_open or not stat.S_ISDIR(info.st_mode) or info.st_uid != _UID:
-            what = f"{folder}, where the daemon's socket goes, is no folder of yours alone."
+            what = f"{folder}, where the daemon's socket goes, is not a folder that only you can enter."
             raise RefusedError(what, "Remove it, and run again.")
         os.chmod(folder, 0o700)
     except OSError as error:

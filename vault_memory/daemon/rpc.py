@@ -247,7 +247,7 @@ def _remove_stale(path: Path) -> None:
     except OSError:
         return
     if not client.is_own(path):
-        raise RefusedError(f"{path} is there and is not the daemon's socket.", "Look what it is, and remove it.")
+        raise RefusedError(f"{path} is there and is not the daemon's socket.", "Find out what it is, and remove it.")
     if stat.S_ISSOCK(info.st_mode):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(1.0)

@@ -221,7 +221,7 @@ class Supervisor:
             _write(unit)
         removed, problem = self._take_away([each for each in self.states() if each.name != unit.name])
         if problem := self._start(unit, bool(written), before is not None) or problem:
-            what = f"Written: {unit.path if written else 'nothing, for all was there'}. It could not be started: "
+            what = f"Written: {unit.path if written else 'nothing new'}. It could not be started: "
             step = "Run this when you are logged in: " + " && ".join(map(shlex.join, self.commands(unit)))
             raise VaultMemoryError(what + problem, step)
         return written, removed

@@ -208,7 +208,7 @@ class Watcher(events.FileSystemEventHandler):
     def start(self) -> None:
         """Begin to watch, in place of what was watched before; `trouble` says with what success."""
         self.stop()
-        self.trouble = Trouble("the watching has just begun")
+        self.trouble = Trouble("watching has just begun")
         self._lost_folder = False
         with self._marked:  # a mark that is under way to who watched before comes no more
             self._starts, self._mark_is_out = self._starts + 1, False

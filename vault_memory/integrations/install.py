@@ -444,7 +444,7 @@ def notes_folder(place: InstallPlace, config: Config) -> Path:
         raise UsageError("--auto-memory is for one project.", "Add --scope project, in the project's folder.")
     name = projects.find_project(place.project, config, place.environ).removeprefix("project:")
     if not name or projects.identifier(name) != name:
-        what = f"{place.project} is no project with a name that a folder can have."
+        what = f"{place.project} is not a project whose name a folder can have."
         raise UsageError(what, "Run this in a git repository, or name the folder in `[projects]` of your settings.")
     folder = config.vault / AGENT_NOTES / name
     if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(config.vault)):
