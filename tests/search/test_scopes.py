@@ -10,7 +10,7 @@ from sample import at_home
 from vaults import fill, memory, opened
 
 from vault_memory.health.doctor import lint
-from vault_memory.markdown.scopes import passage_scope
+from vault_memory.markdown.scopes import SCOPE, of_passage
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store.view import Filters
 from vault_memory.text.scope_syntax import UNREADABLE_SCOPE
@@ -204,6 +204,6 @@ def test_a_paragraph_whose_lines_have_different_scopes_is_nobodys(tmp_path: Path
     assert seen("global", "agent:moss", "user:ada") == {"ada.md", "moss.md"}
     assert seen() == {"ada.md", "both.md", "moss.md"}
     found = {1: "agent:moss", 2: "user:ada", 4: "agent:moss"}
-    assert [passage_scope(found, *lines) for lines in ((1, 2), (1, 1), (2, 3), (1, 4), (3, 3))] == [
+    assert [of_passage(found, *lines, SCOPE) for lines in ((1, 2), (1, 1), (2, 3), (1, 4), (3, 3))] == [
         UNREADABLE_SCOPE, "agent:moss", "user:ada", UNREADABLE_SCOPE, None,
     ]  # fmt: skip

@@ -217,7 +217,7 @@ def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
     """The lines of prose that a person wrote, with their numbers: no fact, task, quotation, code, talk or page."""
     told, private = (
         {at for fact in facts.facts(note, None) for at in range(fact.start_line, fact.end_line + 1)},
-        (scopes.by_line(note).keys() | scopes.origins_by_line(note).keys()),
+        (scopes.by_line(note).keys() | scopes.by_line(note, scopes.BY).keys()),
     )
     for number, state in enumerate(note.states, start=1):
         line = note.plain(number)

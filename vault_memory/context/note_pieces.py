@@ -71,16 +71,16 @@ def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str,
         header_tokens = len(note_header(path, None).encode("utf-8", "replace")) + 2
     note = vault.parse(path, vault.read(path))
     of_note = scopes.note_scope(note.properties, note.path, vault.config.folder_scopes)
-    private, origins = scopes.by_line(note), scopes.origins_by_line(note)
+    private, origins = scopes.by_line(note), scopes.by_line(note, scopes.BY)
     whole = provenance.note_origin(note.properties, note.path)
     pieces, has_text = [], False
     for passage, section, _ in passages.with_context(passages.passages(note, facts.facts(note, None))):
         own = passage.fact.scope if passage.fact else None
-        scope = own or scopes.passage_scope(private, passage.start_line, passage.end_line) or of_note
+        scope = own or scopes.of_passage(private, passage.start_line, passage.end_line, scopes.SCOPE) or of_note
         if section == ASIDE or scope not in allowed:
             continue
         said = passage.fact.by if passage.fact else None
-        by = said or scopes.passage_origin(origins, passage.start_line, passage.end_line)
+        by = said or scopes.of_passage(origins, passage.start_line, passage.end_line, scopes.BY)
         # Without lines at its ends that are only comments, but known by the hash of all of it.
         text, first, last = passage.text, passage.start_line, passage.end_line
         while last > first and note.states[last - 1] == COMMENT:

@@ -70,11 +70,11 @@ def _passage_rows(
     note: Note, note_origin: str, day: date | None, is_log: bool, problems: list[Problem]
 ) -> Iterator[PassageRow]:
     """The note's passages, one after the other; what is amiss is added to `problems`."""
-    scope_of, origin_of = scopes.by_line(note), scopes.origins_by_line(note)
+    scope_of, origin_of = scopes.by_line(note), scopes.by_line(note, scopes.BY)
 
     def own_scope(passage: Passage) -> str | None:
         said = passage.fact.scope if passage.fact else None
-        return said or scopes.passage_scope(scope_of, passage.start_line, passage.end_line)
+        return said or scopes.of_passage(scope_of, passage.start_line, passage.end_line, scopes.SCOPE)
 
     facts = retain.facts(note, day, problems)
     first = next(facts, None)
@@ -83,7 +83,7 @@ def _passage_rows(
     cut = passages(note, chain([first], facts) if first else ())
     for passage, section, context in with_context(cut, *([own_scope] if scope_of else [])):
         fact, start, end = passage.fact, passage.start_line, passage.end_line
-        by = (fact.by if fact else None) or scopes.passage_origin(origin_of, start, end)
+        by = (fact.by if fact else None) or scopes.of_passage(origin_of, start, end, scopes.BY)
         yield PassageRow(
             passage=passage,
             terms=terms.index_text(context[0][0]),

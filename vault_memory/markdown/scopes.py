@@ -26,7 +26,7 @@ from vault_memory.text.scope_syntax import (
 )
 
 
-class _Key(NamedTuple):
+class LineKey(NamedTuple):
     """A key that holds for all lines of the item that names it: how it is written, what its value means, and what
     several values come to."""
 
@@ -36,12 +36,12 @@ class _Key(NamedTuple):
     joined: Callable[[set[str]], str]
 
 
-_SCOPE = _Key(
+SCOPE = LineKey(
     re.compile(r"\bscopes?[ \t]*=[ \t]*([^\s,()]*)|\([^()]*?\bscopes?[ \t]*::?[ \t]*([^\s,()]*)", re.IGNORECASE),
     "scope", lambda text: normal_scope(text) if text else UNREADABLE_SCOPE,
     lambda found: next(iter(found)) if len(found) == 1 else UNREADABLE_SCOPE,
 )  # fmt: skip
-_BY = _Key(
+BY = LineKey(
     re.compile(r"\([^()]*?\bby[ \t]*=[ \t]*([^,()]*)()", re.IGNORECASE),
     "by",
     provenance.normal,
@@ -72,7 +72,7 @@ class _Item:
         lead = text[: len(text) - len(text.lstrip(" \t"))]
         return quotes == self.quotes and len(lead.expandtabs(4)) > self.indent
 
-    def read(self, text: str, key: _Key) -> str | None:
+    def read(self, text: str, key: LineKey) -> str | None:
         """The value that the item names in its head, or in any text while no head is seen; None where it names none."""
         if self.is_head_read:
             return None
@@ -83,17 +83,6 @@ class _Item:
             self.named |= values
             self.value = key.joined(self.named)
         return self.value if values else None
-
-
-def by_line(note: Note) -> dict[int, str]:
-    """The scope of each line that a list item with a scope holds: its paragraphs, lists and code, to its last line;
-    and of each line with a field that says so, which opens nothing."""
-    found = _by_line(note, _SCOPE)
-    for number, said in _fields(note):
-        scope = _SCOPE.read(said)
-        if scope != GLOBAL:
-            found[number] = _SCOPE.joined({scope, found.get(number, scope)})
-    return found
 
 
 def scope_problems(note: Note) -> Iterator[Problem]:
@@ -116,15 +105,21 @@ def _fields(note: Note) -> Iterator[tuple[int, str]]:
             yield from ((number, match[1].strip()) for match in _FIELD.finditer(note.plain(number)))
 
 
-def origins_by_line(note: Note) -> dict[int, str]:
-    """Who each line is from that a list item with a `by=` holds."""
-    return _by_line(note, _BY)
+def by_line(note: Note, key: LineKey = SCOPE) -> dict[int, str]:
+    """What `key` says of each line that a list item with it holds: its paragraphs, lists and code, to its last line.
+
+    A scope also holds for each line with a field that says so, which opens nothing.
+    """
+    found = _by_item(note, key) if any(key.hint in line.casefold() for line in note.lines) else {}  # nearly no note
+    for number, said in _fields(note) if key is SCOPE else ():
+        scope = SCOPE.read(said)
+        if scope != GLOBAL:
+            found[number] = SCOPE.joined({scope, found.get(number, scope)})
+    return found
 
 
-def _by_line(note: Note, key: _Key) -> dict[int, str]:
+def _by_item(note: Note, key: LineKey) -> dict[int, str]:
     found: dict[int, str] = {}
-    if not any(key.hint in line.casefold() for line in note.lines):
-        return found  # nearly every note
     items: list[_Item] = []
     after_blank = True
     for number, line in enumerate(note.lines, 1):
@@ -160,17 +155,9 @@ def _unquoted(line: str, most: int = -1) -> tuple[int, str]:
     return quotes, line
 
 
-def passage_scope(found: dict[int, str], start: int, end: int) -> str | None:
-    """The scope of a passage of several lines; one that nobody has where they differ."""
-    return _joined(found, start, end, _SCOPE)
-
-
-def passage_origin(found: dict[int, str], start: int, end: int) -> str | None:
-    """Who a passage of several lines is from; where they differ, the one who is trusted least."""
-    return _joined(found, start, end, _BY)
-
-
-def _joined(found: dict[int, str], start: int, end: int, key: _Key) -> str | None:
+def of_passage(found: Mapping[int, str], start: int, end: int, key: LineKey) -> str | None:
+    """What `by_line` found of a passage of several lines: where they differ, a scope that nobody has, or whoever is
+    trusted least."""
     named = {found[n] for n in range(start, end + 1) if n in found} if found else None
     return key.joined(named) if named else None
 
@@ -214,7 +201,7 @@ class LineAccess(NamedTuple):
 def line_access(note: Note, folders: Folders) -> list[LineAccess]:
     """Whose each line of a note is, and who it is from: what an edit must not change of a line it does not replace."""
     whole = note_scope(note.properties, note.path, folders)
-    of_whole, by = provenance.note_origin(note.properties, note.path), origins_by_line(note)
+    of_whole, by = provenance.note_origin(note.properties, note.path), by_line(note, BY)
     own = dict.fromkeys(range(1, len(note.lines) + 1), whole) | by_line(note)
     for fact in retain.facts(note, None):
         lines = range(fact.start_line, fact.end_line + 1)
