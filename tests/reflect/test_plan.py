@@ -15,7 +15,7 @@ from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.reflect import generated_blocks
 from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, make_edit
 from vault_memory.reflect.generated_blocks import Line
-from vault_memory.reflect.job import PageWriter
+from vault_memory.reflect.job import WrittenEdits, write_edits
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
 from vault_memory.vault.undo_history import UndoHistory
@@ -135,7 +135,7 @@ def page(root: Path, path: str) -> bytes | None:
     return (root / path).read_bytes() if (root / path).exists() else None
 
 
-def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> PageWriter:
+def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> WrittenEdits:
     """Plan and write; `meddle` happens in between, and each time a page is looked at again."""
     of = PageHistory(KnownFacts(ALL), Ledger(root).last, lambda path: frozenset())
     edits = [made for one in drafts if (made := make_edit(one, page(root, one.path), of)[0])]
@@ -147,13 +147,7 @@ def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = la
         meddle()
         return made
 
-    return written(root, edits, again)
-
-
-def written(root: Path, edits: Sequence[Edit], again: Callable[[Edit], Edit | None]) -> PageWriter:
-    done = PageWriter(vault(root), again)
-    done.write(edits)
-    return done
+    return write_edits(vault(root), edits, again)
 
 
 def test_a_page_that_changed_meanwhile_is_merged_anew(tmp_path: Path) -> None:
@@ -198,7 +192,7 @@ def test_a_tick_stays_on_its_page_where_the_core_could_not_be_changed(tmp_path: 
 
     ticked = Edit("memory.md", b"# Old\n", b"# Old\n- tea\n", "1 change ticked")
     page = Edit("bank/proposals.md", b"- [x] tea\n", b"", "0 proposals open", block="proposals")
-    done = written(root, [ticked, page], again)
+    done = write_edits(vault(root), [ticked, page], again)
     assert ([one.path for one in done.skipped], done.edits, done.run) == (["memory.md"], [], "")
     assert (root / "bank/proposals.md").read_text() == "- [x] tea\n"
 

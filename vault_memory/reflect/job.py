@@ -6,11 +6,11 @@ what the block was made of are durable before the page is replaced (DESIGN.md §
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
@@ -89,60 +89,58 @@ class Steps:
     write: "Progress | None" = None
 
 
-class PageWriter:
-    """Writes edits into one vault, once; `on_write` is called with each just before.
+class WrittenEdits(NamedTuple):
+    """The edits that were written, the pages that were not, and what to undo them by ("" when nothing was written)."""
 
-    A page that changes under our hands is merged anew by `replan`, three times at most. Afterwards `edits` are those
-    that were written, `skipped` those that were not, and `run` is what to undo them by ("" when nothing was written).
+    edits: Sequence[Edit] = ()
+    skipped: Sequence[PageProblem] = ()
+    run: str = ""
+
+
+def write_edits(
+    vault: Vault, edits: Sequence[Edit], replan: Callable[[Edit], Edit | None],
+    on_write: Callable[[Edit], None] = lambda edit: None, progress: "Progress | None" = None,
+) -> WrittenEdits:  # fmt: skip
+    """Write edits into a vault in turn; `on_write` is called with each just before.
+
+    A page that changes under our hands is merged anew by `replan`, three times at most.
     """
+    run, ledger = UndoHistory(vault.root).begin("reflect"), Ledger(vault.root)
+    written, skipped, is_core_left = list[Edit](), list[PageProblem](), False
 
-    def __init__(
-        self, vault: Vault, replan: Callable[[Edit], Edit | None], on_write: Callable[[Edit], None] = lambda edit: None
-    ) -> None:
-        self._vault, self._replan, self._on_write, self._ledger = vault, replan, on_write, Ledger(vault.root)
-        self.run = ""
-        self.edits: list[Edit] = []
-        self.skipped: list[PageProblem] = []
-        self._run = UndoHistory(vault.root).begin("reflect")
-
-    def write(self, edits: Iterable[Edit], progress: "Progress | None" = None) -> None:
-        """Write edits in turn."""
-        planned, is_core_left = list(edits), False
-        for done, edit in enumerate(planned):
-            if progress:
-                progress(done, len(planned), done)
-            if edit.path == self._vault.layout.proposals and is_core_left:
-                continue  # or a tick would go that nothing came of
-            try:
-                written = self._write_page(edit)
-            except LEFT_ALONE as error:
-                self.skipped.append(page_problem(edit.path, error))
-                is_core_left = is_core_left or not edit.block
-                continue
-            if written:
-                self.run = self._run.name
-                self.edits.append(written)
-        if not self.edits:
-            self._run.drop()
-
-    def _write_page(self, edit: Edit) -> Edit | None:
+    def write(edit: Edit) -> Edit | None:
         late = edit
 
         def compose(before: bytes | None) -> tuple[bytes, Edit | None]:
             nonlocal late
-            made = edit if before == edit.before else self._replan(edit)
+            made = edit if before == edit.before else replan(edit)
             late = made or edit
             return (made.after, made) if made else (before or b"", None)
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
-            for folder in self._vault.missing_folders(path) if before is None else ():
-                self._run.note({"folder": folder}, folder)
-            self._run.keep(path, before, after, late.why)
+            for folder in vault.missing_folders(path) if before is None else ():
+                run.note({"folder": folder}, folder)
+            run.keep(path, before, after, late.why)
             if late.sha:
-                self._ledger.keep(late.sha, late.lines)
-            self._on_write(late)
+                ledger.keep(late.sha, late.lines)
+            on_write(late)
 
-        return Rewriter(self._vault, keep=keep).rewrite(edit.path, compose)
+        return Rewriter(vault, keep=keep).rewrite(edit.path, compose)
+
+    for done, edit in enumerate(edits):
+        if progress:
+            progress(done, len(edits), done)
+        if edit.path == vault.layout.proposals and is_core_left:
+            continue  # or a tick would go that nothing came of
+        try:
+            made = write(edit)
+            written += [made] if made else []
+        except LEFT_ALONE as error:
+            skipped.append(page_problem(edit.path, error))
+            is_core_left = is_core_left or not edit.block
+    if not written:
+        run.drop()
+    return WrittenEdits(written, skipped, run.name if written else "")
 
 
 def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None) -> ReflectReport:
@@ -182,19 +180,19 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
             return planner
 
         planner = index.ask(question)
-        writer = None if asked.dry_run else _apply(index, planner, steps.write)
+        done = WrittenEdits(planner.edits) if asked.dry_run else _apply(index, planner, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
             ledger.sweep(lambda: _named_blocks(index))
             UndoHistory(index.vault.root).prune()
-    jobs, edits = planner.jobs, writer.edits if writer else planner.edits
-    opinions, proposed = ([edit for edit in edits if edit.path == path] for path in (layout.opinions, layout.proposals))
+    jobs, by_path = planner.jobs, {edit.path: edit for edit in done.edits}
+    opinions, proposed = by_path.get(layout.opinions), by_path.get(layout.proposals)
     return ReflectReport(
-        edits=tuple(edits),
-        skipped=(*planner.skipped, *(writer.skipped if writer else ())),
+        edits=tuple(done.edits),
+        skipped=(*planner.skipped, *done.skipped),
         unchanged=planner.unchanged,
         left_out=jobs.fact_set.left_out,
         facts=len(jobs.fact_set.facts),
-        run=writer.run if writer else "",
+        run=done.run,
         dry_run=asked.dry_run,
         seconds=time.monotonic() - started,
         removed=tuple(sorted(jobs.unmade)),
@@ -202,16 +200,16 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
         orphaned=tuple(planner.orphaned),
         odd=tuple(planner.feedback.odd),
         model=paragraphs.model if paragraphs else None,
-        moves=tuple(move for edit in opinions for move in jobs.find_moves(edit.was, edit.lines)),
+        moves=tuple(jobs.find_moves(opinions.was, opinions.lines)) if opinions else (),
         proposed=planner.proposed,
-        added=sum(len(core_proposals.names_of(edit.lines) - core_proposals.names_of(edit.was)) for edit in proposed),
+        added=len(core_proposals.names_of(proposed.lines) - core_proposals.names_of(proposed.was)) if proposed else 0,
         is_core_only=asked.apply_core,
         untold=planner.untold,
         layout=layout,
     )
 
 
-def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -> PageWriter | None:
+def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -> WrittenEdits:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
     for new in planner.feedback.new:
@@ -221,11 +219,9 @@ def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -
         # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
         journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
 
-    writer = PageWriter(index.vault, planner.replan, on_write) if planner.edits else None
-    if writer:
-        writer.write(planner.edits, progress)
-        _tell_index(index, [edit.path for edit in writer.edits])
-    told_again = {skipped.path for skipped in (*planner.skipped, *(writer.skipped if writer else ()))}
+    done = write_edits(index.vault, planner.edits, planner.replan, on_write, progress)
+    _tell_index(index, [edit.path for edit in done.edits])
+    told_again = {one.path for one in (*planner.skipped, *done.skipped)}
     told_again |= {orphan.path for orphan in planner.orphaned}  # so each run looks at them
     signatures = {path: sign for path, sign in planner.signatures.items() if path not in told_again}
 
@@ -234,7 +230,7 @@ def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -
         note_queries.remember_verdicts(store, *planner.verdicts)
 
     _write_index(index, remember)
-    return writer
+    return done
 
 
 def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:

@@ -261,15 +261,16 @@ class PageJobs:
     @cached_property
     def _pages(self) -> dict[str, str]:
         """The page of each entity that has one or is to have one, by slug; a private one is kept up to date, too."""
-        paths = sorted({*self._paths}.difference(self._open_paths), reverse=True)
-        private = self._find_moved(paths)
-        private |= {entities.slug(link_name(path)): path for path in paths if path.startswith(self._layout.entities)}
-        return self._open_pages | {slug: path for slug, path in private.items() if slug not in self._standing}
+        private = sorted({*self._paths}.difference(self._open_paths), reverse=True)
+        named = {entities.slug(link_name(path)): path for path in private if path.startswith(self._layout.entities)}
+        return self._open_pages | {slug: path for slug, path in named.items() if slug not in self._standing}
 
     @cached_property
     def _standing(self) -> dict[str, str]:
-        """The open pages of entities that are there, by slug."""
-        return self._names.pages | self._find_moved(self._open_paths)
+        """The open pages of entities that are there, by slug, also where somebody moved one out of their folder."""
+        noted = {slug: self._names.note(slug) for slug in self._about.keys() - self._names.pages.keys()}
+        moved = {slug: path for slug, path in noted.items() if path and not path.startswith(f"{self._layout.bank}/")}
+        return self._names.pages | {slug: moved[slug] for slug in sorted(moved) if self._holds_block(moved[slug])}
 
     @cached_property
     def _open_pages(self) -> dict[str, str]:
@@ -285,13 +286,6 @@ class PageJobs:
                 else:
                     found[slug] = path
         return found
-
-    def _find_moved(self, paths: Iterable[str]) -> dict[str, str]:
-        """The pages of entities that somebody moved out of their folder, by slug: they are kept up to date there."""
-        elsewhere = {entities.slug(link_name(path)): path for path in sorted(paths, reverse=True)}
-        named = ((slug, elsewhere[slug]) for slug in sorted(self._about.keys() & elsewhere.keys() - self._names.pages))
-        bank = f"{self._layout.bank}/"
-        return {slug: path for slug, path in named if not path.startswith(bank) and self._holds_block(path)}
 
     @cached_property
     def _closed(self) -> dict[Period, list[Fact]]:
