@@ -15,7 +15,7 @@ from vault_memory.capture.judge import CaptureReport
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
-from vault_memory.reflect.run_log import RunLog
+from vault_memory.reflect.run_log import CaptureEnd, RunLog
 from vault_memory.rendering.capture import capture_text, facts_document, facts_text, proposals_text
 from vault_memory.sessions import ledger
 from vault_memory.write.forget import ForgetResult
@@ -72,7 +72,7 @@ def test_a_second_run_finds_nothing_and_changes_nothing(memory: Federation) -> N
     before = page(memory)
     done = memory.capture()
     assert (done.items, done.written, done.proposed, done.run) == ([], [], 0, "")
-    last = RunLog(memory.vault.root).last_capture()  # which `memory status` shows
+    last = RunLog(memory.vault.root).last(CaptureEnd)  # which `memory status` shows
     assert last and (last.written, last.proposed, last.waiting) == (1, 2, 2)
     assert page(memory) == before
 

@@ -130,7 +130,7 @@ def test_the_night_and_the_last_reflect_are_kept_beside_each_other_for_the_owner
     night = NightlyRun("03:30", NOON.date(), NOON, ok=True)
     log.note_night(night)
     log.note_end(end)
-    assert (RunLog(root).last(), RunLog(root).night()) == (end, night)
+    assert (RunLog(root).last(ReflectEnd), RunLog(root).night()) == (end, night)
     if os.name != "nt":
         assert log.file.stat().st_mode & 0o777 == 0o600
 

@@ -25,7 +25,7 @@ from vault_memory.reflect.core_proposals import (
     read_change,
 )
 from vault_memory.reflect.proposal_lines import TICK, read_line
-from vault_memory.reflect.run_log import RunLog
+from vault_memory.reflect.run_log import ReflectEnd, RunLog
 
 PAGE = "bank/proposals.md"
 SURE = "O(c=0.95) @Mara: Prefers letters to calls."
@@ -216,7 +216,7 @@ def test_what_was_ticked_and_then_forgotten_is_not_put_there_and_told_once(root:
     forget(root, "memory/2025-11-03.md#L3")
     done = reflected(root)
     assert ([one.path for one in done.notices], done.skipped) == (["memory.md"], ())
-    last = RunLog(root).last()
+    last = RunLog(root).last(ReflectEnd)
     assert last is not None and last.skipped == 0  # no page was
     assert done.notices[0].why.startswith("1 proposal that you ticked or reworded rests on what no note holds")
     assert "hazelnuts" not in str(done.notices) + "".join(data.decode() for data in texts(root).values())

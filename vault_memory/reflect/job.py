@@ -276,7 +276,7 @@ def undo(
             held.callback(_tell_index, index, found.paths)
             held.enter_context(unforgetting(run, found.paths))
             preimages.undo(run, index.vault, force=bool(found.kept))
-        if (last := log.last()) and run.name in [newer.name for newer in standing[:1]]:
+        if (last := log.last(ReflectEnd)) and run.name in [newer.name for newer in standing[:1]]:
             log.note_end(last._replace(run="", proposals=None, undone=True))
         return found
 

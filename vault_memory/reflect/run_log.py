@@ -68,6 +68,8 @@ def without_quotes(path: str, why: str) -> str:
 
 E = TypeVar("E", ReflectEnd, CaptureEnd)
 
+_ENDS: Mapping[type[Any], str] = {ReflectEnd: "reflected", CaptureEnd: "captured"}
+
 
 class RunLog:
     """What is known of one vault's reflects; a file that is missing or damaged holds nothing."""
@@ -90,27 +92,17 @@ class RunLog:
         ran = night.ran.isoformat() if night.ran else None
         self._write({"jobs": {REFLECT: night._asdict() | {"seen_to": night.seen_to.isoformat(), "ran": ran}}})
 
-    def last(self) -> ReflectEnd | None:
-        """How the last reflect ended; None where none is known of."""
-        return self._end("reflected", ReflectEnd)
-
-    def last_capture(self) -> CaptureEnd | None:
-        """How the last capture ended; None where none is known of."""
-        return self._end("captured", CaptureEnd)
-
-    def _end(self, name: str, kind: type[E]) -> E | None:
+    def last(self, kind: type[E]) -> E | None:
+        """How the last run of a kind ended; None where none is known of."""
         try:
-            kept = self._read()[name]
+            kept = self._read()[_ENDS[kind]]
             end = kind(**(kept | {"at": datetime.fromisoformat(kept["at"])}))
             return end if end.at.tzinfo else None
         except (KeyError, TypeError, ValueError):
             return None
 
-    def note_end(self, end: ReflectEnd) -> None:
-        self._write({"reflected": end._asdict() | {"at": end.at.isoformat(timespec="seconds")}})
-
-    def note_capture(self, end: CaptureEnd) -> None:
-        self._write({"captured": end._asdict() | {"at": end.at.isoformat(timespec="seconds")}})
+    def note_end(self, end: ReflectEnd | CaptureEnd) -> None:
+        self._write({_ENDS[type(end)]: end._asdict() | {"at": end.at.isoformat(timespec="seconds")}})
 
     @contextlib.contextmanager
     def writing_pages(self) -> Iterator[None]:
