@@ -48,7 +48,9 @@ _LETTER = re.compile(
     re.MULTILINE,
 )
 """From a salutation, or else the beginning, to a closing with a name below it."""
-_MAIL = re.compile(r"^(?:(?:From|To|Subject|Von|An|Betreff|De|À|Objet|Para|Asunto|Assunto): .*\n){2}", re.MULTILINE)
+_MAIL = re.compile(
+    r"^(?:(?:Subject|Betreff|Objet|Asunto|Assunto): .*$|(?:(?:From|To|Von|An|De|À|Para): .*\n){2})", re.MULTILINE
+)
 _END = re.compile(
     r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rt]\.)\s+(?=\S)"
     rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{MONTHS}))|(?<=[!?])(?=\w)|(?<=\s[:;][)DP])\s+|\n+"
@@ -62,6 +64,12 @@ _QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„‟«»]{25,}[\"“”�
 _QUOTED = re.compile(r"^\s*[>|]|^\s*[\"“„«].{20,}")
 _TALK = re.compile(r"^\W?\d{1,2}:\d\d(?::\d\d)?\W+\w[^\n:]{0,30}:[ \t][^\n]*$", re.MULTILINE)
 """A line of a pasted talk: the time, a name, and what that one said."""
+_LEVEL = r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
+_OUTPUT = re.compile(
+    rf"^[ \t]*(?:\[?(?:\d{{4}}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|{_LEVEL})[^\n]*$|^[ \t]*(?:\$|>>>) \S[^\n]*(?:\n[^\n]+)*",
+    re.MULTILINE,
+)
+"""A line of a log, by its time to the second or its level; a command behind its prompt, with what it says."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Nobody types these: the line was pasted from a terminal."""
 
@@ -92,7 +100,9 @@ def _typed(text: str) -> str:
 
 def _without_quotations(text: str) -> str:
     """A message without code, blocks, letters, quotations, and without the text that a line of it announces."""
-    text = _TALK.sub("\0", _QUOTATION.sub("\0", _LETTER.sub("\0", ends(_without_blocks(text)))))
+    text = _LETTER.sub("\0", ends(_without_blocks(text)))
+    for pasted in (_QUOTATION, _TALK, _OUTPUT):
+        text = pasted.sub("\0", text)
     text = _QUOTING.sub(lambda found: found[0] if is_request(found[0][: -len(found["quoted"])]) else "\0", text)
     announced = next((lead.start() for lead in _LEAD_IN.finditer(text) if not is_request(lead[0])), len(text))
     return text[:announced].replace("\0", "")
