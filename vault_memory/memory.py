@@ -151,13 +151,19 @@ class Memory:
         return read(self.vault, path, lines, max_tokens, OpenScopes(scopes, self.config.folder_scopes))
 
     def open_note(
-        self, named: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None,
+        self, named: str, lines: tuple[int, int | None] | str | None = None, max_tokens: int | None = None,
         scopes: Scopes = (),
     ) -> "tuple[Excerpt, list[str]]":  # fmt: skip
         """Read what a path, a name or a link (`[[Note#Heading|shown]]`) names; and the notes of that name, if no path.
 
-        A name of several notes, or in another folder, opens none of them. Raises as `get` does.
+        `#L12-L14` behind it limits the lines, as `lines` does, which may be text (`"12:14"`). A name of several notes, or
+        in another folder, opens none of them. Raises as `get` does.
         """
+        from vault_memory.search.get import parse_span
+
+        _text(named=named)
+        if lines is None or isinstance(lines, str):
+            named, lines = parse_span(named, lines)
         excerpt = self.get(named, lines, max_tokens, scopes)
         link = named.removeprefix("[[").removesuffix("]]").partition("|")[0].strip()
         name, mark, section = (part.strip() for part in link.partition("#"))

@@ -110,15 +110,15 @@ def test_settings_that_cannot_be_read_are_no_obstacle(home: Home) -> None:
     assert told(home) == []
 
 
-@pytest.mark.parametrize("is_there", [False, True])
-def test_sessions_that_cannot_be_read_are_told(home: Home, is_there: bool) -> None:
+def test_opencode_without_its_database_is_told(home: Home) -> None:
     home.put(".config/vault-memory/config.toml", b'[sessions]\ntools = ["opencode"]\n')
     folder = home.folder / "data" / "opencode"
-    if is_there:
-        folder.mkdir(parents=True)
-    missing = f"opencode.db in {folder} (opencode has one since version 1.2)" if is_there else f"folder {folder}"
+    folder.mkdir(parents=True)
     check = told(home, "sessions")[0]
-    assert (check["level"], check["message"]) == ("notice", f"there is no {missing}, so nothing of opencode is read")
+    missing = (
+        f"there is no opencode.db in {folder} (opencode has one since version 1.2), so nothing of opencode is read"
+    )
+    assert (check["level"], check["message"]) == ("notice", missing)
 
 
 def failed(home: Home, why: str, vault: str = "", how: str = hook_log.FAILED) -> None:

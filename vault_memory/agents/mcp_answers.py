@@ -102,11 +102,11 @@ def search(caller: Caller, given: Arguments) -> str:
             caller.structure(known=best["known"], passages=[], text=cut)
             return cut
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
-    room -= _bytes(agent_frame.defused(found["text"])) - _bytes(found["text"])
-    before, notes = _before(found), _notes(found, scopes)
-    if _bytes(before) > room // 2:
+    room -= _most_tokens(agent_frame.defused(found["text"])) - _most_tokens(found["text"])
+    before, notes = _introduction(found), _remarks(found, scopes)
+    if _most_tokens(before) > room // 2:
         before, notes = "", [_clause(before), *notes]
-    after = _fit_notes(max(room - _bytes(before), 0), notes)
+    after = _fit_remarks(max(room - _most_tokens(before), 0), notes)
     caller.structure(known=found["known"], before=before, passages=list(map(_passage, found["results"])), notes=after)
     return f"{before}\n{text}{after}" if before else text + after
 
@@ -118,7 +118,7 @@ def _passage(result: Mapping[str, Any]) -> dict[str, str]:
     return found | ({} if result["trusted"] else {"by": agent_frame.defused(clean(result["by"]))})
 
 
-def _before(found: Mapping[str, Any]) -> str:
+def _introduction(found: Mapping[str, Any]) -> str:
     """What is said before the passages: which words no note has, and that the passages are guesses."""
     unknown = found["understood"]["unknown"]
     if not unknown:
@@ -127,7 +127,7 @@ def _before(found: Mapping[str, Any]) -> str:
     return agent_frame.defused(" ".join([no_mention(unknown), *introduced]))
 
 
-def _notes(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
+def _remarks(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
     """What is to be known of an answer: first what was made of the question, last what its letters mean."""
     window = found["understood"]["window"]
     notes = [f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else []
@@ -153,15 +153,15 @@ def _cut_best(text: str, most: int) -> str:
     return agent_frame.framed(kept)
 
 
-def _fit_notes(room: int, notes: Sequence[str]) -> str:
+def _fit_remarks(room: int, notes: Sequence[str]) -> str:
     """What is to be known of an answer: as much of it, from its beginning, as certainly fits so many tokens."""
     text = agent_frame.defused("; ".join(notes))
-    if _bytes(text) <= room:
+    if _most_tokens(text) <= room:
         return text
     return text.encode()[: max(room - 4, 0)].decode("utf-8", "ignore").rpartition(" ")[0] + " …" if room > 4 else ""
 
 
-def _bytes(text: str) -> int:
+def _most_tokens(text: str) -> int:
     """The most tokens that a text can be: none is less than a byte."""
     return len(text.encode("utf-8", "replace"))
 

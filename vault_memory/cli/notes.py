@@ -199,10 +199,9 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     PATH is a path (memory/2025-11-27.md), with lines (#L12, #L12-L18), a heading (#Retain) or a block id (#^id) behind
     it, or a name in place of the path: Note, "[[Note]]", "[[Note#Heading]]".
     """
-    path, span = parse_span(path, lines)
-    memory = shared.memory()
-    scopes = request.scopes({"scope": scope})
-    excerpt, called = memory.open_note(path, span, max_tokens, scopes)
+    memory, scopes = shared.memory(), request.scopes({"scope": scope})
+    excerpt, called = memory.open_note(path, lines, max_tokens, scopes)
+    path = excerpt.path
     sessions = memory.sessions_below(path.rstrip("/"), scopes) if excerpt.not_found else []
     if shared.json:
         listed = {"sessions": [session._asdict() for session in sessions]} if sessions else {}

@@ -82,11 +82,10 @@ def _status(memory: Federation, params: Params, progress: "Progress | None") -> 
 
 def _get(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.notes import get_document
-    from vault_memory.search.get import parse_span
 
-    path, lines = parse_span(_text(params, "path"), None if params.get("lines") is None else _text(params, "lines"))
+    lines = None if params.get("lines") is None else _text(params, "lines")
     most, scopes = request.count(params, "max_tokens"), request.scopes(params)
-    return get_document(memory.open_note(path, lines, most, scopes)[0])
+    return get_document(memory.open_note(_text(params, "path"), lines, most, scopes)[0])
 
 
 def _entity(memory: Federation, params: Params, progress: "Progress | None") -> Document:
