@@ -156,8 +156,8 @@ class Memory:
     ) -> "tuple[Excerpt, list[str]]":  # fmt: skip
         """Read what a path, a name or a link (`[[Note#Heading|shown]]`) names; and the notes of that name, if no path.
 
-        `#L12-L14` behind it limits the lines, as `lines` does, which may be text (`"12:14"`). A name of several notes, or
-        in another folder, opens none of them. Raises as `get` does.
+        `#L12-L14` behind it limits the lines, as `lines` does, which may be text (`"12:14"`). A name of several notes,
+        or in another folder, opens none of them. Raises as `get` does.
         """
         from vault_memory.search.get import parse_span
 
