@@ -110,6 +110,18 @@ def test_an_everyday_word_in_both_takes_nothing_back() -> None:
     assert kept(("U", rule), ("A", "Hecho."), ("U", "gracias"), ("U", "olvídalo pues. otra cosa, con las notas")) != []
 
 
+def test_what_is_to_be_deleted_from_the_work_at_hand_takes_back_a_request_alone() -> None:
+    rule = "we use ruff for formatting, not black"
+    assert len(kept(("U", "look at this"), ("A", "Done."), ("U", f"{rule}, there is an old config. remove it"))) == 1
+    assert kept(("U", f"remember that {rule}"), ("A", "Noted."), ("U", "delete that")) == []
+
+
+def test_what_a_request_points_back_to_stands_before_it() -> None:
+    wanted = "the print shop wants 3 mm bleed on all sides"
+    said = kept(("U", f"{wanted}, keep that in mind for every pdf you make me"))
+    assert [text for _, text in said] == [wanted[0].upper() + wanted[1:]]
+
+
 def test_who_interrupts_takes_back_what_was_said_just_before() -> None:
     said = ("U", "quem não tem mesa vai sempre pra mesa 20, por favor"), ("A", "Feito.")
     assert kept(*said, ("U", "ai não, a 20 é do bolo")) == []

@@ -303,6 +303,9 @@ _YOU = frozenset(word for language in LANGUAGES.values() for word in language.yo
 _TELLERS = frozenset(("i", "i'll", "i've", "he", "she", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to"))
 """Who does not ask to remember, but tells that somebody does or does not."""
 
+_OBJECTS = frozenset(("that", "this", "it", "das", "es", "ça", "le", "eso", "esto", "isso", "isto"))
+"""What stands for something that was said before, where a word for remembering follows."""
+
 _REPORTING = frozenset(("told", "asked", "said", "why", "did", "warum", "pourquoi"))
 _SUPPOSING = frozenset(("if", "wenn", "falls", "si", "se"))
 """What tells of a request, or supposes it."""
@@ -363,6 +366,10 @@ def is_off_the_record(text: str) -> bool:
 
 def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:
     """What is to be remembered: what a colon announces, else what follows the request, or goes before it."""
+    before = text[: request.start() if request["time"] or not clause else clause].strip(MARKS)
+    is_before = not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])  # "…, keep that in mind"
+    if is_before and count_words(before) > MIN_CONTENT_WORDS and not _ANNOUNCED.match(lower, request.end()):
+        return before, False
     link = _ANNOUNCED.match(lower, request.end()) or _FILLER.match(lower, request.end())
     rest = text[link.end() if link else request.end() :].lstrip(MARKS)
     if _CONSEQUENCE.match(lowered(rest)):  # "… this one because it is new, they come on Tuesdays"
@@ -370,7 +377,6 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
     least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if rest.endswith("?") else 0)
     if count_words(rest) >= least and not _is_place(lowered(rest)):
         return rest, False
-    before = text[: request.start() if request["time"] or not clause else clause].strip(MARKS)
     return (before, False) if count_words(before) > MIN_CONTENT_WORDS else ("", True)
 
 

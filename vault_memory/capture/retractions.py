@@ -36,6 +36,8 @@ RETRACTION = re.compile(
     deixa (?:pra lá|isso)|pensando bem|me enganei|melhor não|na verdade,? não)\b
 """)
 )
+_DELETING = re.compile(r"(?:delete|erase|remove|drop) |(?:lösche?|efface|supprime|apaga)\b")
+"""Takes back only what was to be remembered: else it speaks of the work at hand."""
 _INTERRUPTION = re.compile(r"\b(?:wait|hold on|halt|warte|attends|espera|ai não|peraí|argh,? no|oops)\b")
 """With what somebody begins who takes back what was said just before."""
 _POINTS = re.compile(r"\b(?:that|it|this|das|es|ça|le|la|eso|isso|lo)$|lo$")
@@ -44,7 +46,7 @@ _CLAUSE_END = re.compile(r"[,.;!?\n]")
 _WORD = re.compile(r"\w+")
 
 
-def is_retracted(sentence: str, rest: str, later: Collection[str]) -> bool:
+def is_retracted(sentence: str, rest: str, later: Collection[str], *, is_request: bool) -> bool:
     """Whether a sentence was taken back in the rest of its message or in later ones: by its words, or by the next thing
     that was said."""
     own = telling_words(sentence)
@@ -56,6 +58,7 @@ def is_retracted(sentence: str, rest: str, later: Collection[str]) -> bool:
         _takes_back(text, retraction, own, is_next=place < 2)
         for place, text in enumerate(texts)
         for retraction in _retractions(text)
+        if is_request or not _DELETING.match(retraction[0])
     )
 
 

@@ -208,7 +208,8 @@ def is_taken_back(statement: Statement, messages: Sequence[SessionTurn]) -> bool
     same = next((said.text for said in messages if said.number == statement.message), "")
     if not statement.is_request and find_refusals(lowered(ends(same))):
         return True
-    return is_retracted(statement.sentence, same.rpartition(statement.sentence)[2], later)
+    rest = same.rpartition(statement.sentence)[2]
+    return is_retracted(statement.sentence, rest, later, is_request=statement.is_request)
 
 
 def _is_declined(later: Sequence[SessionTurn]) -> bool:
@@ -331,8 +332,8 @@ def _names_change(words: Sequence[str], grammar: Grammar) -> bool:
 
 def prefers(words: Sequence[str], grammar: Grammar) -> bool:
     """Whether a sentence begins by telling what its speaker, or somebody by name, prefers."""
-    wishes = [word for word in words[:3] if word in grammar.classes["wishes"]]
-    is_own = grammar.has("mine", words[:2]) or words[0] in wishes
+    wishes = [word for word in words[:5] if word in grammar.classes["wishes"]]
+    is_own = grammar.has("mine", words[:4]) or words[0] in wishes
     return bool(wishes) and (is_own or grammar.third.search(wishes[0]) is not None)
 
 
@@ -410,7 +411,12 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
         return False
     if words[0] in _DONT:
         return True
-    if words[0] in grammar.openers or not words[0][0].isalpha() or (clause[0].isupper() and not is_start):
+    if (
+        words[0] in grammar.openers
+        or grammar.has("wishes changes", words[:1])
+        or not words[0][0].isalpha()
+        or (clause[0].isupper() and not is_start)
+    ):
         return False
     if len(words) < 2 or grammar.has("verbs duty denying", words[1:2]):
         return False
