@@ -122,6 +122,19 @@ def test_what_a_request_points_back_to_stands_before_it() -> None:
     assert [text for _, text in said] == [wanted[0].upper() + wanted[1:]]
 
 
+def test_the_same_in_a_sentence_of_its_own() -> None:
+    wanted = "The printed menu has to be in 18 point."
+    said = kept(("U", f"{wanted} Please keep that in mind for everything you make for us."))
+    assert [text for _, text in said] == [wanted]
+
+
+def test_a_remark_off_the_record_takes_back_nothing_else_about_somebody() -> None:
+    said = (("U", "note que Solène gère les dépôts-vente et Yanis l'atelier"), ("A", "C'est noté."))
+    later = ("U", "ok"), ("A", "Voilà."), ("U", "ne retiens pas ça mais Yanis cherche un autre boulot")
+    assert len(kept(*said, *later)) == 1
+    assert kept(*said, ("U", "oublie que Solène gère les dépôts-vente")) == []
+
+
 def test_who_interrupts_takes_back_what_was_said_just_before() -> None:
     said = ("U", "quem não tem mesa vai sempre pra mesa 20, por favor"), ("A", "Feito.")
     assert kept(*said, ("U", "ai não, a 20 é do bolo")) == []

@@ -367,13 +367,14 @@ def is_off_the_record(text: str) -> bool:
 def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:
     """What is to be remembered: what a colon announces, else what follows the request, or goes before it."""
     before = text[: request.start() if request["time"] or not clause else clause].strip(MARKS)
-    is_before = not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])  # "…, keep that in mind"
-    if is_before and count_words(before) > MIN_CONTENT_WORDS and not _ANNOUNCED.match(lower, request.end()):
-        return before, False
-    link = _ANNOUNCED.match(lower, request.end()) or _FILLER.match(lower, request.end())
+    announced = _ANNOUNCED.match(lower, request.end())
+    link = announced or _FILLER.match(lower, request.end())
     rest = text[link.end() if link else request.end() :].lstrip(MARKS)
     if _CONSEQUENCE.match(lowered(rest)):  # "… this one because it is new, they come on Tuesdays"
         rest = rest.partition(", ")[2]
+    has_object = not announced and not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])
+    if has_object and (count_words(before) > MIN_CONTENT_WORDS or _PLACE.match(lowered(rest))):
+        rest = ""  # "…, keep that in mind for all you do"
     least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if rest.endswith("?") else 0)
     if count_words(rest) >= least and not _is_place(lowered(rest)):
         return rest, False

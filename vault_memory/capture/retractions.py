@@ -96,4 +96,7 @@ def _takes_back(text: str, retraction: re.Match[str], own: set[str], *, is_next:
     if is_next and start < AT_ONCE_CHARS and (not clause or _POINTS.search(retraction[0])):
         return True
     after = set().union(clause, *further) if is_next else next(filter(None, [clause, *further]), set())
-    return bool(own & (before | after))
+    named = before | after
+    if "forgetting" in retraction.re.groupindex:  # what it asks not to remember says something of its own
+        return 2 * len(own & named) >= max(1, min(len(own), len(named)))
+    return bool(own & named)
