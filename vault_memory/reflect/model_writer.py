@@ -4,7 +4,6 @@ The checks hold in any language: they know only numbers, names (words with a cap
 much of a sentence its facts say. They cannot see that true words were joined to a false sentence.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, one_line, traced, without_evidence
 from vault_memory.reflect.confidence import CONTRADICTS, RELATED, SUPPORTS
 from vault_memory.reflect.fact import Fact
+from vault_memory.store.view import text_hash
 from vault_memory.text.calendar_days import MONTH_NAMES
 from vault_memory.text.terms import STOP_WORDS
 
@@ -241,8 +241,7 @@ fact that decide it, copied exactly. A fact about something else, or one that le
 
 def verdict_key(text: str, names: Iterable[str]) -> int:
     """What verdicts about a statement are kept under: a hash, signed, 64 bits."""
-    said = "\0".join((str(VERDICT_VERSION), without_evidence(text), *names)).encode("utf-8", "replace")
-    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
+    return text_hash("\0".join((str(VERDICT_VERSION), without_evidence(text), *names)))
 
 
 def verdict(ask: Ask, opinion: str, fact: str) -> str:
