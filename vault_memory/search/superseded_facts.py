@@ -47,8 +47,8 @@ def superseded(
     ]
     if not asked and not named:
         return {}
-    subjects = {subject: _meaning(names, subject) for subject, _ in asked}
-    pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
+    written = {subject: names.slugs(subject) if _is_one(subject) else [subject] for subject, _ in asked}
+    pairs = {(slot, same) for subject, slot in asked for same in written[subject]}
     pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
     rows = [*note_queries.claims_about(store, pairs, last), *named]
@@ -78,9 +78,13 @@ def _dated(names: Names, row: note_queries.ClaimRow, notes: Mapping[str, int]) -
     key, subject, slot, value, how, whole, day, since, path, line, _ = row
     begins = date.fromisoformat(since).toordinal() if since else None
     mentioned = date.fromisoformat(day).toordinal() if day else begins
+    if slot.startswith("^#"):
+        subject = path
+    elif _is_one(subject):
+        subject = names.canonical(subject)
     return DatedClaim(
         key=key,
-        subject=path if slot.startswith("^#") else _meaning(names, subject)[0],
+        subject=subject,
         claim=Claim(slot, value, how, bool(whole)),
         day=mentioned,
         since=begins or mentioned,
@@ -89,11 +93,9 @@ def _dated(names: Names, row: note_queries.ClaimRow, notes: Mapping[str, int]) -
     )
 
 
-def _meaning(names: Names, subject: str) -> tuple[str, list[str]]:
-    """Who is meant by a subject, and every way that is written; of several heads only the very same ones."""
-    if not subject or "&" in subject:
-        return subject, [subject]
-    return names.canonical(subject), names.slugs(subject)
+def _is_one(subject: str) -> bool:
+    """Whether somebody is meant, by any of their names; several heads are only the very same ones."""
+    return bool(subject) and "&" not in subject
 
 
 # --- threads -------------------------------------------------------------------------------------------------------
