@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.markdown.facts import is_decided
+from vault_memory.markdown.facts import is_decision
 from vault_memory.search import decay
 from vault_memory.search.decay import Trace
 
@@ -81,4 +81,4 @@ def test_a_life_is_bounded_and_knows_nothing_of_tomorrow(trace: Trace, is_fact: 
     ],
 )
 def test_importance(kind: str, text: str, told: int, expected: float) -> None:
-    assert decay.importance_of(kind, is_decided(text), told) == pytest.approx(expected)
+    assert decay.importance_of(kind, is_decision(text), told) == pytest.approx(expected)

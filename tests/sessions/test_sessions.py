@@ -321,7 +321,7 @@ def test_the_scope_is_the_project_of_the_working_directory(config: Config, tmp_p
 def test_the_newest_comes_first_and_takes_the_mark(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     files = [make.claude(tmp_path / "claude", f"s{n}", make.talk(n)) for n in range(5)]
     os.utime(files[3], (2e9, 2e9))
-    ledger.mark(os.environ)
+    ledger.mark_grown(os.environ)
     first: list[str] = []
     sync.sync_transcripts(
         replace(config, sessions_tools=("claude-code",)), os.environ,
@@ -455,7 +455,7 @@ def test_the_daemon_reads_what_hooks_mark(
     until(lambda: found("quill1"))
     with file.open("a") as handle:
         handle.write(make.claude_lines("one", [("user", "zebras as well")])[1] + "\n")
-    ledger.mark(os.environ)
+    ledger.mark_grown(os.environ)
     fill(config.vault, {"new.md": "a note that wakes it\n"})
     assert until(lambda: [r for r in found("zebras") if "zebras" in r["content"]])[0]["source"].endswith("one#m5")
     assert daemon.ask("get", path="sessions/claude-code/one#m5")["text"] == "- User: zebras as well"

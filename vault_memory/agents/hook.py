@@ -166,11 +166,11 @@ class HookRun:
 
     def _update_session(self) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not occur in it any more."""
-        from vault_memory.sessions.ledger import mark, mark_ended
+        from vault_memory.sessions.ledger import mark_ended, mark_grown
 
         event, session = self.event, self.session
         if event.what in _MARKED and event.session:
-            mark(self.environ)
+            mark_grown(self.environ)
         if event.what == hook_events.ENDED and event.session:
             mark_ended(self.environ, self.call.agent, event.session)
         if event.what in _NOTED and event.session:

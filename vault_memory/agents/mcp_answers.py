@@ -435,7 +435,7 @@ def render_excerpt(excerpt: Excerpt) -> str:
 
 def _mark_origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
     """What is written behind each line that came from outside; where all did, what is said once of them all."""
-    marks = [provenance.mark(by) if text.strip() else "" for text, by in zip(texts, origins, strict=False)]
+    marks = [provenance.origin_suffix(by) if text.strip() else "" for text, by in zip(texts, origins, strict=False)]
     marks += [""] * (len(texts) - len(marks))
     found = {mark for mark, text in zip(marks, texts, strict=True) if text.strip()}
     if len(found) == 1 and "" not in found:

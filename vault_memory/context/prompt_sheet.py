@@ -156,7 +156,7 @@ def piece_tokens(form: str, piece: Result) -> int:
     tokens = piece.tokens + sum(_joints(line) for line in lines) + digits * len(lines)
     tokens += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * digits
     after = piece.superseded_by or ""
-    mark = provenance.older_mark(after, piece.path) if form == "markdown" else f"superseded_by: {after}"
+    mark = provenance.older_suffix(after, piece.path) if form == "markdown" else f"superseded_by: {after}"
     tokens += 4 + len(_VALUES[form](mark).encode()) if after else 0
     tokens += 0 if provenance.is_trusted(piece.by) else BY_TOKENS + len(_VALUES[form](piece.by).encode())
     return tokens + _escapes(piece.content, _ESCAPED[form](piece.content))
@@ -228,7 +228,9 @@ def _markdown(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]
             for piece in noted.pieces:
                 letter, texts = "m" if piece.kind == SESSION else "L", enumerate(piece.content.split("\n"))
                 lines += [f"{letter}{piece.start_line + n} {_safe(line)}" for n, line in texts]
-                lines[-1] += provenance.mark(piece.by) + _name(provenance.older_mark(piece.superseded_by, piece.path))
+                lines[-1] += provenance.origin_suffix(piece.by) + _name(
+                    provenance.older_suffix(piece.superseded_by, piece.path)
+                )
             if more := noted.more:
                 span = _span(more).replace("-", "-L")
                 lines.append(f"({more.height:,} more line{'s' * (more.height > 1)} of this note left out: L{span})")

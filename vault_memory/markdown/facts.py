@@ -244,6 +244,6 @@ def _number(values: dict[str, str], key: str) -> float | None:
 
 
 @lru_cache(maxsize=1 << 12)
-def is_decided(text: str) -> bool:
+def is_decision(text: str) -> bool:
     """Whether a fact tells of a decision, or of what must not be forgotten."""
     return _DECISION.search(text) is not None

@@ -81,14 +81,14 @@ def stored_origin(text: str, by: str) -> str:
     return "import:web" if _SAYS_WEB.search(text) else "import:tool" if _SAYS_TOOL.search(text) else by
 
 
-def mark(by: str) -> str:
+def origin_suffix(by: str) -> str:
     """What is written behind a text that came from outside: ` (from the web)`, or nothing."""
     if is_trusted(by):
         return ""
     return " (from the web)" if "web" in by else " (tool output)" if "tool" in by else " (origin unclear)"
 
 
-def older_mark(successor: str | None, path: str) -> str:
+def older_suffix(successor: str | None, path: str) -> str:
     """What is written behind a superseded line: where its successor stands, in its own note the line alone."""
     if not successor:
         return ""

@@ -32,7 +32,7 @@ class Claim(NamedTuple):
     start: date | None = None
 
     @property
-    def said(self) -> tuple[str, str, bool]:
+    def statement(self) -> tuple[str, str, bool]:
         """What it says to be so, or to be over: equal for claims that repeat each other."""
         return self.slot, self.value, self.how == ENDS
 
@@ -103,7 +103,7 @@ def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | N
         if one.since is None or one.since <= today:
             group = groups.setdefault((one.subject, one.claim.slot, _rivalry(one.claim)), {})
             group.setdefault(one.claim, []).append(one)
-            repeats.setdefault((one.subject, *one.claim.said), []).append(one)
+            repeats.setdefault((one.subject, *one.claim.statement), []).append(one)
     changes = {
         key: {claim: said for claim, said in group.items() if claim.how != STATES} for key, group in groups.items()
     }
@@ -119,7 +119,7 @@ def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | N
         newest = max(filter(None, rivals), key=_order, default=None)
         if newest is None or (older.key in found and _order(found[older.key]) >= _order(newest)):
             continue
-        again = (subject, *claim.said)
+        again = (subject, *claim.statement)
         if (again, newest) not in is_said_again:
             said = repeats.get(again, ())
             is_said_again[again, newest] = any(_is_newer(one, newest, or_plain=True) for one in said)

@@ -314,5 +314,5 @@ def relation(text: str, newer: str, names: Sequence[str]) -> str:
         return SUPPORTS if one.is_denied == other.is_denied else CONTRADICTS
     older, later = (_claims("world", tuple(names), told) for told in (text, newer))
     replaces = any(supersedes(new, old) for new in later for old in older)
-    repeats = not {claim.said for claim in later}.isdisjoint(claim.said for claim in older)
+    repeats = not {claim.statement for claim in later}.isdisjoint(claim.statement for claim in older)
     return CONTRADICTS if replaces else SUPPORTS if repeats else UNRELATED

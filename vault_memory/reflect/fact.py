@@ -102,7 +102,7 @@ class Citations:
         else:
             name, bar, shown = self.target(path).partition("|")
             where = f"[[{name}#^{first.block_id}{bar}{shown}]]"
-        marks = dict.fromkeys(provenance.mark(fact.by) for fact in facts)
+        marks = dict.fromkeys(provenance.origin_suffix(fact.by) for fact in facts)
         return ", ".join((where, *(f"L{fact.line}" for fact in more))) + "".join(marks)
 
     def link(self, path: str) -> str:

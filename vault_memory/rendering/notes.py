@@ -127,8 +127,8 @@ def entity_text(profile: "EntityProfile") -> str:
             lines += ["", f"## {title}"]
         for fact in facts:
             sure = f"[{fact.confidence:.2f}] " if fact.confidence is not None else ""
-            text = clean(provenance.without_citation(fact.text)) + provenance.mark(fact.by)
-            after = clean(provenance.older_mark(fact.superseded_by, fact.path))
+            text = clean(provenance.without_citation(fact.text)) + provenance.origin_suffix(fact.by)
+            after = clean(provenance.older_suffix(fact.superseded_by, fact.path))
             lines.append(f"- {sure}{text}  ({place(fact.path)}#L{fact.start_line}){after}")
     if profile.linked_in:
         lines += ["", "## Linked in"]
@@ -168,7 +168,7 @@ def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
         newest = next((line for line in one.evidence if line.text == one.statement), one.evidence[0])
         about = f"{', '.join(map(clean, one.entities))}: " if one.entities else ""
         private = f"  (private to {clean(one.scope)})" if one.scope != "global" else ""
-        after = clean(provenance.older_mark(one.superseded_by, newest.path))
+        after = clean(provenance.older_suffix(one.superseded_by, newest.path))
         statement = f"{one.confidence:.2f} {one.trend:7} {about}{_unlinked(one.statement)}"
         lines.append(f"{statement}  ({_cited(newest)}){private}{after}")
         lines += (MARGIN + line for line in (_history(one) if history else _in_short(one)))
@@ -217,4 +217,4 @@ def _unlinked(text: str) -> str:
 
 
 def _cited(line: "FactLine") -> str:
-    return f"{place(line.path)}#L{line.start_line}{provenance.mark(line.by)}"
+    return f"{place(line.path)}#L{line.start_line}{provenance.origin_suffix(line.by)}"

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown.note import note_header
-from vault_memory.markdown.provenance import mark, older_mark
+from vault_memory.markdown.provenance import older_suffix, origin_suffix
 from vault_memory.rendering.common import (
     Document,
     behind,
@@ -105,7 +105,7 @@ def numbered_lines(result: Document) -> list[tuple[str, str]]:
     Behind the last stands who it is from and what took its place.
     """
     texts = result["content"].split("\n")
-    texts[-1] += mark(result["by"]) + older_mark(result["superseded_by"], result["path"])
+    texts[-1] += origin_suffix(result["by"]) + older_suffix(result["superseded_by"], result["path"])
     is_numbered = result["end_line"] - result["start_line"] + 1 == len(texts)
     letter = "m" if result["kind"] == "session" else "L"
     start = result["start_line"]

@@ -18,7 +18,7 @@ MARK_TOKENS = 16
 """The most that ` ← older; see ` and a line number cost, besides the path."""
 
 ORIGIN_TOKENS = 8
-"""The most that saying of a passage that it came from outside costs (provenance.mark)."""
+"""The most that saying of a passage that it came from outside costs (provenance.origin_suffix)."""
 
 JOINER = " … "
 JOINER_TOKENS = 2

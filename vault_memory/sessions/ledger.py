@@ -133,7 +133,7 @@ def save(file: Path, known: Mapping[str, TranscriptState]) -> None:
 # --- what hooks say ---------------------------------------------------------------------------------------------------
 
 
-def mark(environ: Mapping[str, str]) -> None:
+def mark_grown(environ: Mapping[str, str]) -> None:
     """Note that a transcript has grown, for a daemon to read on at once. It never raises OSError."""
     _touch(marks_file(environ))
 

@@ -85,7 +85,7 @@ _STATES = frozenset(
 """What stands alone behind `password:` and is no password: without it `password: string` in code would be one."""
 
 
-def _has_both(value: str) -> bool:
+def _has_letters_and_digits(value: str) -> bool:
     """Whether there are letters and digits in it, as words have not."""
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
@@ -100,7 +100,7 @@ def _is_scrambled(value: str, length: int) -> bool:
         return False
     is_long = re.search(rf"[a-z]{{{LONGEST_WORD + 1}}}|[A-Z]{{{LONGEST_WORD + 1}}}", value)
     parts = re.findall(r"[A-Za-z0-9]{20,}+", value)
-    is_mixed = any(re.search(r"\d.*\d", part) and _has_both(part) for part in parts)
+    is_mixed = any(re.search(r"\d.*\d", part) and _has_letters_and_digits(part) for part in parts)
     return bool(is_long) or is_mixed or _alternates(value, length)
 
 
@@ -141,7 +141,7 @@ def _is_typed(value: str, match: re.Match[str]) -> bool:
 
 
 def _is_credential(value: str, match: re.Match[str]) -> bool:
-    return value.endswith("=") or _has_both(value) or _is_scrambled(value, 12)
+    return value.endswith("=") or _has_letters_and_digits(value) or _is_scrambled(value, 12)
 
 
 def _is_named(value: str, match: re.Match[str]) -> bool:
@@ -156,17 +156,17 @@ def _is_named(value: str, match: re.Match[str]) -> bool:
     if re.fullmatch(f"(?i)[a-z_]*(?:{_PASS}|{_SECRET_NAMES})[a-z_]*", value) or ("(" in by and not is_password):
         return False  # get_secret("db-1") names it
     if "," in by or "==" in by or by.isspace():  # ("DB_PASSWORD", "…"), but not ("password", "login")
-        return bool(is_quoted) and len(value) > 5 and " " not in value and _has_both(value)
+        return bool(is_quoted) and len(value) > 5 and " " not in value and _has_letters_and_digits(value)
     if is_quoted and " " in value:
         return is_password is not None
     if match["plural"] and name.casefold() == "token":  # budget_tokens=limit, but tokens: ["…"]
-        return not value.isidentifier() and _has_both(value)
+        return not value.isidentifier() and _has_letters_and_digits(value)
     is_tight = by == "="  # DB_PASSWORD=hunter: an assignment in a shell or a file of settings
     if len(value) < 6:
         return is_tight and is_password is not None
     is_marked = re.search(r"[^\w.:/-]", value if is_quoted else value.rstrip("!?"))
     is_said = is_marked or is_tight or is_quoted or by.endswith(">") or (is_password and len(value) > LONGEST_WORD)
-    return bool(is_said) or _has_both(value) or _is_scrambled(value, 16)
+    return bool(is_said) or _has_letters_and_digits(value) or _is_scrambled(value, 16)
 
 
 def _is_said(value: str, match: re.Match[str]) -> bool:
@@ -177,7 +177,11 @@ def _is_said(value: str, match: re.Match[str]) -> bool:
         is_end = re.match(r"[.!]{0,3}[ \t]{0,8}(?:[\r\n]|\Z)|[.!]{1,3}\s", match.string[match.end() : match.end() + 12])
         word = value.casefold()
         return bool(is_end) and len(word) > 3 and word not in STOP_WORDS | _STATES and not word.endswith("ed")
-    return len(value) > 5 and _has_both(value) and not (_DIGEST.match(value) or re.match(r"\d+-[a-z]|base64", value))
+    return (
+        len(value) > 5
+        and _has_letters_and_digits(value)
+        and not (_DIGEST.match(value) or re.match(r"\d+-[a-z]|base64", value))
+    )
 
 
 def _is_phrase(value: str, match: re.Match[str]) -> bool:

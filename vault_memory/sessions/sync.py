@@ -153,24 +153,24 @@ class _ToolSync:
             known = f", but {len(self._known)} are known: they stay" if self._known else ""
             self._report.problems.append(f"{self._root} holds no transcripts of {self._tool}{known}")
         else:
-            self._take_all(found, progress, deadline)
+            self._sync_all(found, progress, deadline)
         for each in self._known.values():
             self._report.transcripts += 1
             self._report.skipped += each.skipped
             self._report.gone += each.is_gone
             self._report.unfinished += each.is_unfinished
 
-    def _take_all(self, found: Listing, progress: Progress | None, deadline: float) -> None:
+    def _sync_all(self, found: Listing, progress: Progress | None, deadline: float) -> None:
         sources = found.sources
         try:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:
                     self._report.pending += _count_behind(sources[done:], self._known, self._home)
                     break
-                self._take(source, deadline)
+                self._sync_one(source, deadline)
                 if progress:
                     progress(done + 1, len(sources), self._report.messages)
-            self._forget(found)
+            self._note_gone(found)
         finally:
             self._save()
 
@@ -193,13 +193,13 @@ class _ToolSync:
 
     # --- one transcript ------------------------------------------------------------------------------------------
 
-    def _take(self, source: Transcript, deadline: float) -> None:
+    def _sync_one(self, source: Transcript, deadline: float) -> None:
         before = self._known.get(source.key, TranscriptState())
         try:
             if _is_read(source, before, self._home):
                 self._known[source.key] = before._replace(is_gone=False)
                 return
-            start = source.resume(self._mark(before))
+            start = source.resume(self._resume_mark(before))
             if before.messages and not start:
                 deadline = float("inf")  # else what was said would be away a while
             self._known[source.key] = self._write(source, before, start, deadline)
@@ -209,7 +209,7 @@ class _ToolSync:
         if time.monotonic() - self._saved_at > SAVE_SECONDS:
             self._save()
 
-    def _mark(self, before: TranscriptState) -> str:
+    def _resume_mark(self, before: TranscriptState) -> str:
         """From where to read on; "" where the derived file does not end a line where it should, as after a kill."""
         if before.messages and _is_whole(before, self._home):
             with open(self._home / before.path, "rb") as text:
@@ -256,7 +256,7 @@ class _ToolSync:
 
     # --- what is gone, and what is remembered --------------------------------------------------------------------
 
-    def _forget(self, found: Listing) -> None:
+    def _note_gone(self, found: Listing) -> None:
         there = {source.key for source in found.sources}
         for key in [key for key in self._known if key not in there]:
             if any(not folder or key.startswith(folder) for folder in found.unreadable):

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown import entities
-from vault_memory.markdown.facts import is_decided
+from vault_memory.markdown.facts import is_decision
 from vault_memory.markdown.note import folded, is_note_path
 from vault_memory.store.embedding_rows import NOTE_VECTOR_PASSAGES, Space, add_vectors, embedding_ids
 from vault_memory.store.journal import passage_key
@@ -168,7 +168,7 @@ def _insert_passages(
     run("INSERT OR IGNORE INTO claim VALUES(?, ?, ?, ?, ?, ?, ?)", claims)
     inferred = [
         (i, said.line, KINDS.index("observation"), said.text, said.speaker, *_days(said.occurred),
-         passage_key(f"{said.speaker or ''}: {said.text}"), is_decided(said.text))
+         passage_key(f"{said.speaker or ''}: {said.text}"), is_decision(said.text))
         for i, _, p in numbered
         for said in p.inferred
     ]  # fmt: skip
@@ -189,7 +189,7 @@ def _fact_columns(fact: "RetainFact", passage: "Passage") -> tuple[object, ...]:
     narrative = "" if passage.part else fact.narrative
     return (
         fact.confidence, fact.importance, *_days(fact.occurred), fact.block_id, narrative,
-        wording_hash(fact.narrative), passage_key(passage.text), is_decided(passage.text), passage.part,
+        wording_hash(fact.narrative), passage_key(passage.text), is_decision(passage.text), passage.part,
     )  # fmt: skip
 
 

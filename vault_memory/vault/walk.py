@@ -153,7 +153,7 @@ class Walker:
         """Look at every folder and note; raises RefusedError when the vault itself is gone."""
         for _ in range(_MAX_WALKS):
             self._found, self._folders = Walk(), [""]
-            if not self._look_below():
+            if not self._scan_folders():
                 break
         return self._found
 
@@ -169,11 +169,11 @@ class Walker:
             return self.walk()
         covered = self._found.covered = {start + name for start, names in names_in.items() for name in names}
         for start, names in names_in.items():
-            self._look_for(start, names, covered)
-        self._look_below()
+            self._scan_names(start, names, covered)
+        self._scan_folders()
         return self._found
 
-    def _look_for(self, start: str, names: set[str], covered: set[str]) -> None:
+    def _scan_names(self, start: str, names: set[str], covered: set[str]) -> None:
         """Look at some entries of the folder that paths begin with, by its listing; one no longer there has none."""
         folder = start.removesuffix("/")
         try:
@@ -185,14 +185,14 @@ class Walker:
                 for entry in entries:
                     if entry.name in names or _folded(entry.name) in alike:
                         covered.add(start + entry.name)
-                        self._look_at(entry, start + entry.name)
+                        self._scan_entry(entry, start + entry.name)
         except (FileNotFoundError, NotADirectoryError):
             if not folder or not self._root.is_dir():
-                raise self._gone(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))) from None
+                raise self._vault_gone(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))) from None
         except OSError as error:
             if not folder:
-                raise self._gone(error) from error
-            self._cannot_read(folder, f"folder cannot be read: {error.strerror}")
+                raise self._vault_gone(error) from error
+            self._add_unreadable(folder, f"folder cannot be read: {error.strerror}")
 
     def _is_walked(self, folder: str) -> bool:
         """Whether a walk would come into a folder: none on its way is hidden, ignored or a link."""
@@ -201,7 +201,7 @@ class Walker:
         paths = [folder, *map(str, PurePosixPath(folder).parents)]
         return all(stat.S_ISDIR(os.lstat(self._root / path).st_mode) for path in paths)
 
-    def _look_below(self) -> bool:
+    def _scan_folders(self) -> bool:
         """Look into all folders; whether a folder was no longer where its own folder had it."""
         has_moved = False
         while self._folders:
@@ -211,18 +211,18 @@ class Walker:
                 with os.scandir(self._root / folder) as entries:
                     self._found.folders += 1
                     for entry in entries:
-                        self._look_at(entry, start + entry.name)
+                        self._scan_entry(entry, start + entry.name)
             except OSError as error:
                 if not folder:
-                    raise self._gone(error) from error
+                    raise self._vault_gone(error) from error
                 if isinstance(error, FileNotFoundError):
                     has_moved = True
                     if self._found.covered is not None:
                         continue  # an event will tell
-                self._cannot_read(folder, f"folder cannot be read: {error.strerror}")
+                self._add_unreadable(folder, f"folder cannot be read: {error.strerror}")
         return has_moved
 
-    def _gone(self, error: OSError) -> RefusedError:
+    def _vault_gone(self, error: OSError) -> RefusedError:
         return RefusedError(
             f"The vault {self._root} cannot be read ({error.strerror or error}): nothing was changed.",
             "Check that its drive is mounted, then run again.",
@@ -233,11 +233,11 @@ class Walker:
     def _skip(self, path: str, why: str, level: str = "notice") -> None:
         self._found.skipped.append(Problem(printable(path), 0, why, level))
 
-    def _cannot_read(self, path: str, why: str) -> None:
+    def _add_unreadable(self, path: str, why: str) -> None:
         self._found.unreadable.append(path)
         self._skip(path, why, "error")
 
-    def _look_at(self, entry: "os.DirEntry[str]", path: str) -> None:
+    def _scan_entry(self, entry: "os.DirEntry[str]", path: str) -> None:
         try:
             # Most entries go this short way: 20,000 make a recall wait.
             is_plain = path.isascii() and _PLAIN_NAME(entry.name) and entry.is_file(follow_symlinks=False)
@@ -254,14 +254,14 @@ class Walker:
         except FileNotFoundError:
             return  # gone since its folder was read, as an editor's temporary files are
         except OSError as error:
-            self._cannot_read(path, f"cannot be looked at: {error.strerror}")
+            self._add_unreadable(path, f"cannot be looked at: {error.strerror}")
 
     def _is_indexed(self, entry: "os.DirEntry[str]", path: str) -> bool:
         """Whether an entry is a note or an attachment; a folder is kept for later, what is passed over is told."""
         if entry.name.startswith("."):
             return False
         if entry.is_symlink():
-            self._look_at_link(path)
+            self._report_link(path)
             return False
         if entry.is_dir(follow_symlinks=False):
             if not self._leave_out(f"{path}/"):
@@ -281,7 +281,7 @@ class Walker:
             return True
         return False
 
-    def _look_at_link(self, path: str) -> None:
+    def _report_link(self, path: str) -> None:
         """Tell of a link that seems to lead to notes, but for one to a note of the vault: that is indexed as itself."""
         target = Path(os.path.realpath(self._root / path))
         is_file = target.is_file()
