@@ -15,6 +15,7 @@ from vault_memory.capture.judge import CaptureReport
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
+from vault_memory.health.status import status
 from vault_memory.reflect.run_log import CaptureEnd, RunLog
 from vault_memory.rendering.capture import capture_text, facts_document, facts_text, proposals_text
 from vault_memory.sessions import ledger
@@ -755,6 +756,17 @@ def test_a_page_is_answered_where_no_journal_knows_its_lines(memory: Federation)
     assert "Mara owns the billing module." in [one.text.partition(" — ")[0] for one in elsewhere.facts()]
     assert page(elsewhere).count("- [ ] S") == 1 and "Mara" not in page(elsewhere)
     assert answer(elsewhere, {"pytest": ""}).declined == 1
+
+
+def test_status_tells_what_waits_and_whose_pages_stand_after_a_capture_is_undone(memory: Federation) -> None:
+    memory.retain("Prefers tea.", entities=["Peter"])
+    memory.reflect()
+    memory.capture()
+    memory.undo()
+    told = status(memory)
+    assert (told["reflect"]["undone"], told["capture"]["waiting"]) == (False, 0)
+    memory.undo()
+    assert status(memory)["reflect"]["undone"] is True
 
 
 def ticked_elsewhere(text: str) -> str:

@@ -38,8 +38,8 @@ def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Document:
             "undo": last.run or None, "undone": last.undone,
         },
         "capture": capture and capture._asdict() | {
-            "at": capture.at.isoformat(timespec="seconds"), "why": capture.why or None,
-            "next_step": capture.next_step or None,
+            "at": capture.at.isoformat(timespec="seconds"), "waiting": len(memory.proposals()),
+            "why": capture.why or None, "next_step": capture.next_step or None,
         },
         "daemon": None,
     }  # fmt: skip

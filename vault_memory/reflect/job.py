@@ -21,7 +21,7 @@ from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.model_paragraph import ModelParagraphs, ModelUse
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_drafts import ReflectRequest
-from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
+from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog, without_quotes
 from vault_memory.reflect.run_plan import RunPlanner
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
@@ -276,7 +276,8 @@ def undo(
             held.callback(_tell_index, index, found.paths)
             held.enter_context(unforgetting(run, found.paths))
             preimages.undo(run, index.vault, force=bool(found.kept))
-        if (last := log.last(ReflectEnd)) and run.name in [newer.name for newer in standing[:1]]:
+        reflected = [one.name for one in standing if one.kind == REFLECT]
+        if (last := log.last(ReflectEnd)) and run.name in reflected[:1]:
             log.note_end(last._replace(run="", proposals=None, undone=True))
         return found
 
