@@ -18,6 +18,7 @@ from vault_memory.markdown import facts, provenance, scopes
 from vault_memory.markdown.note import TEXT, Note, speaker
 from vault_memory.sessions import ledger, projects, readers, transcript
 from vault_memory.sessions.transcript import Message
+from vault_memory.startup import vault_id
 from vault_memory.text import daily_notes
 from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault import safe_files
@@ -266,8 +267,7 @@ class Marks(NamedTuple):
 
 def marks_file(vault: Path, environ: Mapping[str, str]) -> Path:
     """Where it is kept how far capture into a vault has come."""
-    name = hashlib.sha256(os.fsencode(os.path.realpath(vault))).hexdigest()[:12]
-    return ledger.folder(environ) / ledger.STATE / f"captured-{name}.json"
+    return ledger.folder(environ) / ledger.STATE / f"captured-{vault_id(vault)}.json"
 
 
 def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
