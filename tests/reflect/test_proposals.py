@@ -174,7 +174,8 @@ def test_a_tick_may_be_drawn_and_a_mark_that_says_neither_yes_nor_no_leaves_the_
     reflected(root)
     mark(root, "✔", LETTERS)
     mark(root, "?", NUTS)
-    reflected(root)
+    (notice,) = reflected(root).notices
+    assert notice.path == PAGE and "`[?]`" in notice.why
     assert list(asked(root)) == [NUTS] and "[?]" in asked(root)[NUTS]
     assert "Prefers letters" in (root / "memory.md").read_text()
     assert journal_lines(root, "refused") == []

@@ -173,6 +173,8 @@ class Answers:
     ticked: dict[str, CoreChange] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
     """What was ticked, refused or dropped, and goes from the page."""
+    unclear: list[str] = field(default_factory=list)
+    """The marks that say neither yes nor no."""
     dropped: int = 0
     """How many that were ticked or reworded rest on what no note holds any more."""
     facts: dict[str, Fact] = field(default_factory=dict)
@@ -212,8 +214,10 @@ def read_answers(
             found.settled.add(one.name)
             feedback.refused.add(one.name)
             feedback.new.append(FeedbackNote("refused", one.name))
-        elif not only_ticks and last is not None and place in edits.yours:
-            asked[one.name] = change
+        elif not only_ticks:
+            found.unclear += [one.mark] if one.mark else []
+            if last is not None and place in edits.yours:
+                asked[one.name] = change
     # What was asked and rests on no fact any more may have been forgotten.
     resting = {name: change for name, change in asked.items() if change.what != REMOVE}
     for fact in facts if resting else ():

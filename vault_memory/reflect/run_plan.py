@@ -214,6 +214,9 @@ class RunPlanner:
             rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
             why = f"{plural(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
             self.notices.append(PageProblem(path, why, "Add it there by hand if you still want it."))
+        for mark in answers.unclear:
+            why = f"`[{mark}]` in {self._layout.proposals} says neither yes nor no: that proposal stays open."
+            self.notices.append(PageProblem(self._layout.proposals, why, "Write `[x]` or `[-]`."))
         after = before or core_proposals.NEW_CORE
         for name, change in list(answers.ticked.items()):
             try:
