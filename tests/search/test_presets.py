@@ -32,6 +32,10 @@ def evidence(rows: dict[int, tuple[float, float, str]]) -> Candidates:
     )
 
 
+def scores(steps: presets.Steps) -> dict[int, float]:
+    return {i: step["score"] for i, step in steps.items()}
+
+
 FOUND = evidence({
     1: (10.0, 0.2, "roof quote"),  # words 1.0, the exact hit
     2: (5.0, 0.8, "the price of the roof"),  # words 0.5
@@ -43,18 +47,18 @@ FOUND = evidence({
 def test_weighted() -> None:
     ranked = presets.weighted(FOUND, 8)
     # 1: max(0.14 + 0.3, 0.92); 2: 0.56 + 0.15; 3: 0.63; 4: 0.06
-    assert list(ranked.scores.items()) == [(1, 0.92), (2, pytest.approx(0.71)), (3, pytest.approx(0.63)),
-                                           (4, pytest.approx(0.06))]  # fmt: skip
-    assert ranked.steps[2] == {"vector": 0.8, "words": 0.5, "score": pytest.approx(0.71)}
+    assert list(scores(ranked).items()) == [(1, 0.92), (2, pytest.approx(0.71)), (3, pytest.approx(0.63)),
+                                            (4, pytest.approx(0.06))]  # fmt: skip
+    assert ranked[2] == {"vector": 0.8, "words": 0.5, "score": pytest.approx(0.71)}
 
 
 def test_rrf() -> None:
     ranked = presets.rrf(FOUND, 8)
     # Words: 1, 2, 4. Meaning: 3, 2, 1; 4 has no likeness at all.
-    assert ranked.scores == pytest.approx({
+    assert scores(ranked) == pytest.approx({
         1: 1 / 61 + 1 / 63, 2: 1 / 62 + 1 / 62, 3: 1 / 61, 4: 1 / 63,
     })  # fmt: skip
-    assert list(ranked.scores) == [1, 2, 3, 4]
+    assert list(ranked) == [1, 2, 3, 4]
 
 
 def life(age: int | None, importance: float = 1.0, tier: str | None = "working") -> Life:
@@ -64,11 +68,11 @@ def life(age: int | None, importance: float = 1.0, tier: str | None = "working")
 def test_classic_with_age_and_importance() -> None:
     # Half of what matters most is left after 30·e^1.5 = 134.45 days.
     lives = {1: life(134), 2: life(0, importance=0.0), 3: life(134), 4: life(0)}
-    ranked = presets.classic(FOUND, lives, 8)
+    ranked, dropped = presets.classic(FOUND, lives, 8)
     # 1: 0.92·0.501; 2: 0.71·0.7; 3: 0.63·0.501 = 0.316 < 0.35: the hard minimum
-    assert ranked.scores == pytest.approx({2: 0.497, 1: 0.461}, abs=0.0005)
-    assert ranked.below_threshold == 2
-    assert ranked.steps[1] == pytest.approx(
+    assert scores(ranked) == pytest.approx({2: 0.497, 1: 0.461}, abs=0.0005)
+    assert dropped == 2
+    assert ranked[1] == pytest.approx(
         {"vector": 0.2, "words": 1.0, "score": 0.461, "recency": 0.501, "importance": 1.0, "length": 1.0}, abs=0.0005
     )
 
@@ -89,11 +93,10 @@ def test_every_candidate_is_ranked_or_counted(
     rows: dict[int, tuple[float, float, str]], preset: str, limit: int
 ) -> None:
     found = evidence(rows)._replace(query=query(limit, preset=preset))
-    ranked = presets.score(found, {})
-    values = list(ranked.scores.values())
+    ranked, dropped = presets.score(found, {})
+    values = list(scores(ranked).values())
     assert values == sorted(values, reverse=True) or preset == "classic"
-    assert set(ranked.scores) <= set(rows)
+    assert set(ranked) <= set(rows)
     assert all(0 <= value <= 1 + 1e-12 for value in values)
     if preset == "classic":
-        plain = presets.weighted(found, limit).scores
-        assert len(ranked.scores) == min(limit, len(plain) - ranked.below_threshold)
+        assert len(ranked) == min(limit, len(presets.weighted(found, limit)) - dropped)

@@ -7,7 +7,6 @@ is made with them). What scores alike keeps the order of the candidates.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from vault_memory.search.candidates import Candidates
 from vault_memory.search.decay import BETA, Life, half_life
@@ -30,26 +29,21 @@ ANCHOR_CHARS = 500
 IMPORTANCE_BASE = 0.7
 
 Steps = dict[int, dict[str, float]]
-"""By passage, in the order of the candidates: each step of its score; the last value of `score` counts."""
+"""By passage, best first: each step of its score; the last value of `score` counts."""
 
 
-class Scores(NamedTuple):
-    """Passage ids with their scores, best first; the steps that made each score; how many a threshold dropped."""
+def score(found: Candidates, lives: Mapping[int, Life], judged: Mapping[int, float] | None = None) -> tuple[Steps, int]:
+    """What makes each score by the request's preset (not `tuned`), best first; and how many a threshold dropped.
 
-    scores: Mapping[int, float]
-    steps: Steps
-    below_threshold: int = 0
-
-
-def score(found: Candidates, lives: Mapping[int, Life], judged: Mapping[int, float] | None = None) -> Scores:
-    """Score by the request's preset (not `tuned`); `judged` is for `classic`: the scores of a second model."""
+    `judged` is for `classic`: the scores of a second model.
+    """
     preset, limit = found.query.request.preset, found.query.request.wanted
     if preset == "classic":
         return classic(found, lives, limit, judged)
-    return weighted(found, limit) if preset == "weighted" else rrf(found, limit)
+    return (weighted(found, limit) if preset == "weighted" else rrf(found, limit)), 0
 
 
-def weighted(found: Candidates, limit: int) -> Scores:
+def weighted(found: Candidates, limit: int) -> Steps:
     """0.7·vector + 0.3·BM25, and at least 0.92·BM25 where that is ≥ 0.75: an exact hit is not outvoted."""
     words, near = lanes(found, limit)
     steps: Steps = {}
@@ -61,7 +55,7 @@ def weighted(found: Candidates, limit: int) -> Scores:
     return _best_first(steps)
 
 
-def rrf(found: Candidates, limit: int) -> Scores:
+def rrf(found: Candidates, limit: int) -> Steps:
     """The sum of 1/(60 + rank) over the two lanes."""
     both = lanes(found, limit)
     steps: Steps = {i: {} for i in found.passages if any(i in lane for lane in both)}
@@ -73,13 +67,13 @@ def rrf(found: Candidates, limit: int) -> Scores:
 
 def classic(
     found: Candidates, lives: Mapping[int, Life], limit: int, judged: Mapping[int, float] | None = None
-) -> Scores:
+) -> tuple[Steps, int]:
     """The original pipeline: minimum → rerank → recency → importance → length → hard minimum → MMR → limit.
 
     `judged` holds scores 0..1 of a second model for the best that MIN_SCORE leaves; they count 0.6. What the two minima
     drop is counted, since a hit by keywords alone is often among it.
     """
-    steps = dict(weighted(found, limit).steps)
+    steps = weighted(found, limit)
     for passage_id, step in steps.items():
         if step["score"] >= MIN_SCORE:
             life, model = lives.get(passage_id), (judged or {}).get(passage_id)
@@ -96,10 +90,10 @@ def classic(
             chars = len(found.passages[passage_id].text)
             step["length"] = 1 / (1 + 0.5 * math.log2(max(chars / ANCHOR_CHARS, 1.0)))
             step["score"] *= step["recency"] * step["importance"] * step["length"]
-    kept = {i: step for i, step in steps.items() if step["score"] >= (HARD_MINIMUM if "recency" in step else MIN_SCORE)}
-    ordered = _best_first(kept)
-    chosen = mmr(ordered.scores, found.stems, limit)
-    return Scores({i: ordered.scores[i] for i in chosen}, kept, len(steps) - len(kept))
+    good = {i for i, step in steps.items() if step["score"] >= (HARD_MINIMUM if "recency" in step else MIN_SCORE)}
+    kept = {i: steps[i] for i in found.passages if i in good}
+    scores = {i: step["score"] for i, step in _best_first(kept).items()}
+    return {i: kept[i] for i in mmr(scores, found.stems, limit)}, len(steps) - len(kept)
 
 
 # --- formulas --------------------------------------------------------------------------------------------------------
@@ -134,6 +128,5 @@ def _best(scores: Mapping[int, float], limit: int) -> dict[int, float]:
     return dict(sorted(scores.items(), key=lambda pair: -pair[1])[: max(20, 2 * limit)])
 
 
-def _best_first(steps: Steps) -> Scores:
-    scores = {i: step["score"] for i, step in steps.items()}
-    return Scores(dict(sorted(scores.items(), key=lambda pair: -pair[1])), steps)
+def _best_first(steps: Steps) -> Steps:
+    return dict(sorted(steps.items(), key=lambda pair: -pair[1]["score"]))

@@ -552,10 +552,10 @@ def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ra
     from vault_memory.search import presets
 
     preset = ranking.candidates.query.request.preset
-    scored = presets.score(ranking.candidates, ranking.lives, judged)
-    places = {i: -float(place) for place, i in enumerate(scored.scores)}
+    steps, dropped = presets.score(ranking.candidates, ranking.lives, judged)
+    places = {i: -float(place) for place, i in enumerate(steps)}
     return ranking._replace(
-        scores={i: scored.scores[i] for i in replaced_claims.reordered(places, ranking.behind)},
-        steps=lambda i: {"preset": preset, "steps": {step: round(x, 4) for step, x in scored.steps[i].items()}},
-        below_threshold=scored.below_threshold,
+        scores={i: steps[i]["score"] for i in replaced_claims.reordered(places, ranking.behind)},
+        steps=lambda i: {"preset": preset, "steps": {step: round(x, 4) for step, x in steps[i].items()}},
+        below_threshold=dropped,
     )

@@ -46,8 +46,8 @@ class Reranker:
         is_inside, found = request.preset == "classic", ordered.candidates
         best = list(ordered.scores)
         if is_inside:  # what the first minimum leaves
-            scored = presets.weighted(found, request.wanted).scores
-            best = [i for i, score in scored.items() if score >= presets.MIN_SCORE]
+            fused = presets.weighted(found, request.wanted)
+            best = [i for i, step in fused.items() if step["score"] >= presets.MIN_SCORE]
         best = best[: 2 * (request.k or LIMIT)]
         if len(best) < 2:
             return ordered
