@@ -142,3 +142,9 @@ def test_a_query_in_a_fresh_process_needs_no_numpy_and_is_the_same() -> None:
     command = [sys.executable, "-c", QUERY_PROGRAM]
     numpy, vector = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert (numpy, vector) == ("False", one("what does Peter prefer for long messages?").hex())
+
+
+def test_the_nearest_of_some_words_is_found_by_meaning() -> None:
+    near = builtin().nearest(["film", "surgery", "kuchen"], ["movie", "surgeon", "harbour", "xyzzyplugh"])
+    assert near[0] > 0.5 > near[2] and near[1] > 0.5
+    assert builtin().nearest(["film"], []) == [0.0]

@@ -84,6 +84,19 @@ def test_a_known_name_does_not_hide_that_nothing_is_known_of_what_is_asked_about
     assert [answer["known"] for answer in answers] == [False, True, True]
 
 
+def test_a_question_in_other_words_than_the_notes_is_known(tmp_path: Path) -> None:
+    line = "- Saw the movie about the lighthouse with Per, who was ill the week after.\n"
+    of = memory(fill(tmp_path / "vault", DAYS | {"a.md": line, "Per.md": "- Tall.\n"}))
+    asked = ("Which film about the lighthouse did Per see?", "Which opera about the lighthouse did Per conduct?")
+    assert [bool(of.recall(question).missing) for question in asked] == [False, True]
+
+
+def test_a_word_that_no_note_has_nor_anything_like_it_is_named_first(root: Path) -> None:
+    done = run(root, "recall", "Who rowed to the island with Bo for herring and paid at the quay before the election?")
+    assert done.stderr.startswith("No note mentions “election”.\n")
+    assert len([line for line in done.stdout.splitlines() if line.startswith("L")]) > 3
+
+
 def test_what_is_asked_of_a_name_is_measured_without_the_name(indexed_sample: Path) -> None:
     questions = ("Does Moss play chess?", "Is Peter married?", "What does Peter prefer?", "Where does Elin live?")
     known = [not answer.missing for answer in map(Memory(indexed_sample).recall, questions)]
