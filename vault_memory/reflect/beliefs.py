@@ -22,7 +22,6 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.fact_text import EvidenceSource, Sentence, sentence, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE
 from vault_memory.markdown.replaced_claims import supersedes
-from vault_memory.reflect.choose_facts import in_order
 from vault_memory.reflect.confidence import (
     CONTRADICTS,
     RELATED,
@@ -34,7 +33,7 @@ from vault_memory.reflect.confidence import (
     Evidence,
     weigh_evidence,
 )
-from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.generated_blocks import fact_name
 from vault_memory.reflect.model_writer import Ask, verdict, verdict_key
 from vault_memory.text.daily_notes import name_day
@@ -136,7 +135,7 @@ def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None
     """
     about: dict[str, list[Fact]] = defaultdict(list)
     groups: dict[tuple[tuple[str, ...], Sentence], list[Fact]] = defaultdict(list)
-    for fact in sorted((fact for fact in facts if fact.is_trusted), key=in_order):
+    for fact in sorted((fact for fact in facts if fact.is_trusted), key=timeline_key):
         if fact.kind == OPINION:
             groups[_subjects(fact), sentence(fact.text, _names(fact, inputs))].append(fact)
         for slug in fact.about or (NOBODY,):
@@ -155,7 +154,7 @@ def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"]
     about = [subjects[slug] for slug in newest.subjects or newest.about or (NOBODY,)]
     found = _EvidenceSearch(statements, newest, since, about, inputs).find_evidence()
     supports, contradicts, related = (
-        tuple(sorted((fact for said, fact in found if said == relation), key=in_order))
+        tuple(sorted((fact for said, fact in found if said == relation), key=timeline_key))
         for relation in (SUPPORTS, CONTRADICTS, RELATED)
     )
     known = (inputs.by_hand.get(fact_name(fact.key)) for fact in statements)

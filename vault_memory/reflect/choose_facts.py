@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.fact import Fact, timeline_key
 
 SCALE = 0.7
 """The exponent of a fact's cost: at 1 the shortest facts win, at 0 the longest."""
@@ -67,15 +67,10 @@ class Turn(NamedTuple):
     of: Callable[[Fact], bool] | None = None
 
 
-def choose(facts: Sequence[Fact], budget: int, weigh: Weights) -> list[Fact]:
-    """The facts that tell most within a budget of tokens, the most telling first; the order given plays no part."""
-    return choose_in_turns(facts, budget, weigh, [Turn(budget)])[0]
-
-
 def choose_in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: Iterable[Turn]) -> list[list[Fact]]:
     """What each turn takes of the facts: what tells most beside all that was taken in the turns before it.
 
-    All together take no more than the budget.
+    All together take no more than the budget, of tokens; the order given plays no part.
     """
     choice, found = _Choice(_candidates(facts, weigh)), list[list[Fact]]()
     for turn in turns:
@@ -89,11 +84,6 @@ def lately(facts: Iterable[Fact]) -> Callable[[Fact], bool]:
     """Tells of a fact whether it was written within a fortnight of the newest of these; of no clock."""
     newest = max((fact.day for fact in facts if fact.day), default=None)
     return lambda fact: newest is not None and fact.day is not None and fact.day >= newest - LATELY
-
-
-def in_order(fact: Fact) -> tuple[date, str, int, int]:
-    """The order of a timeline: by day, note and line; what has no day comes last."""
-    return (fact.when or date.max, fact.path, fact.line, fact.key)
 
 
 # --- what there is to choose from ------------------------------------------------------------------------------------
@@ -115,7 +105,7 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     """The facts as they are weighed, in the order of a timeline, which also decides ties."""
     keys = {fact.key for fact in facts}
     outdated = set(map(id, _outdated(facts, weigh)))
-    ordered = sorted((fact for fact in facts if id(fact) not in outdated), key=in_order)
+    ordered = sorted((fact for fact in facts if id(fact) not in outdated), key=timeline_key)
     found = []
     for fact in ordered:
         stems = frozenset(weigh.stems(fact.text))

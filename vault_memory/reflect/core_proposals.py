@@ -23,9 +23,8 @@ from vault_memory.markdown.fact_text import without_evidence
 from vault_memory.markdown.note import TEXT
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.beliefs import is_doubt, relation
-from vault_memory.reflect.choose_facts import in_order
 from vault_memory.reflect.confidence import CONTRADICTS, SUPPORTS
-from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import Block, Line, text_name
 from vault_memory.reflect.merge import find_edits
@@ -267,7 +266,7 @@ class Proposer:
     @cached_property
     def _facts(self) -> list[Fact]:
         """Nothing that came from outside may move a line of the core, nor make one surer."""
-        return sorted((fact for fact in self.jobs.fact_set.facts if fact.is_trusted), key=in_order)
+        return sorted((fact for fact in self.jobs.fact_set.facts if fact.is_trusted), key=timeline_key)
 
     def _changes(self) -> Iterator[Proposal]:
         """Lines of the core that a newer fact about the same entity contradicts, and none after it bears out."""
@@ -277,7 +276,7 @@ class Proposer:
                 about[slug].append(fact)
         for item in self.items:
             slugs = self.jobs.slugs_in(item.text)
-            facts = sorted({f.key: f for slug in slugs for f in about[slug]}.values(), key=in_order, reverse=True)
+            facts = sorted({f.key: f for slug in slugs for f in about[slug]}.values(), key=timeline_key, reverse=True)
             names, line = self._names(slugs), fact_text.readable(item.text, lambda _: False)
             for fact in facts[:COMPARED_FACTS]:
                 found = relation(line, fact.text, names)
@@ -299,7 +298,7 @@ class Proposer:
         for opinion in self.jobs.opinions:
             sure, days = opinion.belief.rounded, {f.day for f in (*opinion.statements, *opinion.supports) if f.day}
             if sure >= SURE and len(days) >= SURE_DAYS and not opinion.is_superseded:
-                newest = sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True)[:3]
+                newest = sorted((opinion.statement, *opinion.supports), key=timeline_key, reverse=True)[:3]
                 evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))
                 proposed |= {fact.key for fact in opinion.statements}
                 because = f"it is held with {decimal(sure)} and was told or borne out on {len(days)} days"

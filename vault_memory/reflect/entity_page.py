@@ -14,8 +14,8 @@ from datetime import date
 from functools import cached_property
 from itertools import chain
 
-from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns, in_order, lately
-from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact
+from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns, lately
+from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact, timeline_key
 from vault_memory.reflect.fact_lines import Body, PageContext
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import long_day, period_of
@@ -108,7 +108,7 @@ class EntityPage:
 
     @cached_property
     def _facts(self) -> list[Fact]:
-        return sorted(self.known, key=in_order)
+        return sorted(self.known, key=timeline_key)
 
     @cached_property
     def _newest(self) -> date | None:
@@ -144,7 +144,7 @@ class EntityPage:
         stems = self.context.stems
         names = {stem for name in (self.name, self.slug) for stem in stems(name)}
         telling = {stem for stem in stems(_FIRST_SENTENCE.split(fact.text)[0]) if stem not in names}
-        for newer in sorted(facts, key=in_order, reverse=True):
+        for newer in sorted(facts, key=timeline_key, reverse=True):
             is_later = fact.when and newer.when and fact.when < newer.when and not self._is_ahead(newer)
             if not is_later or newer.kind == "opinion" or newer.succeeded_by is not None or not newer.is_trusted:
                 continue
@@ -177,7 +177,7 @@ class EntityPage:
 
     def _below(self, first: Sequence[Fact], best: Sequence[Fact], more: Sequence[Fact], room: int) -> Iterator[Line]:
         """All below the opening, with so many tokens for what is told beside the overview."""
-        yield from self._section("", sorted(best, key=in_order, reverse=True))
+        yield from self._section("", sorted(best, key=timeline_key, reverse=True))
         rest, now, ahead, earlier = list[Fact](), list[Fact](), list[Fact](), list[Fact]()
         for fact in more:
             room -= self._body.cost(fact)
@@ -191,7 +191,7 @@ class EntityPage:
         yield from self._section("### Now", now)
         if self.opinions:
             yield from (Line(""), Line("### Opinions"), Line(""), *self.opinions)
-        yield from self._section("### Ahead", sorted(ahead, key=in_order))
+        yield from self._section("### Ahead", sorted(ahead, key=timeline_key))
         if earlier:
             yield from (Line(""), Line("### Earlier"))
             for title, of_month in by_month(earlier):
@@ -238,12 +238,12 @@ class EntityPage:
 def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
     """The facts of each month in the order of a timeline, the newest month first; those of no day come last."""
     months: dict[str, list[Fact]] = {}
-    for fact in sorted(facts, key=lambda fact: (known_on(fact) or date.min, in_order(fact)), reverse=True):
+    for fact in sorted(facts, key=lambda fact: (known_on(fact) or date.min, timeline_key(fact)), reverse=True):
         day = known_on(fact)
         title = period_of(day, "month").title if day else "Of no day"
         months.setdefault(title, []).append(fact)
     for title, of_month in months.items():
-        yield title, sorted(of_month, key=in_order)
+        yield title, sorted(of_month, key=timeline_key)
 
 
 # --- world.md and experience.md --------------------------------------------------------------------------------------

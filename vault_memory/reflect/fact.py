@@ -81,6 +81,11 @@ class Fact(NamedTuple):
         return span.start
 
 
+def timeline_key(fact: Fact) -> tuple[date, str, int, int]:
+    """By day, note and line; what has no day comes last."""
+    return (fact.when or date.max, fact.path, fact.line, fact.key)
+
+
 class Citations:
     """The links to the notes of one vault; `paths` are all of its notes, vault-relative."""
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from vault_memory.markdown import fact_text
-from vault_memory.reflect.choose_facts import in_order
-from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact
+from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact, timeline_key
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import MONTH_NAMES, Period, Span, short_day, short_span
 from vault_memory.text.english import plural
@@ -149,7 +148,7 @@ class Body:
 
     def _sections(self, taken: Iterable[Fact]) -> dict[str, list[Fact]]:
         """The facts in the order of a timeline under the slug of their thread, else under `ALSO`."""
-        ordered = sorted(taken, key=in_order)
+        ordered = sorted(taken, key=timeline_key)
         if not self.with_headings:
             return {"": ordered}
         counts = Counter(map(self.thread, ordered))

@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.beliefs import HeldOpinion
-from vault_memory.reflect.choose_facts import in_order
 from vault_memory.reflect.confidence import round_confidence
-from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.fact_lines import FACT_TOKENS, PageContext, counted_each, unlinked
 from vault_memory.reflect.generated_blocks import Line, fact_name, leading_confidence
 from vault_memory.text.calendar_days import long_day
@@ -100,9 +99,9 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
 
 def _newest_of_each(facts: Sequence[Fact], context: PageContext) -> list[Fact]:
     """The newest of those that say the same on a page, newest first."""
-    ordered = sorted(facts, key=in_order)
+    ordered = sorted(facts, key=timeline_key)
     newest = {fact_text.readable(fact.text, context.exists).casefold(): fact for fact in ordered}
-    return sorted(newest.values(), key=in_order, reverse=True)
+    return sorted(newest.values(), key=timeline_key, reverse=True)
 
 
 def _cited_words(fact: Fact, context: PageContext) -> str:
@@ -222,7 +221,7 @@ def _newer(facts: Sequence[Fact], told: Collection[int], opinion: HeldOpinion) -
 
     All that was before a number that a person gave is in that.
     """
-    until = max((in_order(fact) for fact in facts if fact.key in told), default=None)
-    new = [fact for fact in reversed(facts) if fact.key not in told and (until is None or in_order(fact) > until)]
+    until = max((timeline_key(fact) for fact in facts if fact.key in told), default=None)
+    new = [fact for fact in reversed(facts) if fact.key not in told and (until is None or timeline_key(fact) > until)]
     since = opinion.since
     return [fact for fact in new if not opinion.is_given or (fact.day and since and fact.day > since)]

@@ -8,9 +8,9 @@ facts it stands for; what does not fit is counted and said. Same facts, same byt
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from vault_memory.reflect.choose_facts import Weights, choose, in_order
+from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns
 from vault_memory.reflect.edit_plan import EXTRACTIVE, Draft
-from vault_memory.reflect.fact import Citations, Fact
+from vault_memory.reflect.fact import Citations, Fact, timeline_key
 from vault_memory.reflect.fact_lines import Body, PageContext
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import Period, finer
@@ -45,7 +45,7 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
     None where there is too little to sum up. So many tokens of its limit are left `free` for what somebody else has to
     say. Their order plays no part.
     """
-    inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
+    inside = sorted((fact for fact in facts if period.holds(fact.when)), key=timeline_key)
     if len(inside) < FEWEST_FACTS:
         return None
     body = Body(period, inside, context, limit(period, inside, context))
@@ -102,8 +102,9 @@ def _fitting(
     body: Body, lines: Callable[[Sequence[Fact]], Sequence[Line]], facts: Sequence[Fact], tokens: int
 ) -> list[Fact]:
     """The facts that the page tells: the best first, each that still fits with all that stands around it."""
-    weigh, keys, taken = Weights(body.context.stems, body.cost), {fact.key for fact in facts}, list[Fact]()
-    for fact in choose(facts, SPARE_CHOICE * body.limit, weigh):
+    keys, taken, room = {fact.key for fact in facts}, list[Fact](), SPARE_CHOICE * body.limit
+    (chosen,) = choose_in_turns(facts, room, Weights(body.context.stems, body.cost), [Turn(room)])
+    for fact in chosen:
         newer = fact.succeeded_by
         if newer in keys and newer != fact.key and newer not in {one.key for one in taken}:
             continue  # it found no room
