@@ -11,8 +11,7 @@ from vault_memory.cli.common import Shared, command, progress_bar, say_of_index
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.rendering.common import clean, dump, seen_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
-from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import is_hidden, printable
+from vault_memory.vault.walk import printable
 
 
 @command("memory status", short_help="Show where the vault and its index are, and whether the index is up to date.")
@@ -38,7 +37,7 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
     memory = shared.memory()
     with progress_bar(shared) as bar:
         found = count(memory, date.today(), bar)
-    file = write_drawing(memory.vault, Path(plot), svg(found, memory.vault.root.name), force) if plot else None
+    file = write_drawing(Path(plot), svg(found, memory.vault.root.name), force) if plot else None
     if shared.json:
         seen = seen_document(memory.index_state)
         found["index"] |= seen.pop("index", {})
@@ -53,21 +52,18 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
     say_of_index(shared, memory)
 
 
-def write_drawing(vault: Vault, file: Path, drawing: str, force: bool = False) -> Path:
-    """Write a drawing whole or not at all, in the vault or elsewhere; returns where it lies.
+def write_drawing(file: Path, drawing: str, force: bool = False) -> Path:
+    """Write a drawing whole or not at all; returns where it lies.
 
-    Raises UsageError for a name that is not that of an SVG file, RefusedError for a hidden place in the vault, a link,
-    and (unless forced) a file that is not ours, VaultError where the system refuses.
+    Raises UsageError for a name that is not that of an SVG file, RefusedError for a link and (unless forced) a file
+    that is not ours, VaultError where the system refuses.
     """
     from vault_memory.integrations.install import is_unchanged, replace_file
 
     target = Path(os.path.realpath(file.parent), file.name)
-    shown, named = printable(str(target)), printable(str(file))
+    shown = printable(str(target))
     if target.suffix.lower() != ".svg":
-        raise UsageError(f"{named} is not the name of an SVG file.", "For example --plot stats.svg.")
-    if target.is_relative_to(vault.root) and is_hidden(target.relative_to(vault.root).as_posix()):
-        what = "is in a hidden folder of the vault, or hidden itself: nothing was written."
-        raise RefusedError(f"{named} {what}", "Choose a file that is not hidden.")
+        raise UsageError(f"{printable(str(file))} is not the name of an SVG file.", "For example --plot stats.svg.")
     try:
         before = target.read_bytes() if os.path.lexists(target) else None
     except OSError as error:
