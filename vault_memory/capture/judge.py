@@ -7,7 +7,7 @@ once, everything else waits on the page of proposals for a tick.
 import hashlib
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -212,7 +212,11 @@ def find_items(
     marks = sources.load_marks(index.vault.root, environ)
     marks = marks if asked.since is None else Marks({}, {}, marks.answers, {}, marks.marked)
     idle = timedelta(minutes=asked.idle_minutes)
-    sessions = _wanted_sessions(index, environ, marks, asked.now - idle if idle else None, report)
+    transcripts = sources.ToolTranscripts(config, environ)
+    until = asked.now - idle if idle else None
+    growing = sources.sessions_beyond(marks.sessions, config, environ, until)
+    skipped = sources.SkippedSessions(config, environ, set(marks.marked), transcripts)
+    sessions = list(_wanted_sessions(index, growing, skipped, marks, report))
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
     days: list[SessionDay] = []
     if sessions or logs:
@@ -222,7 +226,7 @@ def find_items(
             for session in sessions:
                 done = marks.sessions.get(session.path, 0)
                 found = judge.of_session(session, done)
-                by_tool = sources.tool_messages(session, config, environ) if found or config.sessions_log else {}
+                by_tool = transcripts.messages(session) if found or config.sessions_log else {}
                 ids = {str(number): message.id for number, message in by_tool.items()}
                 report.items += [item._replace(message=ids.get(item.message, "")) for item in found]
                 if config.sessions_log:
@@ -239,23 +243,23 @@ def find_items(
 
 
 def _wanted_sessions(
-    index: IndexFile, environ: Mapping[str, str], marks: Marks, until: datetime | None, report: CaptureReport
-) -> list[CapturedSession]:
+    index: IndexFile,
+    growing: Iterable[CapturedSession],
+    skipped: sources.SkippedSessions,
+    marks: Marks,
+    report: CaptureReport,
+) -> Iterator[CapturedSession]:
     """The sessions to be captured from here; those of projects that are switched off count as read."""
     config = index.config
     if config.sessions_tools and not sources.is_own_vault(index.vault.root, config):
         report.problems.append(f"sessions are captured into {config.capture_vault}, not here (`capture.vault`)")
-        return []
-    marked = set(marks.marked)
-    skipped = sources.SkippedSessions(config, environ, marked)
-    wanted: list[CapturedSession] = []
-    for one in sources.sessions_beyond(marks.sessions, config, environ, until):
+        return
+    for one in growing:
         if skipped.holds(one):
             marks.sessions[one.path] = one.length
         else:
-            wanted.append(one)
-    marks.marked[:] = sorted(marked)
-    return wanted
+            yield one
+    marks.marked[:] = sorted(skipped.marked)
 
 
 def _names_without_page(index: IndexFile, marks: Marks) -> dict[str, str]:

@@ -15,6 +15,7 @@ from vault_memory.capture.statements import Cue, SessionTurn, Statement, is_stat
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, traced
 from vault_memory.reflect.model_writer import Ask, object_form, read_object, ungrounded
+from vault_memory.text.word_classes import denies
 from vault_memory.write.comparison import CREATE, MERGE, SKIP, SUPERSEDE
 
 MAX_ITEMS, MAX_CHARS = 5, 280
@@ -54,11 +55,6 @@ stands there.
 was decided or changed), cases (a problem, its cause and what solved it), patterns (rules that always hold).
 - No questions, guesses, jokes, tasks for the agent, what holds today only, secrets, what is quoted or retracted."""
 
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nothing|without|cannot|nicht|kein\w*|nie(?:mals)?|nichts|ohne|pas|jamais|aucune?|sans|rien|não|nunca"
-    r"|nem|sem|nada|nenhum\w*|sin|ningún\w*|tampoco)\b|n't\b|\b(?:dont|doesnt|isnt|wont|cant)\b|\bne\b"
-)
-
 
 def model_statements(ask: Ask, said: Sequence[SessionTurn], done: int) -> list[Statement]:
     """What a model finds in a session after so many messages; raises RemoteError where it gives no usable answer."""
@@ -96,7 +92,7 @@ def _checked(text: str, category: str, number: int, given: Mapping[int, SessionT
         return None
     sentences = [sentence for sentence in split_sentences(source.text) if is_statable(sentence)]
     best = max(sentences, key=lambda sentence: traced(text, sentence), default="")
-    if not best or traced(text, best) < TRACEABLE or _denies(text) != _denies(best):
+    if not best or traced(text, best) < TRACEABLE or denies(text) != denies(best):
         return None
     return Statement(text, CATEGORIES[category], number, best, confidence=traced(text, best))
 
@@ -141,7 +137,3 @@ def model_decision(
     both = [known[place], statement.sentence]
     says_more = any(ungrounded(text, both if decision == SUPERSEDE else both[:1], both))
     return (decision, place) if is_quoted and not says_more and telling(text) & telling(known[place]) else None
-
-
-def _denies(text: str) -> bool:
-    return _NEGATION.search(text.casefold().replace("’", "'")) is not None

@@ -65,6 +65,33 @@ def is_own_vault(vault: Path, config: Config) -> bool:
     return config.capture_vault is None or os.path.realpath(config.capture_vault) == os.path.realpath(vault)
 
 
+class ToolTranscripts:
+    """The transcripts of the tools whose sessions are captured from; those of a tool are listed once."""
+
+    def __init__(self, config: Config, environ: Mapping[str, str]) -> None:
+        self._config, self._environ = config, environ
+        self._listed: dict[str, dict[str, readers.Transcript]] = {}
+
+    def _records(self, session: CapturedSession) -> Iterator[readers.Record]:
+        """What the tool has of a session; nothing where its transcript is gone."""
+        if session.tool not in self._listed:
+            root = readers.tool_folder(session.tool, self._config, self._environ)
+            listing = readers.list_transcripts(session.tool, root)
+            self._listed[session.tool] = {source.key: source for source in listing.sources}
+        with suppress(OSError, KeyError):
+            yield from self._listed[session.tool][session.key].records()
+
+    def folder(self, session: CapturedSession) -> str:
+        """The working directory in which a session began; "" where its transcript does not tell."""
+        return next((record.folder for record in self._records(session) if record.folder), "")
+
+    def messages(self, session: CapturedSession) -> dict[int, Message]:
+        """A session's messages as its tool has them, by their numbers."""
+        messages = (record.message for record in self._records(session) if record.message)
+        said = (one for one in messages if one.speaker != transcript.SUMMARY and transcript.clean_message(one.text))
+        return {message.number: one for message, one in zip(session.messages, said, strict=False)}
+
+
 class SkippedSessions:
     """Tells which sessions are not to be captured: the settings name their project or a folder they ran in or below,
     or such a folder holds an OFF_FILE.
@@ -72,31 +99,21 @@ class SkippedSessions:
     `marked` are folders that were seen with one: that of a drive that is away, or of a folder that is gone, holds on.
     """
 
-    def __init__(self, config: Config, environ: Mapping[str, str], marked: set[str]) -> None:
-        self._config, self._environ, self._marked = config, environ, marked
+    def __init__(
+        self, config: Config, environ: Mapping[str, str], marked: set[str], transcripts: ToolTranscripts
+    ) -> None:
+        self._config, self._environ, self.marked, self._transcripts = config, environ, marked, transcripts
         self._names = {one.removeprefix("project:") for one in config.capture_skip}
         self._folders = {os.path.realpath(os.path.expanduser(one)) for one in config.capture_skip if os.sep in one}
         self._known: dict[tuple[str, str], bool] = {}
-        self._transcripts: dict[str, dict[str, readers.Transcript]] = {}
 
     def holds(self, session: CapturedSession) -> bool:
         """Whether a session is to be left out."""
-        folder = self._folder(session)
+        folder = self._transcripts.folder(session)
         where = (session.scope, folder)
         if where not in self._known:
             self._known[where] = self._is_skipped(session.scope, Path(folder) if os.path.isabs(folder) else None)
         return self._known[where]
-
-    def _folder(self, session: CapturedSession) -> str:
-        """The working directory in which a session began; "" where its transcript does not tell, or is gone."""
-        if session.tool not in self._transcripts:
-            root = readers.tool_folder(session.tool, self._config, self._environ)
-            listing = readers.list_transcripts(session.tool, root)
-            self._transcripts[session.tool] = {source.key: source for source in listing.sources}
-        with suppress(OSError, KeyError):
-            records = self._transcripts[session.tool][session.key].records()
-            return next((record.folder for record in records if record.folder), "")
-        return ""
 
     def _is_skipped(self, scope: str, folder: Path | None) -> bool:
         project = scope.removeprefix("project:") if scope.startswith("project:") else ""
@@ -116,10 +133,10 @@ class SkippedSessions:
     def _is_off(self, place: str, is_there: bool) -> bool:
         """Whether a folder is left out; `is_there` says that the one below it is, so that no drive is away."""
         if os.path.lexists(os.path.join(place, OFF_FILE)):
-            self._marked.add(place)
+            self.marked.add(place)
         elif is_there:
-            self._marked.discard(place)
-        return place in self._marked or place in self._folders
+            self.marked.discard(place)
+        return place in self.marked or place in self._folders
 
 
 def _upwards(folder: Path) -> list[str]:
@@ -233,20 +250,6 @@ def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
 def _readable(line: str) -> str:
     """A line without the marks of links and tags."""
     return re.sub(r"\s#[\w/-]+", "", re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line)).strip()
-
-
-def tool_messages(session: CapturedSession, config: Config, environ: Mapping[str, str]) -> dict[int, Message]:
-    """A session's messages as its tool has them, by their numbers; none where its transcript is gone."""
-    listing = readers.list_transcripts(session.tool, readers.tool_folder(session.tool, config, environ))
-    found: dict[int, Message] = {}
-    for source in listing.sources:
-        if source.key == session.key:
-            with suppress(OSError):
-                records = (record.message for record in source.records() if record.message)
-                said = (one for one in records if one.speaker != transcript.SUMMARY)
-                kept = (one for one in said if transcript.clean_message(one.text))
-                found |= {message.number: one for message, one in zip(session.messages, kept, strict=False)}
-    return found
 
 
 MAX_ANSWERS = 1000

@@ -283,6 +283,12 @@ def language_of(words: Sequence[str], languages: Sequence[str], usual: str = "")
     return best if best and counts[best] >= max(1.0, LEAST_COMMON * len(words)) else ""
 
 
+def denies(text: str) -> bool:
+    """Whether a text says in one of the languages that something is not so."""
+    words = words_of(text)
+    return any(word.endswith("n't") for word in words) or any(each.has("denying", words) for each in grammars())
+
+
 @cache
 def _closed(language: str, names: Sequence[str] = _CLOSED) -> frozenset[str]:
     """The words of some classes of a language, folded."""

@@ -21,7 +21,7 @@ from vault_memory.store.view import KINDS, View
 from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import MONTHS
 from vault_memory.text.scope_syntax import GLOBAL
-from vault_memory.text.word_classes import grammars, words_of
+from vault_memory.text.word_classes import denies, grammars, words_of
 
 CREATE, MERGE, SUPERSEDE, SKIP, SAME = "create", "merge", "supersede", "skip", "same"
 
@@ -83,9 +83,8 @@ def _repeats(text: str, other: str) -> bool:
     Who affirms something in the same words may say it of somebody else."""
     words, known = words_of(text), words_of(other)
     one, two = ({word[:SAME_LETTERS] for word in each if len(word) > 2} - _closed_words() for each in (words, known))
-    both_deny = all(any(each.has("denying", said) for each in grammars()) for said in (words, known))
     is_changed = any(each.has("changes", words) for each in grammars())
-    if not both_deny or is_changed or set(_NUMBER.findall(text)) - set(_NUMBER.findall(other)):
+    if not (denies(text) and denies(other)) or is_changed or set(_NUMBER.findall(text)) - set(_NUMBER.findall(other)):
         return False
     return len(one & two) >= max(LEAST_SHARED, REPEATED_WORDS * min(len(one), len(two)))
 
