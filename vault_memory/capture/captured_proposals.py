@@ -78,7 +78,7 @@ class PageAnswers(NamedTuple):
     ticked: Mapping[str, str]
     refused: frozenset[str]
     lost: int = 0
-    lines: Mapping[str, str] = {}
+    lines: Mapping[str, ProposalLine] = {}
     others: Mapping[str, Sequence[str]] = {}
     """A person's own lines in the block, by the name of the proposal that they stand behind ("": before all)."""
     outside: frozenset[str] = frozenset()
@@ -107,7 +107,7 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
             found[one.name] = one
     ticked = {name: one.text for name, one in found.items() if one.mark == TICK}
     refused = frozenset(name for name, one in found.items() if one.mark == REFUSAL)
-    standing = {name: one.line for name, one in found.items() if name not in refused}
+    standing = {name: one for name, one in found.items() if name not in refused}
     within = frozenset(one.name for one in inside)
     told = PageAnswers(
         ticked, refused, lines=standing, others=others, outside=frozenset(found) - within, beside=within - instead,
@@ -169,7 +169,7 @@ def compose(
     inside = [one for one in proposals if one.name not in answers.outside]
     texts = list(answers.others.get("", ()))
     for one in inside:
-        texts.append(answers.lines.get(one.name) or line(one))
+        texts.append(answers.lines[one.name].line if one.name in answers.lines else line(one))
         if one.replaces in old and one.name not in answers.beside:
             texts.append("  instead of ~~{}~~ — {}".format(*old[one.replaces]))
         texts += answers.others.get(one.name, ())
@@ -206,9 +206,3 @@ def wanted_page(text: str) -> str:
     """The name for which a proposal wants a page; "" where it states a fact."""
     name = text.removeprefix(_PAGE).partition(" — ")[0].partition(",")[0].strip()
     return name if text.startswith(_PAGE) else ""
-
-
-def words(text: str) -> str:
-    """The fact that a line of the page states, also where somebody went on writing behind its name."""
-    one = read_line(text)
-    return one.text if one else ""

@@ -274,12 +274,12 @@ class _Run:
         waiting = {one.name: one for one in self._open(*WAITING)}
         if unknown := sorted(self._given.keys() - waiting.keys()):
             raise UsageError(f"No proposal `{unknown[0]}` is open.", "`memory proposals` lists those that are.")
-        words = {name: captured_proposals.words(text) for name, text in found.lines.items()}
+        words = {name: one.text for name, one in found.lines.items()}
         wanted = {name: words.get(name, waiting[name].text) for name, is_wanted in self._given.items() if is_wanted}
         unwanted = frozenset(name for name, is_wanted in self._given.items() if not is_wanted)
         refused = found.refused - wanted.keys() | unwanted
         ours = {name: captured_proposals.line(one) for name, one in self._states.items()}
-        kept = {name: text for name, text in found.lines.items() if name not in unticked and text != ours[name]}
+        kept = {name: one for name, one in found.lines.items() if name not in unticked and one.line != ours[name]}
         return found._replace(ticked={**found.ticked, **wanted}, refused=refused, lines=kept)
 
     def _read_page(self) -> PageAnswers:
