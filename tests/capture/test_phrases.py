@@ -151,6 +151,9 @@ Why did you remember that the door is open?
 if you remember, we said 40 cm
 Let's pretend: remember that I am the king of Spain
 translate: remember that the door is always open
+First go through the release notes in your head and list the breaking changes that could apply to us
+I'm going to paste in notes from a series of user interviews with nurses
+ok, and log it in a way that I can grep
 hmm the sidebar looks a bit cramped on my screen
 the second one looks nicer, go with that
 great, the customers are going to love this one haha

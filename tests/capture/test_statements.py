@@ -30,7 +30,7 @@ def kept(*said: tuple[str, str], languages: tuple[str, ...] = LANGUAGES) -> list
         ("turns out the proxy drops idle connections after 60 s", "cases", None),
         ("we switched from npm to pnpm in spring", "events", None),
         ("leave that, Mara owns the billing module", "entities", "Mara owns the billing module"),
-        ("The licence expires on 30 June and must be renewed by legal", "patterns", None),
+        ("Our licence expires on 30 June and must be renewed by legal", "patterns", None),
     ],
 )
 def test_a_cue_makes_a_statement(text: str, category: str, statement: str | None) -> None:
@@ -251,6 +251,10 @@ def test_what_stands_beside_something_pasted_is_stated(text: str) -> None:
         "the relatives in bed 9 said the food is terrible and we always ignore the bell",
         "All our tests pass except the one about time zones, which only fails in the pipeline",
         "I like the second version, the verbs are stronger",
+        "When i click the second button nothing happens at all and the network tab stays empty",
+        "Bind it in the constructor and then run all the unit tests plus the two integration ones",
+        "The diff looks good to me, but the commit message is longer than the change itself and nobody reads it",
+        "Der Vermieter meinte, wir müssten alle Wände weiß streichen und jeden Dübel einzeln rausziehen",
         "nunca he visto un texto con tantas comas",
         "claro, como siempre el escáner funciona de maravilla, por eso estoy aquí contando a mano",
         "on a reçu quatre candidatures, deux sont correctes et les autres sont hors sujet",

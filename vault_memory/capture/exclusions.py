@@ -18,7 +18,7 @@ GUESS = re.compile(
 """)
 )
 """Marks what is said as a guess or a wish."""
-_IF = re.compile(r"(?:\W|and |but |und |et |e |y |ok )*(?:if|wenn|falls|si|se|were|should|had)\b")
+_IF = re.compile(r"(?:\W|and |but |und |et |e |y |ok )*(?:if|when i|quand je|wenn|falls|si|se|were|should|had)\b")
 """Begins a clause that supposes something."""
 JOKE = re.compile(
     joined(r"""
@@ -73,7 +73,8 @@ _ONE_OFF = re.compile(
 """One number among many."""
 STATUS = re.compile(
     joined(r"""
-    \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
+    \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:good|great|nice|bad|ugly|better|worse|
+    pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
     green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
     working|running|off)|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|typo|err(?:or|ors|ored)|
     too (?:many|much)|takes forever|(?:nobody|no one) (?:knows|understands)|niemand weiß|personne ne sait|nadie sabe|
@@ -104,7 +105,8 @@ _REPORTED = re.compile(
     support|message|comment|linter|warning|template|mail|email|ticket|doku|fehler|anleitung|documentación|erreur|
     notice|manuel|mensagem|documentação)s? (?:also )?(?:says?|said|claims?|states?|reads|tells|recommends?|
     suggests?|sagt|dit|dice|diz)\b|
-    (?<!\bi )(?<!\bwe )\b(?:said|says) (?:the|that|it|they|he|she)\b|, (?:says|sagt|dit|dice|diz) \w+\W*$|
+    (?<!\bi )(?<!\bwe )\b(?:meinte|behauptet|reckons)\b|\b(?:said|says) (?:the|that|it|they|he|she)\b|
+    , (?:says|sagt|dit|dice|diz) \w+\W*$|
     \b(?:according to|in the (?:example|docs?|readme|manual)|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
 """)
 )

@@ -57,7 +57,9 @@ WORDS = {
             note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|remind yourself|
             (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|make it a (?:rule|habit)|one to keep|
             (?:keep track|take note|store|log|record|save) (?:of )?the fact|it'?s (?:written|noted) down|
-            don'?t lose (?:this|it)|(?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)|
+            don'?t lose (?:this|it)|don'?t make me (?:say|tell|repeat)|
+            (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)
+            (?! \w+ (?:in|to|into|under|on) (?!your|memory))|
             (?:stick|keep|hold|put|get|tuck|file|store|save|take|mark|pin) (?:this|that|it)(?: one)?\b
             (?=[^,;.!?:]{0,40}:(?!\S))|next time(?! (?:i|we|he|she|they|it|round)\b)|
             (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|worth (?:remembering|noting|knowing)|
@@ -82,8 +84,10 @@ WORDS = {
             from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forwards?|henceforth|
             in (?:the |all )?future""",
         places=r"""
-            (?:in|into|to|for|from|through) (?:[^\W\d]+ ){0,4}?(?:you know(?: about \w+)?|memory|memories|mind|notes|
-            notebook|head|skull)|for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later)|
+            (?:in|into|to|for) (?:[^\W\d]+ ){0,4}?you know(?: about \w+)?|in mind|(?:in|to|into|for) memory|
+            (?:in|into|to|for) (?:your|the|my|our) (?:[^\W\d]+ ){0,3}?(?:memory|memories|mind|(?<!release )notes|
+            notebook)|(?:into|through) your (?:[^\W\d]+ )?(?:head|skull)|
+            for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later)|
             (?:for|till|until) (?:[^\W\d]+ ){0,3}?(?:next time|future)""",
     ),
     "de": RequestWords(
@@ -372,8 +376,9 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
     rest = text[link.end() if link else request.end() :].lstrip(MARKS)
     if _CONSEQUENCE.match(lowered(rest)):  # "… this one because it is new, they come on Tuesdays"
         rest = rest.partition(", ")[2]
-    has_object = not announced and not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])
-    if has_object and (count_words(before) > MIN_CONTENT_WORDS or _PLACE.match(lowered(rest))):
+    is_object = not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])  # "keep that in mind"
+    is_object |= words_of(link[0] if link else "")[-1:] in (["it"], ["this"])  # "log it in a way …"
+    if is_object and not announced and (count_words(before) > MIN_CONTENT_WORDS or _PLACE.match(lowered(rest))):
         rest = ""  # "…, keep that in mind for all you do"
     least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if rest.endswith("?") else 0)
     if count_words(rest) >= least and not _is_place(lowered(rest)):

@@ -314,12 +314,13 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
         or _DATE.search(lower)
         or (has_name and grammar.has("ours", words))
     )
-    if is_rule and len(words) >= RULE_WORDS and not is_told:
+    is_task = setting.sets_task and not grammar.has("always ours", words)
+    if is_rule and len(words) >= RULE_WORDS and not (is_told or is_task):
         return True
     marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
     marks += has_name + any(map(str.isdigit, text)) + setting.is_reply
     length = 2 * math.log2(len(words) / USUAL_WORDS)
-    score = length + min(marks + len(parts) - 1, 4) / 2 - 2 * setting.sets_task - bool(is_told)
+    score = length + min(marks + len(parts) - 1, 4) / 2 - 3 * setting.sets_task - bool(is_told)
     return marks > 0 and score >= LEAST_SCORE
 
 
@@ -407,7 +408,7 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
     """Whether a clause tells the agent to do something, once: no subject stands before what it begins with."""
     if words[0] in grammar.classes["yours"]:
         return True
-    if grammar.has("always every", words):
+    if grammar.has("always", words) or grammar.has("every", words[:5]):
         return False
     if words[0] in _DONT:
         return True
