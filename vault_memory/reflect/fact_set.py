@@ -106,13 +106,13 @@ class _EntityFinder:
         for passage, slug in note_queries.mentioned_slugs(store):
             self._mentioned[passage].append(canonical(slug))
         speakers = Counter(row.speaker for row in rows if row.speaker)
-        spoken = sorted(speakers, key=lambda name: (speakers[name], name))
         plain = {row.whole for row in rows if row.speaker is not None and "[[" in row.whole}
         linked = Counter(name for text in plain for name in entities.mentions(text))
-        self.called = {canonical(name): name for name in sorted(linked, key=lambda name: (linked[name], name))}
-        self.called |= {canonical(name): name for name in spoken}
+        self.called: dict[str, str] = {}
+        for counts in (linked, speakers):  # of several the one that is written most often
+            self.called |= {canonical(name): name for name in sorted(counts, key=lambda name: (counts[name], name))}
         forms = [(form, slug) for slug in names.pages for form in names.forms(slug)]
-        forms += [(name, self._canonical(name)) for name in speakers]
+        forms += [(name, canonical(name)) for name in speakers]
         self._called = fact_text.NameIndex(forms, lambda: (row.text for row in rows))
 
     def find(self, row: FactRow) -> tuple[tuple[str, ...], tuple[str, ...]]:

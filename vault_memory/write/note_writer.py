@@ -89,7 +89,7 @@ class NoteWriter:
     def _retain(self, bullet: Bullet, day: date) -> RetainResult:
         self._refuse_unfit()
         done = retain.retain_bullet(self._rewriter(), bullet, day, template("daily.md"))
-        said = (self._findable(done.path), self._take_back(str(bullet)))
+        said = (self._findable(done.path), self._take_back(bullet))
         return replace(done, warning=" ".join(filter(None, said)))
 
     def _refuse_unfit(self) -> None:
@@ -254,9 +254,9 @@ class NoteWriter:
         """Several writers at once wait for each other instead of taking each other for an editor."""
         return locations.writer_lock(self._index.path.with_name("retain"), LOCK_SECONDS)
 
-    def _take_back(self, bullet: str) -> str:
+    def _take_back(self, bullet: Bullet) -> str:
         """Note that what was forgotten once was written again on purpose; returns why that cannot be noted."""
-        known = forget.key(parse("x.md", f"## Retain\n{bullet}\n".encode()), 2)
+        known = forget.key(bullet.note(), 2)
         last = self._last_word(known)
         if last is None or not last.stands:
             return ""

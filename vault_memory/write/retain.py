@@ -14,6 +14,7 @@ from typing import TypeVar
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.markdown import entities, facts, provenance
+from vault_memory.markdown.note import Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import note_scope
 from vault_memory.search.names import Names
@@ -92,6 +93,10 @@ class Bullet:
         names = "".join(f" @{name}" if is_word(name) else f" @[[{name}]]" for name in self.entities)
         return f"- {self.kind}{keys}{names}: {' '.join(self.text.split())}"
 
+    def note(self) -> Note:
+        """A note that holds this alone: how it is read."""
+        return parse("x.md", f"## Retain\n{self}\n".encode("utf-8", "replace"))
+
 
 def check_entities(names: Sequence[str]) -> None:
     """Raise UsageError for a name that would not be read back as an entity's."""
@@ -107,7 +112,7 @@ def check(bullet: Bullet) -> None:
         raise UsageError(f"`{bullet.by}` does not say who it is from.", f"Write {provenance.KNOWN}.")
     if bullet.scope and not is_scope(bullet.scope):
         raise UsageError(f"`{bullet.scope}` is not a scope.", f"Write {SCOPES}.")
-    note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
+    note = bullet.note()
     # An open comment is a problem of the note: it would hide all that is written below it.
     found = [] if note.problems else list(facts.facts(note, None))
     if len(found) != 1 or not _reads_back_as(found[0], bullet):
@@ -273,7 +278,7 @@ def compare(store: View, bullet: Bullet, today: date) -> Comparison:
     What was forgotten or superseded counts no more, nor does what came from outside where the new one did not. What was
     done is done again on another day, and is like nothing.
     """
-    (wanted,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
+    (wanted,) = facts.facts(bullet.note(), None)
     found = [
         known
         for known in note_queries.same_words(store, wording_hash(wanted.narrative))
