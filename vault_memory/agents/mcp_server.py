@@ -243,16 +243,10 @@ class McpServer:
             self._is_warming = True
             self._answers.submit(self._load)
 
-    def _load(self, rounds: int = 0) -> None:
-        """Load what the first question would wait for, now that the client has been greeted.
-
-        Between two rounds a question goes first; with the last of them the vectors are read.
-        """
+    def _load(self) -> None:
+        """Load what the first question would wait for, now that the client has been greeted."""
         with suppress(Exception):  # a question will say what is wrong
-            from vault_memory.store.embedding_rows import QUESTIONS_TO_EARN
-
-            if self._caller().vault.warm_up() and rounds + 1 < QUESTIONS_TO_EARN:
-                self._answers.submit(self._load, rounds + 1)
+            self._caller().vault.warm_up()
 
 
 def _always_answer(result: Result) -> Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Result]]:

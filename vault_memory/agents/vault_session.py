@@ -80,12 +80,10 @@ class VaultSession:
         """What does such work in a process of its own: it needs much memory, and must not slow the answers."""
         return own_command(self.config().vault, "--json", *words)
 
-    def warm_up(self) -> bool:
-        """Load some of what the first question waits for; False where a daemon answers it, or there is no index."""
-        if self._ask_daemon("health", {}) is not None or not self._has_index():
-            return False
-        rpc_methods.call("recall", self._memory(), {"query": "warm", "no_journal": True})
-        return True
+    def warm_up(self) -> None:
+        """Load what the first question waits for, unless a daemon answers it or there is no index."""
+        if self._ask_daemon("health", {}) is None and self._has_index():
+            rpc_methods.call("recall", self._memory(), {"query": "warm", "no_journal": True})
 
     # --- how it is asked -----------------------------------------------------------------------------------------
 
