@@ -3,7 +3,7 @@
 import pytest
 
 from vault_memory.markdown.note import ASIDE
-from vault_memory.search.relevance_gate import tells
+from vault_memory.search.relevance_gate import is_informative
 from vault_memory.store.view import Candidate
 
 
@@ -21,11 +21,11 @@ def passage(text: str, section: int = 0) -> Candidate:
     ],
 )  # fmt: skip
 def test_properties_tell_unless_they_are_only_the_file_s_own(text: str, does: bool) -> None:
-    assert tells(passage(text, section=ASIDE)) == does
+    assert is_informative(passage(text, section=ASIDE)) == does
 
 
 def test_what_a_plugin_runs_tells_nothing() -> None:
-    assert not tells(passage("```dataview\nLIST FROM #boat\n```"))
-    assert not tells(passage(" ~~~~ tasks\nnot done"))
-    assert tells(passage("```python\nprint('base')\n```"))
-    assert tells(passage("`dataview` is a plugin"))
+    assert not is_informative(passage("```dataview\nLIST FROM #boat\n```"))
+    assert not is_informative(passage(" ~~~~ tasks\nnot done"))
+    assert is_informative(passage("```python\nprint('base')\n```"))
+    assert is_informative(passage("`dataview` is a plugin"))

@@ -158,7 +158,7 @@ class Recall:
             found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
         found = self._said(found, notes, request.all)
         if request.self_contained:
-            found = list(filter(relevance_gate.tells, found))
+            found = list(filter(relevance_gate.is_informative, found))
         asks_for_all = request.all or query.window or not (request.k or request.self_contained)
         telling = [each for each in found if asks_for_all or each.id not in weak]
         shown = {each.id for each in telling if request.without and journal.passage_key(each.text) in request.without}
@@ -200,7 +200,7 @@ class Recall:
             each
             for each in found
             if not (each.kind == PAGE and each.note_id in proposed)
-            and (is_all or each.section != ASIDE or each.note_id not in ours or relevance_gate.tells(each))
+            and (is_all or each.section != ASIDE or each.note_id not in ours or relevance_gate.is_informative(each))
         ]
 
     def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], Packing, dict[str, int]]:

@@ -130,7 +130,7 @@ class _Word(NamedTuple):
     """1 where it stands anywhere, PART_SHARE where only parts of it do."""
     reached: Mapping[int, float]
     """How far each candidate holds it, with its neighbours and its note's title, 0..1."""
-    told_by: Sequence[Collection[int]] = ()
+    holders: Sequence[Collection[int]] = ()
     """The candidates that are about it."""
 
     @property
@@ -253,8 +253,8 @@ def _words(found: Candidates, finder: Finder, hits: Mapping[str, Collection[int]
                 for near, reach in neighbours(hit, found.passages):
                     reached[near] = max(reached.get(near, 0.0), share * reach)
         under = [above[phrase] for phrase in whole if phrase in above]
-        told_by = [titled] if word in capitalised or word in of_entities else [reached, *under]
-        words.append(_Word(word, weight, is_name, 1.0 if passages else PART_SHARE, reached, told_by))
+        holders = [titled] if word in capitalised or word in of_entities else [reached, *under]
+        words.append(_Word(word, weight, is_name, 1.0 if passages else PART_SHARE, reached, holders))
     return words
 
 
@@ -266,7 +266,7 @@ def _find_weak(
 
     Where more is asked than a name, so is what holds nothing else, which is near in meaning to whatever is asked of it.
     """
-    telling = set[int]().union(*(each for word in words if word.weight for each in word.told_by))
+    telling = set[int]().union(*(each for word in words if word.weight for each in word.holders))
     if not telling:
         return frozenset()
     held = {w.word: {i for p in phrases_of([w.word]) for i in hits.get(p.casefold(), ())} for w in words}
@@ -325,7 +325,7 @@ def kept_least(store: Store) -> float:
     return float(str(store.meta(META) or USUAL))
 
 
-def tells(passage: Candidate) -> bool:
+def is_informative(passage: Candidate) -> bool:
     """Whether a passage tells something by itself: no comment, query or chart does."""
     if passage.kind == ATTACHMENT or _QUERY.match(passage.text):
         return False
