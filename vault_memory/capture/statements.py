@@ -99,6 +99,7 @@ _CURE = re.compile(
 _HALT = re.compile(r"(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*")
 _DENIAL = re.compile(r"^(?:no|nope|nein|nee|non|não)\b[,.:!]+\s*")
 _NO = re.compile(r"\W*(?:\w+\W+)?(?:no(?:pe)?|nah|don'?t|never|nein|nee|nicht|non|não|pas)\b")
+_ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 
@@ -419,7 +420,7 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
         or (clause[0].isupper() and not is_start)
     ):
         return False
-    if len(words) < 2 or grammar.has("verbs duty denying", words[1:2]):
+    if len(words) < 2 or words[1] in _ANDS or grammar.has("verbs duty denying", words[1:2]):
         return False
     is_object = words[1] in grammar.openers or grammar.has("pointing", words[1:2])
     return is_object and not words[0].endswith("s")
