@@ -84,6 +84,14 @@ def test_a_known_name_does_not_hide_that_nothing_is_known_of_what_is_asked_about
     assert [answer["known"] for answer in answers] == [False, True, True]
 
 
+def test_what_filters_keep_away_is_not_said_to_stand_in_no_note(tmp_path: Path) -> None:
+    facts = "## Retain\n\n- O @Bram: Wants his messages short.\n- B @Bram: Drove a tractor to the lock.\n"
+    root = fill(tmp_path / "vault", BRAM | {"memory/2025-12-05.md": facts})
+    questions = [run(root, "recall", "Did Bram drive a tractor?", *more).stderr for more in ((), ("--kind", "O"))]
+    assert "mentions" not in questions[0]
+    assert questions[1].startswith("Nothing that the filters let through mentions “drive” or “tractor” with Bram.")
+
+
 def test_a_question_in_other_words_than_the_notes_is_known(tmp_path: Path) -> None:
     line = "- Saw the movie about the lighthouse with Per, who was ill the week after.\n"
     of = memory(fill(tmp_path / "vault", DAYS | {"a.md": line, "Per.md": "- Tall.\n"}))

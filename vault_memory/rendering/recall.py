@@ -131,9 +131,10 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
             break
     if answer.missing and answer.results:
         is_from_sessions = answer.request.source == "notes" and answer.results[0].root == "sessions"
-        before = [
-            f"{no_mention(answer.missing, answer.missing_with)} {FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES}"
-        ]
+        # What filters keep away may stand in a note.
+        is_filtered = bool(answer.missing_with) and any(answer.request.filters._replace(scopes=(), as_of=None))
+        lacking = no_mention(answer.missing, answer.missing_with, is_filtered)
+        before = [f"{lacking} {FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES}"]
     elif answer.unmentioned and answer.results:
         before.append(no_mention(answer.unmentioned))
     if not answer.results:

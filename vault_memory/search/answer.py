@@ -186,11 +186,12 @@ class Answer(NamedTuple):
     """The words of the results that match the question, case folded, where the answer will be printed."""
 
 
-def no_mention(words: Sequence[str], names: Sequence[str] = ()) -> str:
+def no_mention(words: Sequence[str], names: Sequence[str] = (), is_filtered: bool = False) -> str:
     """That no note has these words, or none with these names or other words, in a sentence."""
     *others, last = [f"“{word}”" for word in words[:MAX_UNKNOWN_WORDS]]
     beside = f" with {' or '.join(f'“{name}”' if name.islower() else name for name in names)}" if names else ""
-    return f"No note mentions {', '.join(others)}{' or ' if others else ''}{last}{beside}."
+    where = "Nothing that the filters let through" if is_filtered else "No note"
+    return f"{where} mentions {', '.join(others)}{' or ' if others else ''}{last}{beside}."
 
 
 def without_results(answer: Answer) -> Answer:
