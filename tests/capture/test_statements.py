@@ -251,6 +251,8 @@ def test_what_stands_beside_something_pasted_is_stated(text: str) -> None:
         "the relatives in bed 9 said the food is terrible and we always ignore the bell",
         "All our tests pass except the one about time zones, which only fails in the pipeline",
         "I like the second version, the verbs are stronger",
+        "it sounds a bit thin now and the guest has this weird echo on every second word",
+        "mas eles sempre dizem isso",
         "When i click the second button nothing happens at all and the network tab stays empty",
         "Bind it in the constructor and then run all the unit tests plus the two integration ones",
         "The diff looks good to me, but the commit message is longer than the change itself and nobody reads it",

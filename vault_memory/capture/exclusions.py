@@ -76,7 +76,8 @@ STATUS = re.compile(
     \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:good|great|nice|bad|ugly|better|worse|
     pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
     green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
-    working|running|off)|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|typo|err(?:or|ors|ored)|
+    working|running|off)|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|
+    (?:it|that|this|es|das) (?:looks?|sounds?|feels?|seems?|klingt|sieht)|typo|err(?:or|ors|ored)|
     too (?:many|much)|takes forever|(?:nobody|no one) (?:knows|understands)|niemand weiß|personne ne sait|nadie sabe|
     ninguém sabe|(?:sind|ist) (?:\w+ ){0,2}(?:rot|grün|kaputt|fertig|falsch|leer)|(?:ne |
     n')?(?:marche|fonctionne)|(?:siguen?|fallan?)|funciona)\b|

@@ -49,7 +49,7 @@ RULE_WORDS = 5
 _NAME_WITHIN = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}")
 
 _OPENING = re.compile(
-    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|also|well|btw|fyi|omg|argh|ta|nah|nope|yes|yep|yeah|exactly|exact|right|ja"
+    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|aber|mais|mas|pero|also|well|btw|fyi|omg|argh|ta|nah|nope|yes|yep|yeah|exactly|exact|right|ja"
     r"|genau|gut|und|oui|et|bom|e|o|olha|sim|y|sí|bueno|en|top|cool|nice"
     r"|(?:no|nein|nee|non|não|so|ah non|first|second|third)(?=[,.:!]))\b[,.:!]*\s+)+",
     re.IGNORECASE,
@@ -316,7 +316,10 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
         or (has_name and grammar.has("ours", words))
     )
     is_task = setting.sets_task and not grammar.has("always ours", words)
-    if is_rule and len(words) >= RULE_WORDS and not (is_told or is_task):
+    least = (
+        USUAL_WORDS if grammar.has("pointing", words[:1]) else RULE_WORDS
+    )  # a short "they always say so" is of whom?
+    if is_rule and len(words) >= least and not (is_told or is_task):
         return True
     marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
     marks += has_name + any(map(str.isdigit, text)) + setting.is_reply
