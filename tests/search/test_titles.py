@@ -47,3 +47,57 @@ def test_a_note_called_what_is_asked_comes_first_whatever_its_title_spells_out(t
     of = memory(fill(tmp_path / "v", notes))
     for question in ("CRDT", "what is a CRDT?"):
         assert of.recall(question).results[0].path == "CRDT.md"
+
+
+def _stub(**properties: str) -> str:
+    return "---\n" + "".join(f"{name}: {value}\n" for name, value in properties.items()) + "---\n"
+
+
+STUBS = {
+    "References/The Machine Stops.md": _stub(categories='"[[Books]]"', author='"[[E. M. Forster]]"', year="1909"),
+    "References/Blade Runner.md": _stub(categories='"[[Movies]]"', director='"[[Ridley Scott]]"', year="1982"),
+    "References/Catan.md": _stub(categories='"[[Board games]]"', maker="", rating="7", last="2023-09-01"),
+    "References/BOTW.md": _stub(aliases="[Breath of the Wild]", maker="Nintendo", rating="7"),
+    "Home.md": _stub(icon="house", banner="blue.png"),
+    "Movies.md": _stub(tags="[categories]") + "\n![[Movies.base]]\n",
+} | {
+    f"Clippings/Advice {n}.md": f"- When the machine at work {n} stops, the runner who wrote to me directed us all.\n"
+    f"- I went home and played with {n} friends; they wrote about movies, and stopped at the last.\n"
+    for n in range(12)
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "said"),
+    [
+        ("who wrote The Machine Stops?", "References/The Machine Stops.md", "Forster"),
+        ("who was the author of the machine stops", "References/The Machine Stops.md", "Forster"),
+        ("who directed Blade Runner", "References/Blade Runner.md", "Ridley Scott"),
+        ("when did I last play Catan", "References/Catan.md", "last: 2023-09-01"),
+        ("when did i last play catan", "References/Catan.md", "last: 2023-09-01"),
+        ("which company made Breath of the Wild, and did friends like it?", "References/BOTW.md", "Nintendo"),
+    ],
+)
+def test_a_question_that_holds_a_whole_title_finds_that_note(
+    tmp_path: Path, question: str, path: str, said: str
+) -> None:
+    results = memory(fill(tmp_path / "vault", STUBS)).recall(question, k=5, journal=False).results
+    found = [result for result in results[:2] if result.path == path]
+    assert found, [result.path for result in results]
+    assert said in found[0].content
+
+
+@pytest.mark.parametrize("question", ["when did I get home with friends", "which movies did they write about"])
+def test_a_common_word_names_no_note(tmp_path: Path, question: str) -> None:
+    results = memory(fill(tmp_path / "vault", STUBS)).recall(question, k=5, journal=False).results
+    assert results
+    assert not {"Home.md", "Movies.md"}.intersection(result.path for result in results)
+
+
+def test_a_word_that_only_a_title_holds_is_contained_in_a_note(tmp_path: Path) -> None:
+    notes = {f"Notes/Soup {n}.md": f"Boil it for {n} minutes.\n" for n in range(3)}
+    answer = memory(
+        fill(tmp_path / "v", notes | {"Alien.md": _stub(director='"[[Ridley Scott]]"', year="1979")})
+    ).recall("who directed Alien", journal=False)
+    assert answer.results[0].path == "Alien.md"
+    assert not answer.degraded

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import IndexUnusableError
 from vault_memory.markdown.entities import slug
+from vault_memory.markdown.frontmatter import says_property
 from vault_memory.markdown.note import ASIDE, Heading
 from vault_memory.search.decay import Life, Trace, importance_of, life
 from vault_memory.search.names import Names
@@ -104,6 +105,8 @@ class Candidates(NamedTuple):
     temporal: Sequence[int] = ()
     title: Mapping[int, float] = {}
     """By note id: how well its title, aliases, path and tags match, 0..1; more where the question names its file."""
+    called: Mapping[int, float] = {}
+    """By note id, where its whole title, file name or alias stands in the question: the share of the words it makes."""
     entities: Sequence[str] = ()
     """The slugs of the entities that the question names."""
     naming: Collection[str] = ()
@@ -194,7 +197,8 @@ class Finder:
         terms = {
             p: held for p, held in present.items() if held.passages * TOO_COMMON <= self.totals.passages
         } or present
-        title = self._titles(query)  # a word may stand in a title alone: that counts as one passage
+        called = self._called(query) if with_words else {}
+        title = self._titles(query, called)  # a word may stand in a title alone: that counts as one passage
         in_titles = [p for p, held in counts.items() if title and not held.passages and self.search.titles((p,), 1)]
         words = {p: held.passages for p, held in present.items()} | dict.fromkeys(in_titles, 1)
         is_unmet = with_words and not (terms or title or entities)
@@ -204,7 +208,8 @@ class Finder:
         pool = max(SEMANTIC_POOL, query.request.wanted)
         about, naming = self._about(entities, present) if entities else ({}, frozenset[str]())
         lexical = self._lexical(query, terms) if with_words else {}
-        if query.words and with_words and not lexical:
+        titled = self._titled([note for note, score in title.items() if score >= GOOD_TITLE])
+        if query.words and with_words and not (lexical or titled):
             is_filtered = any(query.request.filters._replace(scopes=()))  # what scopes hide is not seen
             where = "nothing that the filters let through" if is_filtered else "no note"
             degraded.append(("lexical", f"{where} contains any of these words"))
@@ -216,11 +221,11 @@ class Finder:
             query, mode=("hybrid" if mode == "auto" else mode) if space or only_time else "lexical",
             only_time=only_time, degraded=degraded, lexical=lexical,
             semantic=[i for i, _ in self.search.semantic(space, vector, pool * RESCORE, pool)] if space else (),
-            about=about, temporal=temporal, title=title, entities=entities, naming=naming, terms=terms,
+            about=about, temporal=temporal, title=title, called=called, entities=entities, naming=naming, terms=terms,
             words=words if with_words else {}, space=space, vector=vector, beyond_pool=beyond if only_time else 0,
             totals=self.totals,
         )  # fmt: skip
-        return self._with_features(found._replace(passages=self._passages(found)))
+        return self._with_features(found._replace(passages=self._passages(found, titled)))
 
     def _compounded(self, query: Query) -> Query:
         """The question with the compounds of which a word is part, where the word itself stands nowhere."""
@@ -296,11 +301,28 @@ class Finder:
                     hits[phrase][passage_id] = found.count(stem)
         return hits
 
-    def _titles(self, query: Query) -> dict[int, float]:
+    def _called(self, query: Query) -> dict[int, float]:
+        """The notes whose whole name stands in the question, each with the share of its words that this name is.
+
+        None of a name within another ("Well Made" in "Well Made 145"); a single word is a name where it is written as
+        one or no dictionary has it.
+        """
+        notes = {(name, path): i for name, path, i in note_queries.notes_called(self.store, query.title_slugs)}
+        names = {name for name, _ in notes if query.title_slugs[name] or builtin().word_length(name) is None}
+        whole = [each for each in names if not any(each != name and f"-{each}-" in f"-{name}-" for name in names)]
+        words = [f"-{slug(word)}-" for word in query.words]
+        called: dict[int, float] = {}
+        for name in sorted(whole):  # of several notes of one name that which a link means
+            note = notes.get((name, self.names.note(name)))
+            if note is not None:
+                called[note] = sum(word in f"-{name}-" for word in words) / max(len(words), 1)
+        return called
+
+    def _titles(self, query: Query, called: Collection[int]) -> dict[int, float]:
         """How well the title, names, path and tags of notes match, and which of them the question names by its file."""
         found = self.search.titles(query.phrases, OTHER_POOL) if query.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
-        titles = {note: score / best for note, score in found}
+        titles = {note: score / best for note, score in found} | dict.fromkeys(called, 1.0)
         named = self.search.titles(query.telling, NAMESAKES, with_all=True) if query.words and query.telling else ()
         asked = {stem for phrase in query.telling for stem in self.lexicon.stems(phrase.strip('"*'))}
         for note in self.search.notes([note for note, _ in named]).values():
@@ -312,6 +334,12 @@ class Finder:
             titles[note.id] = max(titles.get(note.id, 0.0), NAMED_SCORE * share)
         files = self.search.files(query.files) if query.files else ()
         return titles | dict.fromkeys(files, FILE_SCORE)
+
+    def _titled(self, notes: Sequence[int]) -> list[int]:
+        """The first passages of notes, and their properties where these say something."""
+        ids = self.search.opening(notes, SEMANTIC_POOL)
+        passages = self.search.passages(ids)
+        return [i for i in ids if passages[i].section < ASIDE or says_property(passages[i].text)]
 
     # --- meaning and entities ----------------------------------------------------------------------------------------
 
@@ -350,7 +378,7 @@ class Finder:
 
     # --- what the lanes found ----------------------------------------------------------------------------------------
 
-    def _passages(self, found: Candidates) -> dict[int, Candidate]:
+    def _passages(self, found: Candidates, titled: Sequence[int]) -> dict[int, Candidate]:
         """The passages found and, for each lane's best, those around them: an answer often stands beside what matched.
 
         A heading alone answers nothing, unless its words were asked for; what stands below it comes with it.
@@ -358,9 +386,6 @@ class Finder:
         if found.only_time:  # what stands beside was found itself, or is counted as beyond the pool
             passages = self.search.passages({*found.about, *found.temporal})
             return {i: passage for i, passage in passages.items() if passage.section >= 0}
-        titled = self.search.opening(
-            [note for note, score in found.title.items() if score >= GOOD_TITLE], SEMANTIC_POOL
-        )
         lanes = (list(found.lexical), found.semantic, list(found.about), found.temporal, titled)
         ids = set().union(*lanes)
         best = {i for lane in lanes for i in lane[:SEEDS]}

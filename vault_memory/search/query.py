@@ -4,7 +4,7 @@ Pure; any text is a question, and none of it reaches FTS5 unquoted.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,9 +17,9 @@ from vault_memory.text.terms import STOP_WORDS
 if TYPE_CHECKING:
     from vault_memory.text.date_finder import Window
 
-MAX_FILE_WORDS, MIN_WHOLE, MAX_SPOKEN = 8, 4, 24
-"""Words of the longest file name that is looked for in a question, of the shortest question that is no phrase which any
-answer may hold, and of the longest quotation: a pasted page is not one."""
+MAX_TITLE_WORDS, MIN_WHOLE, MAX_SPOKEN = 8, 4, 24
+"""Words of the longest title or file name that is looked for in a question, of the shortest question that is no phrase
+which any answer may hold, and of the longest quotation: a pasted page is not one."""
 
 _ORDER_WORDS = frozenset("last latest first earliest most recent recently newest time times tried try".split())  # noqa: SIM905
 """Words that say which of several is meant ("last time we tried …"), once that is understood."""
@@ -91,6 +91,8 @@ class Query(NamedTuple):
     """Its capitalised words."""
     entity_slugs: Sequence[str] = ()
     """Runs of one to four words that may name an entity."""
+    title_slugs: Mapping[str, bool] = {}
+    """Runs of words that may be a note's whole title; False for a single word that is not written as a name."""
     heading_link: tuple[str, str] | None = None
     """The note and the heading where nothing else is asked than a link to it: what stands below is to be listed."""
     window: "Window | None" = None
@@ -167,6 +169,7 @@ def understand(request: Request) -> Query:
         files=tuple(_files(spoken)),
         names=tuple(dict.fromkeys(names)),
         entity_slugs=tuple(dict.fromkeys(filter(None, slugs))),
+        title_slugs=_title_slugs(spoken, set(content)),
         heading_link=(link[1].strip(), link[2].strip()) if link else None,
         window=window,
         unread=unread,
@@ -234,10 +237,23 @@ def _has_inner_symbol(word: str) -> bool:
     return re.search(r"\w[^\w\s'’]+\w|\w_\w|\w[+#]+$|^[-/.#]+\w", word) is not None
 
 
+def _title_slugs(words: list[str], content: set[str]) -> dict[str, bool]:
+    """Runs of words that may be a title, by slug: each holds a content word."""
+    found: dict[str, bool] = {}
+    for start, first in enumerate(words):
+        for end in range(start + 1, min(start + MAX_TITLE_WORDS, len(words)) + 1):
+            # The first word of a question has its capital from there.
+            is_name = end - start > 1 or (start > 0 and first[:1].isupper())
+            if not content.isdisjoint(words[start:end]):
+                slug = entities.slug(" ".join(words[start:end]))
+                found[slug] = found.get(slug, False) or is_name
+    return found
+
+
 def _files(words: list[str]) -> Iterator[str]:
     """Runs of words that may be a note's path or file name: each ends in `.md` or has a slash within."""
     for end, word in enumerate(words, 1):
         folded = word.casefold()
         if folded.endswith(".md") or "/" in folded.strip("/"):
-            for start in range(max(end - MAX_FILE_WORDS, 0), end):
+            for start in range(max(end - MAX_TITLE_WORDS, 0), end):
                 yield " ".join(words[start:end]).casefold().removesuffix(".md").lstrip("./") + ".md"

@@ -15,13 +15,14 @@ from operator import add, itemgetter, mul
 from typing import Any, NamedTuple
 
 from vault_memory.markdown import replaced_claims
+from vault_memory.markdown.frontmatter import says_property
 from vault_memory.markdown.note import ASIDE, speaker
 from vault_memory.search import decay
-from vault_memory.search.candidates import Candidates, Finder, inverse_frequency, neighbours
+from vault_memory.search.candidates import NAMED_SCORE, Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.decay import Life
 from vault_memory.search.superseded_facts import BEST_LINES, Successor, leading_facts, superseded
 from vault_memory.store.vectors import mean_direction
-from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
+from vault_memory.store.view import ATTACHMENT, FACTS, PAGE, Candidate, NoteInfo
 from vault_memory.text.calendar_days import CALENDAR_WORDS
 
 NOTE_SHARE, NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 0.9, 150, 400
@@ -135,6 +136,13 @@ class Scorer:
             told = {i: 1 - REPEATED_LOSS * found.repeats[i] for i in hits if i in found.repeats}
             most = max(told.values(), default=1.0) if len(told) == len(hits) else 1.0
             self._telling |= {(term, i): share / most for i, share in told.items()}
+        self._properties = {
+            p.id: NAMED_SCORE * found.called[p.note_id]
+            for p in self._passages
+            if p.section == ASIDE and found.called.get(p.note_id, 1.0) < 1 and says_property(p.text)
+        }
+        """The properties of a note of which the question asks more than its name, with how well that title matches:
+        what they say is said of the title."""
         self._coverage = self._covered()
         average = max(found.totals.words / max(found.totals.notes, 1), 1.0)
         self._norms = {n: K1 * (1 - B + B * note.words / average) for n, note in found.notes.items()}
@@ -267,7 +275,7 @@ class Scorer:
             "time": [tells_time(p.text) for p in passages] if query.asks_when else (),
             "date": _column(found.days, ids),
             "entity": _column(found.about, ids),
-            "title": title,
+            "title": [max(score, self._properties.get(i, 0.0)) for i, score in zip(ids, title, strict=False)],
             "titled": [self._short * score for score in title],
             "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
             "fix": [
@@ -334,7 +342,10 @@ class Scorer:
             "phrase": phrase,
             "reply": [asks.get((p.id, p.note_id, p.section), 0.0) for p in self._passages],
             "question": [quoted or s.ends_asking for _, quoted, s in rows],
-            "aside": [p.section == ASIDE or s.only_points or (q and s.is_code) for p, q, s in rows],
+            "aside": [
+                (p.section == ASIDE and p.id not in self._properties) or s.only_points or (q and s.is_code)
+                for p, q, s in rows
+            ],
         }
 
     def _speaks(self) -> Sequence[float]:
@@ -521,16 +532,43 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     passages = {**passages, **brought}
     scores = replaced_claims.reordered(aged | dict.fromkeys(brought, least), behind)
     settling = frozenset(behind.values())
+    if request.mode != "semantic":
+        places = dict.fromkeys(
+            _best_of_called(found, scores), math.nextafter(max(scores.values(), default=0.0), -math.inf)
+        )
+        scores = _raised(scores, places)
+        settling = settling.union(places)
     if ages and request.mode != "semantic":
         leading = leading_facts([passages[i] for i in list(scores)[:BEST_LINES]], finder, today)
         places = {fact.id: math.nextafter(scores[line], -math.inf) for fact, line in leading.items()}
-        raised = {i: max(score, scores.get(i, least)) for i, score in places.items()}
-        scores = dict(sorted((scores | raised).items(), key=lambda pair: -pair[1]))
+        scores = _raised(scores, places)
         settling = settling.union(places)
         passages |= {fact.id: fact for fact in leading}
     return ranking._replace(
         passages=passages, scores=scores, steps=scorer.explain, lives=lives, ages=ages, settling=settling
     )
+
+
+def _raised(scores: Mapping[int, float], places: Mapping[int, float]) -> dict[int, float]:
+    """The scores, best first, with at least those of `places`."""
+    raised = {i: max(score, scores.get(i, -math.inf)) for i, score in places.items()}
+    return dict(sorted({**scores, **raised}.items(), key=lambda pair: -pair[1]))
+
+
+def _best_of_called(found: Candidates, scores: Mapping[int, float]) -> list[int]:
+    """The best passage that says something of each note whose name the question holds."""
+    best: dict[int, int] = {}
+    for i in scores:
+        passage = found.passages.get(i)
+        if passage and passage.note_id in found.called and _says_something(passage):
+            best.setdefault(passage.note_id, i)
+    return list(best.values())
+
+
+def _says_something(passage: Candidate) -> bool:
+    if passage.section == ASIDE:
+        return says_property(passage.text)
+    return passage.section >= 0 and passage.kind not in (PAGE, ATTACHMENT) and not shape(passage.text).only_points
 
 
 def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> bool:

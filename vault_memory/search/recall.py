@@ -123,7 +123,7 @@ class Recall:
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
         degraded = [(what, why + decides if what == "lexical" else why) for what, why in found.degraded]
         # Something near in meaning always is there: what has no word of a prompt, nor anything it names, is a guess.
-        is_met = bool(found.lexical or found.about or found.entities or query.window)
+        is_met = bool(found.lexical or found.about or found.called or found.entities or query.window)
         # The least figure of a vault is the same for all who ask.
         is_relevant = not request.unasked or (
             is_met and relevance.asks and relevance.figure >= relevance_gate.kept_least(self._store)

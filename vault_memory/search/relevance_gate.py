@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.embedding.builtin_embedder import words as words_of
+from vault_memory.markdown.frontmatter import says_property
 from vault_memory.markdown.note import ASIDE
 from vault_memory.search.answer import Request
 from vault_memory.search.background_prompts import PROMPTS
@@ -67,16 +68,6 @@ _CHART = re.compile(r"[ \t]*- [▁-█]+ ")
 
 _QUERY = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|chart)\b", re.IGNORECASE)
 """Code that a plugin of Obsidian runs: what it finds or draws stands elsewhere."""
-
-_COMMENT = re.compile(r"%%|<!--|-->")
-_PROPERTY = re.compile(r"(\w[\w .-]*):(?=[ \t\r\n]|$)")
-
-_OF_THE_FILE = re.compile(
-    r"(?:title|alias(?:es)?|tags?|type|date|day|created|modified|updated|kind|by|scope|u?id|cssclass(?:es)?|publish"
-    r"|permalink)?",
-    re.IGNORECASE,
-)
-"""Properties that tell of a file what its name, path and links tell as well; a line below none is like them."""
 
 
 QUANTILE, USUAL = 0.9, 1.05
@@ -247,7 +238,7 @@ def _words(found: Candidates, finder: Finder, hits: Mapping[str, Collection[int]
             continue
         notes = {note for note, _ in finder.search.titles(whole, TITLES)} & found.title.keys() if whole else set()
         titled = [i for i, passage in found.passages.items() if passage.note_id in notes] if notes else []
-        reached = dict.fromkeys(titled, TITLE_SHARE)
+        reached = {i: 1.0 if found.passages[i].note_id in found.called else TITLE_SHARE for i in titled}
         for share, phrases in ((PART_SHARE, parts), (1.0, whole)):
             for hit in {hit for phrase in phrases for hit in hits.get(phrase, ())}:
                 for near, reach in neighbours(hit, found.passages):
@@ -330,18 +321,5 @@ def is_informative(passage: Candidate) -> bool:
     if passage.kind == ATTACHMENT or _QUERY.match(passage.text):
         return False
     if passage.section == ASIDE:  # an author or an address often stands in properties only
-        return _says_a_property(passage.text)
+        return says_property(passage.text)
     return passage.kind != PAGE or not _CHART.match(passage.text)
-
-
-def _says_a_property(text: str) -> bool:
-    if _COMMENT.search(text):
-        return False
-    name = ""
-    for line in text.split("\n"):
-        named = _PROPERTY.match(line)
-        name = named[1] if named else name
-        value = line[named.end() :] if named else line
-        if not _OF_THE_FILE.fullmatch(name) and value.strip(" \t\r-\"'[]{}~"):
-            return True
-    return False

@@ -80,6 +80,9 @@ WHERE a.slug = ? AND (? OR n.scope = 'global') ORDER BY a.own DESC, length(n.pat
 _NAMES_OF_NOTE = (
     "SELECT a.name, a.slug FROM note n JOIN alias a ON a.note_id = n.id WHERE n.path = ? ORDER BY a.own DESC, a.name"
 )
+_NOTES_CALLED = """
+SELECT a.slug, n.path, n.id FROM json_each(?) j CROSS JOIN alias a ON a.slug = j.value JOIN note n ON n.id = a.note_id
+"""
 _LINKED = f"""
 SELECT l.target, count(DISTINCT l.note_id || ' ' || l.line), min(n.day), max(n.day)
 FROM link l JOIN note n ON n.id = l.note_id CROSS JOIN {PASSAGES} AND l.line BETWEEN p.start_line AND p.end_line
@@ -187,6 +190,11 @@ def page_names(store: View, with_private: bool) -> list[tuple[str, str, str, int
 def notes_named(store: View, slug: str, with_private: bool) -> list[tuple[str, int]]:
     """(path, whether the name is its own) of notes with this title, file name or alias; nearest to the root first."""
     return list(store.rows(_NOTES_NAMED, slug, with_private))
+
+
+def notes_called(store: View, slugs: Iterable[str]) -> list[tuple[str, str, int]]:
+    """(slug, path, id) of each note with one of these titles, file names or aliases."""
+    return list(store.rows(_NOTES_CALLED, json.dumps(list(slugs))))
 
 
 def names_of_note(store: View, path: str) -> list[tuple[str, str]]:

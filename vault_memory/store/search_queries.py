@@ -316,11 +316,11 @@ class Search:
         return [row[0] for row in self._view.rows(sql, json.dumps(list(ids)))]
 
     def opening(self, notes: Sequence[int], limit: int) -> list[int]:
-        """Ids of the first passages of these notes, without headings and frontmatter."""
+        """Ids of the first passages of these notes, their properties too; without headings."""
         sql = (
             "SELECT p.id FROM json_each(?) j JOIN note n ON n.id = j.value"
             " JOIN passage p ON p.id BETWEEN n.first AND n.first + 11 AND p.note_id = n.id"
-            " WHERE p.section BETWEEN 0 AND 1000000" + self._where("p.id") + " ORDER BY j.key, p.id LIMIT ?"
+            " WHERE p.section >= 0" + self._where("p.id") + " ORDER BY j.key, p.id LIMIT ?"
         )
         return [row[0] for row in self._view.rows(sql, json.dumps(list(notes)), limit)]
 
