@@ -2,7 +2,7 @@
 
 Precision before completeness. A sentence is cut into clauses; those that ask for something, suppose, joke, or speak of
 this day are dropped from both ends; what is left is kept if it is built like what lasts (`is_lasting_fact`): a rule, a
-custom of ours, a preference, a name, a cause. What was taken back later is none.
+change, a preference, a cause; or if it is long and says much. What was taken back later is none.
 """
 
 import math
@@ -49,8 +49,8 @@ RULE_WORDS = 5
 _NAME_WITHIN = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}")
 
 _OPENING = re.compile(
-    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|aber|mais|mas|pero|also|well|btw|fyi|omg|argh|ta|nah|nope|yes|yep|yeah|exactly|exact|right|ja"
-    r"|genau|gut|und|oui|et|bom|e|o|olha|sim|y|sí|bueno|en|top|cool|nice"
+    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|aber|mais|mas|pero|also|well|btw|fyi|omg|argh|ta|nah|nope|yes|yep"
+    r"|yeah|exactly|exact|right|ja|genau|gut|und|oui|et|bom|e|o|olha|sim|y|sí|bueno|en|top|cool|nice"
     r"|(?:no|nein|nee|non|não|so|ah non|first|second|third)(?=[,.:!]))\b[,.:!]*\s+)+",
     re.IGNORECASE,
 )
@@ -307,25 +307,29 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     if exclusions.STATUS.search(lower):
         return False
     parts = clauses(text)
-    is_told = grammar.past.search(lowered(parts[0])) and not _CURE.search(lower)
-    has_name = _NAME_WITHIN.search(text) is not None
-    is_rule = (
-        grammar.has("always", words)
-        or _RULE.search(lower)
-        or _DATE.search(lower)
-        or (has_name and grammar.has("ours", words))
-    )
-    is_task = setting.sets_task and not grammar.has("always ours", words)
-    least = (
-        USUAL_WORDS if grammar.has("pointing", words[:1]) else RULE_WORDS
-    )  # a short "they always say so" is of whom?
-    if is_rule and len(words) >= least and not (is_told or is_task):
+    is_told = grammar.past.search(lowered(parts[0])) is not None and _CURE.search(lower) is None
+    if not is_told and _is_rule(text, words, grammar, setting):
         return True
     marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
-    marks += has_name + any(map(str.isdigit, text)) + setting.is_reply
+    marks += _has_name(text) + any(map(str.isdigit, text)) + setting.is_reply
     length = 2 * math.log2(len(words) / USUAL_WORDS)
-    score = length + min(marks + len(parts) - 1, 4) / 2 - 3 * setting.sets_task - bool(is_told)
+    score = length + min(marks + len(parts) - 1, 4) / 2 - 3 * setting.sets_task - is_told
     return marks > 0 and score >= LEAST_SCORE
+
+
+def _is_rule(text: str, words: Sequence[str], grammar: Grammar, setting: Setting) -> bool:
+    """Whether a sentence says what always is or has to be, on which day, or how it is with us and somebody by name."""
+    if setting.sets_task and not grammar.has("always ours", words):
+        return False
+    if len(words) < (USUAL_WORDS if grammar.has("pointing", words[:1]) else RULE_WORDS):
+        return False  # of whom a short "they always say so" is, stands elsewhere
+    is_of_us = _has_name(text) and grammar.has("ours", words)
+    lower = lowered(text)
+    return bool(is_of_us or grammar.has("always", words) or _RULE.search(lower) or _DATE.search(lower))
+
+
+def _has_name(text: str) -> bool:
+    return _NAME_WITHIN.search(text) is not None
 
 
 def _names_change(words: Sequence[str], grammar: Grammar) -> bool:
