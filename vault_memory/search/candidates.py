@@ -197,7 +197,7 @@ class Finder:
         terms = {
             p: held for p, held in present.items() if held.passages * TOO_COMMON <= self.totals.passages
         } or present
-        called = self._called(query) if with_words else {}
+        called = self.names.called(query.title_slugs, query.words) if with_words else {}
         title = self._titles(query, called)  # a word may stand in a title alone: that counts as one passage
         in_titles = [p for p, held in counts.items() if title and not held.passages and self.search.titles((p,), 1)]
         words = {p: held.passages for p, held in present.items()} | dict.fromkeys(in_titles, 1)
@@ -300,23 +300,6 @@ class Finder:
                 for phrase in single[stem]:
                     hits[phrase][passage_id] = found.count(stem)
         return hits
-
-    def _called(self, query: Query) -> dict[int, float]:
-        """The notes whose whole name stands in the question, each with the share of its words that this name is.
-
-        None of a name within another ("Well Made" in "Well Made 145"); a single word is a name where it is written as
-        one or no dictionary has it.
-        """
-        notes = {(name, path): i for name, path, i in note_queries.notes_called(self.store, query.title_slugs)}
-        names = {name for name, _ in notes if query.title_slugs[name] or builtin().word_length(name) is None}
-        whole = [each for each in names if not any(each != name and f"-{each}-" in f"-{name}-" for name in names)]
-        words = [f"-{slug(word)}-" for word in query.words]
-        called: dict[int, float] = {}
-        for name in sorted(whole):  # of several notes of one name that which a link means
-            note = notes.get((name, self.names.note(name)))
-            if note is not None:
-                called[note] = sum(word in f"-{name}-" for word in words) / max(len(words), 1)
-        return called
 
     def _titles(self, query: Query, called: Collection[int]) -> dict[int, float]:
         """How well the title, names, path and tags of notes match, and which of them the question names by its file."""

@@ -1,7 +1,9 @@
 """Names of entities: exact first, then alias, never by guess."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
+from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.markdown import entities
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
@@ -63,6 +65,20 @@ class Names:
             own = [path for path, is_own in found if is_own] or [path for path, _ in found if len(found) == 1]
             self._notes[slug] = sorted(own, key=lambda path: entities.slug(entities.link_name(path)) != slug)
         return self._notes[slug]
+
+    def called(self, runs: Mapping[str, bool], words: Sequence[str]) -> dict[int, float]:
+        """The ids of the notes whose whole name is one of some runs of words, each with the share of `words` in it.
+
+        None of a name within another ("Well Made" in "Well Made 145"); a single word (False) only if no dictionary has
+        it. Of several notes of one name that which a link means.
+        """
+        notes = {(name, path): i for name, path, i in note_queries.notes_called(self._store, runs)}
+        names = {name for name, _ in notes if runs[name] or builtin().word_length(name) is None}
+        whole = [each for each in names if not any(each != name and f"-{each}-" in f"-{name}-" for name in names)]
+        ids = {name: notes.get((name, self.note(name))) for name in sorted(whole)}
+        slugs = [f"-{entities.slug(word)}-" for word in words]
+        shares = {name: sum(slug in f"-{name}-" for slug in slugs) / max(len(words), 1) for name in ids}
+        return {note: shares[name] for name, note in ids.items() if note is not None}
 
     def page(self, slug: str) -> str | None:
         """The path of an entity's page, else of the note it is."""
