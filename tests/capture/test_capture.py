@@ -758,6 +758,20 @@ def test_a_page_is_answered_where_no_journal_knows_its_lines(memory: Federation)
     assert answer(elsewhere, {"pytest": ""}).declined == 1
 
 
+def test_an_undo_leaves_open_what_no_journal_had_known_before_that_run(memory: Federation) -> None:
+    memory.capture()
+    shutil.rmtree(memory.vault.root / ".memory")
+    elsewhere = Federation(Config(vault=memory.vault.root))
+    before = page(elsewhere).replace("- [ ] W", "- [x] W")
+    answer(elsewhere, {"Mara": "- [x]"})
+    elsewhere.undo()
+    assert page(elsewhere) == before
+    assert sorted(one.statement[:4] for one in elsewhere.proposals()) == ["Mara", "We n"]
+    age(elsewhere.vault.root / PAGE, 60)
+    elsewhere.capture()
+    assert page(elsewhere).count("^p-") == 2
+
+
 def test_status_tells_what_waits_and_whose_pages_stand_after_a_capture_is_undone(memory: Federation) -> None:
     memory.retain("Prefers tea.", entities=["Peter"])
     memory.reflect()

@@ -40,6 +40,7 @@ CUTS = [
     ("- only\n", 1, ""),
     ("---\ntags: [a]\n---\n## Retain\n- W: a\n", 5, "---\ntags: [a]\n---\n## Retain\n"),
     ("## Retain\n- X: no kind\n", 2, "## Retain\n"),
+    ("## Retain\n- W: a\n- W: a stray \0 byte\n", 2, "## Retain\n- W: a stray \0 byte\n"),
 ]
 
 

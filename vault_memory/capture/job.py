@@ -203,7 +203,8 @@ class _Run:
             self.report.facts += [WrittenFact("", ticked.statement) for ticked, _ in self._ticked(answers)]
             return self
         journal.blank_captured(self._vault.root)
-        self._note("proposed", [one for one in self._open("proposed") if not one.found])  # on the page alone
+        # Those of the page alone, of no run: an undo of this one leaves them known.
+        self._note("proposed", [one for one in self._open("proposed") if not one.found], run="")
         self._accept(answers)
         self._note("declined", self.report.refused)
         self._take(self.report.items, found.names)
@@ -333,7 +334,7 @@ class _Run:
 
     # --- writing -------------------------------------------------------------------------------------------------
 
-    def _note(self, what: str, proposals: Sequence[OpenProposal]) -> None:
+    def _note(self, what: str, proposals: Sequence[OpenProposal], run: str | None = None) -> None:
         rows = [
             {
                 "name": one.name, "text": one.text, "said": one.day, "score": one.score, "personal": one.is_personal,
@@ -342,7 +343,7 @@ class _Run:
             }
             for one in proposals
         ]  # fmt: skip
-        journal.note_capture(self._vault.root, what, self._asked.now, self._saved.name, rows)
+        journal.note_capture(self._vault.root, what, self._asked.now, self._saved.name if run is None else run, rows)
         today = self._today.isoformat()
         for one in proposals:
             shown = one._replace(state=what, is_unticked=False)

@@ -95,7 +95,7 @@ def decode_utf8(path: str, data: bytes) -> str:
     """A note's text; raises ConflictError where it is none."""
     with suppress(UnicodeDecodeError):
         text = data.decode("utf-8")
-        if "\0" not in text:  # UTF-16 without a mark
+        if 3 * text.count("\0") <= len(text):  # in UTF-16 without a mark every second byte is one
             return text
     raise ConflictError(f"{path} is not UTF-8: it was left alone, nothing was written.", "Save it as UTF-8 first.")
 
