@@ -20,7 +20,7 @@ from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
 from vault_memory.write.note_writer import NoteWriter
 from vault_memory.write.retain import Bullet, RetainResult, daily_path, insert, retain_bullet
-from vault_memory.write.rewrite import Rewriter
+from vault_memory.write.rewrite import TRIES, Rewriter
 
 DAY = date(2025, 11, 27)
 NOTE = "memory/2025-11-27.md"
@@ -270,7 +270,7 @@ def test_an_editor_that_keeps_saving_wins_and_loses_nothing(tmp_path: Path) -> N
     finally:
         stop.set()
         editor.join()
-    assert saved[0] > 3
+    assert saved[0] >= TRIES  # each try was overtaken by a save
     assert file.read_text() == f"{saved[0]}\n## Retain\n"
     assert list((tmp_path / ".memory").glob("tmp/*")) == []
 
