@@ -16,8 +16,8 @@ from vault_memory.reflect import generated_blocks
 from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, make_edit
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.reflect.job import WrittenEdits, write_edits
-from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
+from vault_memory.reflect.written_blocks import WrittenBlocks
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import TRIES
@@ -137,7 +137,7 @@ def page(root: Path, path: str) -> bytes | None:
 
 def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> WrittenEdits:
     """Plan and write; `meddle` happens in between, and each time a page is looked at again."""
-    of = PageHistory(KnownFacts(ALL), Ledger(root).last, lambda path: frozenset())
+    of = PageHistory(KnownFacts(ALL), WrittenBlocks(root).last, lambda path: frozenset())
     edits = [made for one in drafts if (made := make_edit(one, page(root, one.path), of)[0])]
     meddle()
     by_place = {(one.path, one.block): one for one in drafts}

@@ -17,12 +17,12 @@ from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import core_proposals, model_writer
 from vault_memory.reflect.edit_plan import LEFT_ALONE, Edit, PageProblem, page_problem
 from vault_memory.reflect.generated_blocks import PageLine
-from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.model_paragraph import ModelParagraphs, ModelUse
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_drafts import ReflectRequest
 from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog, without_quotes
 from vault_memory.reflect.run_plan import RunPlanner
+from vault_memory.reflect.written_blocks import WrittenBlocks
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries
@@ -105,7 +105,7 @@ def write_edits(
 
     A page that changes under our hands is merged anew by `replan`, three times at most.
     """
-    run, ledger = UndoHistory(vault.root).begin("reflect"), Ledger(vault.root)
+    run, blocks = UndoHistory(vault.root).begin("reflect"), WrittenBlocks(vault.root)
     written, skipped, is_core_left = list[Edit](), list[PageProblem](), False
 
     def write(edit: Edit) -> Edit | None:
@@ -122,7 +122,7 @@ def write_edits(
                 run.note({"folder": folder}, folder)
             run.keep(path, before, after, late.why)
             if late.sha:
-                ledger.keep(late.sha, late.lines)
+                blocks.keep(late.sha, late.lines)
             on_write(late)
 
         return Rewriter(vault, keep=keep).rewrite(edit.path, compose)
@@ -166,10 +166,10 @@ def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None)
 
 def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport:
     started = time.monotonic()
-    ledger, layout = Ledger(index.vault.root), index.vault.layout
+    blocks, layout = WrittenBlocks(index.vault.root), index.vault.layout
     model = model_writer.configured_writer(index.config)
     with closing(model) if model else nullcontext():
-        paragraphs = ModelParagraphs(model, ledger.last, asks=not asked.dry_run) if model else None
+        paragraphs = ModelParagraphs(model, blocks.last, asks=not asked.dry_run) if model else None
         failed = index.update(progress=steps.index).failed
 
         def question(store: Store, _: object) -> RunPlanner:
@@ -182,7 +182,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
         planner = index.ask(question)
         done = WrittenEdits(planner.edits) if asked.dry_run else _apply(index, planner, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
-            ledger.sweep(lambda: _named_blocks(index))
+            blocks.sweep(lambda: _named_blocks(index))
             UndoHistory(index.vault.root).prune()
     jobs, by_path = planner.jobs, {edit.path: edit for edit in done.edits}
     opinions, proposed = by_path.get(layout.opinions), by_path.get(layout.proposals)

@@ -1,7 +1,7 @@
 """Puts the paragraph of a configured model at the head of a page: its citations, its room, how long it stays.
 
 What fails leaves the page as it would be without a model. A page keeps its paragraph while its facts are the same: it
-is found again in the ledger of what was written, so a new index or a hand edit costs no new text.
+is found again in what was written before, so a new index or a hand edit costs no new text.
 """
 
 import hashlib

@@ -9,11 +9,11 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import core_proposals, entity_page, generated_blocks, opinion_page, summaries, user_feedback
 from vault_memory.reflect.edit_plan import LEFT_ALONE, Draft, Edit, PageHistory, PageProblem, make_edit, page_problem
 from vault_memory.reflect.generated_blocks import Block, Line, PageLine
-from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.merge import KnownFacts
 from vault_memory.reflect.model_paragraph import ModelParagraphs
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
 from vault_memory.reflect.run_log import REFLECT
+from vault_memory.reflect.written_blocks import WrittenBlocks
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.text.english import plural
@@ -48,7 +48,7 @@ class RunPlanner:
     ) -> None:  # fmt: skip
         self._vault, self._store, self._asked, self._paragraphs = vault, store, asked, paragraphs
         self.feedback = user_feedback.read(store, asked.today)
-        self._ledger, self._layout = Ledger(vault.root), vault.layout
+        self._written, self._layout = WrittenBlocks(vault.root), vault.layout
         self._drafts: dict[str, Draft] = {}
         self.edits: list[Edit] = []
         self.skipped: list[PageProblem] = []
@@ -78,7 +78,7 @@ class RunPlanner:
             withheld=frozenset(map(generated_blocks.fact_name, self.jobs.fact_set.withheld)),
             is_linked=self.jobs.is_linked,
         )
-        self._past = PageHistory(facts, self._ledger.last, self.feedback.hidden, asked.force, unread)
+        self._past = PageHistory(facts, self._written.last, self.feedback.hidden, asked.force, unread)
 
     def make_plan(self, progress: "Progress | None" = None) -> None:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all.
@@ -305,7 +305,7 @@ class RunPlanner:
 
     def _read_written(self, path: str, name: str) -> tuple[Block | None, list[Line] | None]:
         block = self._block(path, name)
-        return block, self._ledger.last(block.sha) if block else None
+        return block, self._written.last(block.sha) if block else None
 
     def _block(self, path: str, name: str) -> Block | None:
         """A block of a page as it stands; none where it cannot be read, which is said where it is to be written."""

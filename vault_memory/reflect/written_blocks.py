@@ -22,7 +22,7 @@ WRITTEN_SECONDS = 90 * 86400.0
 _SHA = re.compile(r"[0-9a-f]{8}")
 
 
-class Ledger:
+class WrittenBlocks:
     """The texts written into one vault's pages; `root` is the vault's real path."""
 
     def __init__(self, root: Path) -> None:
