@@ -40,7 +40,13 @@ if TYPE_CHECKING:
     from vault_memory.sessions.sync import SyncReport
 
 REACH_SECONDS = 5.0
-"""How long a question waits for further vaults to be opened, all together: one may lie on a drive that hangs."""
+"""How long further vaults are waited for until they are found and read, all together: a drive may hang."""
+
+SHARE_OF_SEARCH = 0.5
+"""The part of that time in which they must have been found: where one hangs the rest is left to ask the others in."""
+
+HEAD_START_SECONDS = 0.05
+"""How long one is looked for before the next: of two projects with one name the first is the same each time."""
 
 SHARE_OF_A_HOOK = 0.25
 """The part of `hooks.seconds` (2.0) in which further vaults must have answered a hook."""
@@ -69,11 +75,15 @@ SourceAnswer = tuple[str, Answer | NoAnswer]
 
 
 class FurtherVault(NamedTuple):
-    """One further vault: its name in citations, its folder, and the scope of all that is in it."""
+    """One further vault: its name in citations, its folder, and the scope of all that is in it.
+
+    One that could not be looked for has its setting's name and scope, if any, and `why_not`.
+    """
 
     name: str
     path: Path
     scope: str
+    why_not: str = ""
 
     def is_open(self, scopes: Sequence[str]) -> bool:
         """Whether its own scope is among these, or none are asked for: else nothing in it is, whatever its notes say.
@@ -82,13 +92,22 @@ class FurtherVault(NamedTuple):
         """
         return not scopes or self.scope in scopes
 
+    def shown_to(self, scopes: Sequence[str]) -> "FurtherVault | None":
+        """What may be told of it in these scopes: nothing where it is closed, no name where its scope is not known."""
+        if self.is_open(scopes):
+            return self
+        return None if self.scope else self._replace(name="roots", why_not=_HANGS.format("a further vault"))
+
+
+_HANGS = "{} did not answer in time: is its drive gone?"
+
 
 class _BackgroundCall(threading.Thread):
     """Work for a further vault, which may hang for ever."""
 
-    def __init__(self, work: Callable[[], Any]) -> None:
+    def __init__(self, name: str, work: Callable[[], Any]) -> None:
         super().__init__(daemon=True)
-        self._work = work
+        self._vault, self._work = name, work
         self.given: Any = None
         self.error: Exception | None = None
         self.start()
@@ -99,16 +118,14 @@ class _BackgroundCall(threading.Thread):
         except Exception as error:  # raised where the result is asked for
             self.error = error
 
-
-def _result(vault: str, call: _BackgroundCall | None, until: float) -> Any:  # noqa: ANN401 - what the work gives
-    """What the work gave, or raised; raises VaultError where it is not done by then (time.monotonic)."""
-    if call:
-        call.join(max(until - time.monotonic(), 0))
-    if call is None or call.is_alive():
-        raise VaultError(f"{vault} did not answer in time: is its drive gone?")
-    if call.error:
-        raise call.error
-    return call.given
+    def result(self, until: float) -> Any:  # noqa: ANN401 - what the work gives
+        """What the work gave, or raised; raises VaultError where it is not done by then (time.monotonic)."""
+        self.join(max(until - time.monotonic(), 0))
+        if self.is_alive():
+            raise VaultError(_HANGS.format(self._vault))
+        if self.error:
+            raise self.error
+        return self.given
 
 
 class Federation(Memory):
@@ -123,8 +140,9 @@ class Federation(Memory):
     ) -> None:  # fmt: skip
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
-        self._opened: dict[str, Memory] = {}
-        self._calls: dict[str, _BackgroundCall] = {}
+        self._opened: dict[Path, Memory] = {}
+        self._calls: dict[Path, _BackgroundCall] = {}
+        self._searches: dict[tuple[Path, str | None], _BackgroundCall] = {}
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -175,8 +193,9 @@ class Federation(Memory):
             # Who may see nothing of it is not told that it is there.
             for root in self.further_vaults:
                 if root.name == name and root.is_open(scopes):
-                    found = self.memory_of(root)._get(inner, lines, max_tokens, scopes)
-                    return replace(found, path=f"{PREFIX}{name}/{found.path}")
+                    call = self._call(root, lambda root: self.memory_of(root)._get(inner, lines, max_tokens, scopes))
+                    inside: Excerpt = call.result(time.monotonic() + REACH_SECONDS)
+                    return replace(inside, path=f"{PREFIX}{name}/{inside.path}")
         return found
 
     def close(self) -> None:
@@ -192,34 +211,75 @@ class Federation(Memory):
     def _has_roots(self) -> bool:
         return bool(self.config.roots or self.config.roots_under)
 
-    @cached_property
+    @property
     def further_vaults(self) -> list[FurtherVault]:
         """The further vaults that the settings name, and those found below the parents they name; the vault is none."""
-        config = self.config
-        if not self._has_roots:
-            return []  # nearly everybody: nothing is imported for it
-        from vault_memory.markdown import entities
+        return self._find_vaults(time.monotonic() + REACH_SECONDS)
 
+    def _find_vaults(self, until: float) -> list[FurtherVault]:
+        now = time.monotonic()
+        until = now + (until - now) * SHARE_OF_SEARCH
+        settings = (*self.config.roots, *((parent, None) for parent in self.config.roots_under))
+        hung = {setting for setting in settings if setting in self._searches and self._searches[setting].is_alive()}
+        for path, scope in settings:
+            if (path, scope) not in self._searches:
+                call = _BackgroundCall(_name_of(path), partial(_vaults_at, path, scope, self.config))
+                self._searches[path, scope] = call
+                call.join(HEAD_START_SECONDS)
         found: list[FurtherVault] = []
-        known, names = {os.path.realpath(config.vault)}, Counter((NOTES, SESSIONS))  # names that are taken
-        for path, scope in (*config.roots, *((path, "") for path in _project_memories(config.roots_under))):
-            real = os.path.realpath(path)
-            if real in known:
-                continue
-            known.add(real)
-            owner = path.parent.parent if path.parts[-2:] == PROJECT_MEMORY else path
-            name = entities.slug(owner.name) or "root"
-            names[name] += 1
-            named = name if names[name] == 1 else f"{name}-{names[name]}"
-            found.append(FurtherVault(named, path, _scope_of(owner, scope, config, is_memory=owner != path)))
+        known, names = set[str](), Counter((NOTES, SESSIONS))  # names that are taken
+        for path, scope in settings:
+            try:
+                there = self._searches[path, scope].result(now if (path, scope) in hung else until)
+            except VaultMemoryError as error:
+                there = [(str(path), FurtherVault(_name_of(path), path, _named_scope(scope or ""), str(error)))]
+            for real, root in there:
+                if real in known:
+                    continue
+                known.add(real)
+                names[root.name] += 1
+                number = names[root.name]
+                found.append(root if number == 1 else root._replace(name=f"{root.name}-{number}"))
         return found
 
     def memory_of(self, root: FurtherVault) -> Memory:
         """A further vault as a Memory; raises VaultError where the folder is not there now."""
-        if root.name not in self._opened:
+        if root.path not in self._opened:
             config = _config_of(root, self.config)
-            self._opened[root.name] = Memory(config, index_file=self._index_of(config))
-        return self._opened[root.name]
+            self._opened[root.path] = Memory(config, index_file=self._index_of(config))
+        return self._opened[root.path]
+
+    def ask_each(
+        self, work: Callable[[FurtherVault], Any], scopes: Sequence[str] = (), seconds: float = REACH_SECONDS
+    ) -> Iterator[tuple[FurtherVault, Any]]:
+        """Each further vault in these scopes with what work on it gives, or the error that says why there is nothing.
+
+        One that hangs keeps no other from answering, and is not waited for again.
+        """
+        until = time.monotonic() + seconds
+        roots = filter(None, (root.shown_to(scopes) for root in self._find_vaults(until)))
+        for root, call in [(root, self._call(root, work)) for root in roots]:
+            given: Any
+            try:
+                given = call.result(until)
+            except VaultMemoryError as error:
+                given = error
+            yield root, given
+
+    def _call(self, root: FurtherVault, work: Callable[[FurtherVault], Any]) -> _BackgroundCall:
+        """Work on a further vault in a thread of its own; one that fails at once while the one before hangs."""
+        before = self._calls.get(root.path)
+        if before and before.is_alive():
+            return _BackgroundCall(root.name, partial(before.result, 0))
+        self._calls[root.path] = call = _BackgroundCall(root.name, partial(work, root))
+        return call
+
+    def _reach(self, root: FurtherVault) -> Memory:
+        """A further vault that can be asked: its folder, settings and index were read, and all its folders listed."""
+        memory = self.memory_of(root)
+        memory.has_index()
+        memory.vault.walk()
+        return memory
 
     def refresh_further_vaults(self) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
         """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""
@@ -342,39 +402,20 @@ class Federation(Memory):
         """
         if not self._has_roots:
             return
-        until = time.monotonic() + (REACH_SECONDS if may_wait else self.config.hooks_seconds * SHARE_OF_A_HOOK)
-        try:
-            roots = _result("the search for vaults", self._call("", lambda: self.further_vaults), until)
-        except VaultError as error:
-            yield "roots", NoAnswer(str(error))
-            return
-        work = self._reach if may_wait else self._ask_index_of
-        asked = [root for root in roots if root.is_open(request.filters.scopes)]
-        begun = [(root, self._call(root.name, partial(work, root, request))) for root in asked]
-        for root, call in begun:
+        seconds = REACH_SECONDS if may_wait else self.config.hooks_seconds * SHARE_OF_A_HOOK
+        work = self._reach if may_wait else partial(self._ask_index_of, request)
+        for root, given in self.ask_each(work, request.filters.scopes, seconds):
+            found = given
             try:
-                found = _result(root.name, call, until)
-                if isinstance(found, Memory):
-                    (found,) = found.answers([request], progress, keep=False)
-                yield root.name, found if isinstance(found, NoAnswer) else _cited_outside(root, found)
+                if isinstance(given, Memory):
+                    (found,) = given.answers([request], progress, keep=False)
             except VaultMemoryError as error:
-                yield root.name, NoAnswer(str(error))
+                found = error
+            if isinstance(found, VaultMemoryError):
+                found = NoAnswer(str(found))
+            yield root.name, found if isinstance(found, NoAnswer) else _cited_outside(root, found)
 
-    def _call(self, name: str, work: Callable[[], Any]) -> "_BackgroundCall | None":
-        """Work on a further vault in a thread of its own; None while the one before hangs."""
-        before = self._calls.get(name)
-        if before and before.is_alive():
-            return None
-        self._calls[name] = call = _BackgroundCall(work)
-        return call
-
-    def _reach(self, root: FurtherVault, request: Request) -> Memory:
-        """A further vault that can be asked: its folder and its settings have been read, and its index."""
-        memory = self.memory_of(root)
-        memory.has_index()
-        return memory
-
-    def _ask_index_of(self, root: FurtherVault, request: Request) -> Answer | NoAnswer:
+    def _ask_index_of(self, request: Request, root: FurtherVault) -> Answer | NoAnswer:
         """What a further vault's index says as it is, without any model."""
         memory = Memory(replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off"))
         if why := memory.index_file.unusable():
@@ -498,28 +539,57 @@ def _scope_of(owner: Path, scope: str, config: Config, *, is_memory: bool) -> st
     A project's own memory without a repository around it is nobody else's, either.
     """
     from vault_memory.sessions import projects
-    from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
+    from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE
 
     if scope:
-        return normal_scope(scope)
+        return _named_scope(scope)
     named = projects.find_project(owner, config, os.environ)
     if is_memory and not named:
         return projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE
     return named or GLOBAL
 
 
-def _project_memories(parents: Sequence[Path]) -> Iterator[Path]:
-    for parent in parents:
-        try:
-            names = sorted(entry.name for entry in os.scandir(parent) if entry.is_dir())
-        except OSError:
-            continue  # doctor's business
-        for path in (parent.joinpath(*PROJECT_MEMORY), *(parent.joinpath(name, *PROJECT_MEMORY) for name in names)):
-            if path.is_dir():
-                yield path
+def _named_scope(scope: str) -> str:
+    """A scope as the settings name it, or "" for none."""
+    from vault_memory.text.scope_syntax import normal_scope
+
+    return normal_scope(scope) if scope else ""
+
+
+def _owner(path: Path) -> Path:
+    return path.parent.parent if path.parts[-2:] == PROJECT_MEMORY else path
+
+
+def _name_of(path: Path) -> str:
+    from vault_memory.markdown import entities
+
+    return entities.slug(_owner(path).name) or "root"
+
+
+def _vaults_at(path: Path, scope: str | None, config: Config) -> list[tuple[str, FurtherVault]]:
+    """The vault at a path, or those below a parent, which has no scope; each behind its real path."""
+    found = []
+    for each in [path] if scope is not None else _project_memories(path):
+        real = os.path.realpath(each)
+        if real != os.path.realpath(config.vault):
+            scoped = _scope_of(_owner(each), scope or "", config, is_memory=_owner(each) != each)
+            found.append((real, FurtherVault(_name_of(each), each, scoped)))
+    return found
+
+
+def _project_memories(parent: Path) -> Iterator[Path]:
+    try:
+        names = sorted(entry.name for entry in os.scandir(parent) if entry.is_dir())
+    except OSError:
+        return  # doctor's business
+    for path in (parent.joinpath(*PROJECT_MEMORY), *(parent.joinpath(name, *PROJECT_MEMORY) for name in names)):
+        if path.is_dir():
+            yield path
 
 
 def _config_of(root: FurtherVault, config: Config) -> Config:
+    if root.why_not:
+        raise VaultError(root.why_not)
     index = Path(user_folder("data", os.environ), "roots")
     own = load(str(root.path), with_problems=True)
     return replace(

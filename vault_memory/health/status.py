@@ -81,13 +81,13 @@ def sessions(memory: "Federation") -> Document | None:
 
 def further(memory: "Federation") -> Iterator[Document]:
     """The further vaults that the settings name, and the index of each; `why_not` says why one cannot be asked."""
-    for root in memory.further_vaults:
+    for root, given in memory.ask_each(lambda root: index_status(memory.memory_of(root))):
         found: Document = {"fresh": False, "pending": 0, "notes": 0, "bytes": 0}
         why_not = None
-        try:
-            found = index_status(memory.memory_of(root))
-        except VaultMemoryError as error:
-            why_not = str(error)
+        if isinstance(given, VaultMemoryError):
+            why_not = str(given)
+        else:
+            found = given
         known = {"name": root.name, "path": str(root.path), "scope": root.scope, "why_not": why_not}
         yield known | {name: found[name] for name in ("fresh", "pending", "notes", "bytes")}
 
