@@ -183,10 +183,11 @@ class Memory:
         """What is known of one entity, or None when nothing is; what was superseded comes last."""
         _text(name=name)
         from vault_memory.search.entity_profile import marked, profile
+        from vault_memory.search.names import Names
 
         def ask(view: "View", _: object) -> "EntityProfile | None":
             found = profile(view, name)
-            facts = marked(view, found.facts, date.today()) if found else []
+            facts = marked(view, Names(view), found.facts, date.today()) if found else []
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
         return self._ask_index(ask, scopes, progress)

@@ -57,12 +57,13 @@ class Opinion:
 def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
     """The opinions held (those about one entity), surest first; behind them those that hold no longer."""
     names, public = Names(jobs.store), Names(jobs.store, with_private=False)
+    names.read_all()
     by_all, by_some = (each.canonical(entity) if entity else None for each in (public, names))
     # What stands, or has no room, on the page that is for everybody; and what is stated in some scope.
     shared = beliefs.find_opinions(jobs.fact_set.facts, jobs.opinion_inputs, by_all)
     found = [*((opinion, GLOBAL) for opinion in shared), *_private(jobs, names, by_some)]
     parts = ((one.statements, one.supports, one.contradicts, one.related) for one, _ in found)
-    lines = _lines(jobs, chain.from_iterable(chain.from_iterable(parts)))
+    lines = _lines(jobs, names, chain.from_iterable(chain.from_iterable(parts)))
     slugs = {slug for one, _ in found for slug in one.statement.about}
     called = {slug: names.shown(slug) or jobs.fact_set.speakers.get(slug) or slug for slug in slugs}
     opinions = [_opinion(one, scope, lines, called) for one, scope in found]
@@ -85,12 +86,12 @@ def _private(jobs: PageJobs, names: Names, about: str | None) -> Iterator[tuple[
                 yield opinion, scope
 
 
-def _lines(jobs: PageJobs, facts: Iterable[Fact]) -> dict[tuple[str, int], FactLine]:
+def _lines(jobs: PageJobs, names: Names, facts: Iterable[Fact]) -> dict[tuple[str, int], FactLine]:
     """These facts as they stand in their notes, by place; each with what took its place."""
     known = {(fact.path, fact.line): fact for fact in facts}
     bullets = [_line(fact) for fact in known.values() if not fact.is_inferred]
     inferred = [_line(fact) for fact in known.values() if fact.is_inferred]  # what nobody wrote down claims nothing
-    every = [*marked(jobs.store, bullets, jobs.asked.today), *inferred]
+    every = [*marked(jobs.store, names, bullets, jobs.asked.today), *inferred]
     return {(line.path, line.start_line): line for line in every}
 
 

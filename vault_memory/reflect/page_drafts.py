@@ -279,7 +279,8 @@ class PageJobs:
         found = dict(self._standing)
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
-            if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self.entity_days:
+            is_new = slug not in found and slug not in taken and not self._names.note(slug)
+            if len(slug) > 1 and is_new and len(days) >= self.entity_days:
                 path = f"{self._layout.entities}{entities.file_name(self.name(slug))}.md"
                 if path in self._removed:
                     self.unmade.append(path)

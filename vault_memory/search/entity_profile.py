@@ -85,6 +85,7 @@ def listing(store: View, with_private: bool = True, with_links: bool = True) -> 
     On wish without what is private to some scope.
     """
     names = Names(store, with_private)
+    names.read_all()
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
     for key, count, first, last in note_queries.mentions(store, with_private):
         found[names.canonical(key)].append((count, first, last))
@@ -119,6 +120,7 @@ def listing(store: View, with_private: bool = True, with_links: bool = True) -> 
 def profile(store: View, name: str) -> EntityProfile | None:
     """What is known of one entity by any of its names, or None when nothing is."""
     names = Names(store)
+    names.read_all()
     known = names.canonical(name)
     row = next((row for row in listing(store) if names.canonical(row.name) == known), None)
     if row is None and (path := names.page(known)):
@@ -188,11 +190,11 @@ def notes_called(view: View, name: str) -> list[str]:
     return files or list(dict.fromkeys(titles))
 
 
-def marked(store: View, facts: Sequence[FactLine], today: date) -> list[FactLine]:
+def marked(store: View, names: Names, facts: Sequence[FactLine], today: date) -> list[FactLine]:
     """The same facts in the same order, each with where the fact stands that took its place."""
     places = {(fact.path, fact.start_line) for fact in facts}
     rows = note_queries.fact_lines(store, {path for path, _ in places})
     ids = {(path, line): passage for path, line, passage in rows if (path, line) in places}
-    after = superseded(store, Names(store), ids.values(), today, Filters())
+    after = superseded(store, names, ids.values(), today, Filters())
     newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
     return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]

@@ -20,14 +20,19 @@ class Names:
         self._store, self.with_private = store, with_private
         self._spelled: dict[str, str | None] = {}
         self._notes: dict[str, list[str]] = {}
+        self._of_note: dict[str, list[tuple[str, str]]] = {}
+        self._same: dict[str, list[tuple[str, str]]] = {}  # path of a note → the names that mean it alone
+        self._known_as: dict[str, str] = {}  # path of a note → the slug it is known by
+        self._mentioned: dict[str, bool] = {}
+        self._has_all = False
         rows = note_queries.page_names(store, with_private)
-        self.pages = {entities.slug(entities.link_name(path)): path for path, *_ in reversed(rows)}
+        self.pages = {_own(path): path for path, *_ in reversed(rows)}
         """The path of each entity's page, by its slug; the first where two pages share a name."""
         self._own: dict[str, str] = {}  # own slug → page slug
         self._aliases: dict[str, list[str]] = defaultdict(list)  # alias slug → page slugs
         self._names: dict[str, list[str]] = defaultdict(list)  # page slug → all its names, file name first
         for path, slug, name, is_own in rows:
-            page = entities.slug(entities.link_name(path))
+            page = _own(path)
             self._names[page].append(name)
             if is_own:
                 self._own.setdefault(slug, page)
@@ -46,10 +51,59 @@ class Names:
         several = {slug: dict.fromkeys(pages) for slug, pages in self._aliases.items() if slug not in self._own}
         return {s: [self.pages[page] for page in several[s]] for s in sorted(several) if len(several[s]) > 1}
 
+    def read_all(self) -> None:
+        """Read the names of all notes at once, for those who ask for most of them."""
+        named: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        of_note: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for path, slug, name, is_own in note_queries.names_of_notes(self._store, self.with_private):
+            named[slug].append((path, is_own))
+            of_note[path].append((name, slug))
+        self._notes = {slug: _meant(slug, found) for slug, found in named.items()}
+        self._of_note = of_note
+        self._mentioned = {slug: True for slug, *_ in note_queries.mentions(self._store, self.with_private)}
+        self._has_all = True
+
     def canonical(self, name: str) -> str:
-        """The slug an entity is known by: its page's if it has one, else the name's own."""
+        """The slug an entity is known by: its page's if it has one, else its note's, else the name's own.
+
+        A note is known by its file name, unless facts mention only another name of it (a README's alias Anna).
+        """
         found = entities.resolve(name, self._own, self._aliases)
-        return found or entities.slug(entities.link_name(self.note(name))) or entities.slug(name)
+        if not found and (path := self._joining(name)):
+            if path not in self._known_as:
+                self._known_as[path] = self._most_telling(path)
+            found = self._known_as[path]
+        return found or entities.slug(name)
+
+    def _most_telling(self, path: str) -> str:
+        own = _own(path)
+        if self._joining(own) == path and self._is_mentioned(own):
+            return own  # mostly so, and the other names need not be read
+        slugs = [slug for _, slug in self._joined(path)]
+        return next(filter(self._is_mentioned, slugs), slugs[0])
+
+    def _joining(self, name: str) -> str:
+        """The path of the note that joins a name to its others; "" where several have that file name, or a page it."""
+        if entities.resolve(name, self._own, self._aliases):
+            return ""
+        paths, slug = self.notes(name), entities.slug(name)
+        files = [path for path in paths if _own(path) == slug] or paths
+        return files[0] if len(files) == 1 else ""
+
+    def _joined(self, path: str) -> list[tuple[str, str]]:
+        """(name, slug) of each name that means this note alone, its file name first; none for no note."""
+        if path and path not in self._same:
+            names = self._of_note.get(path) or note_queries.names_of_note(self._store, path)
+            alone = [each for each in names if self._joining(each[1]) == path]
+            self._same[path] = sorted(alone, key=lambda each: each[1] != _own(path))
+        return self._same[path] if path else []
+
+    def _is_mentioned(self, slug: str) -> bool:
+        if slug not in self._mentioned:
+            self._mentioned[slug] = not self._has_all and note_queries.is_mentioned(
+                self._store, slug, self.with_private
+            )
+        return self._mentioned[slug]
 
     def note(self, name: str) -> str:
         """The path of the one note that a name means which no entity's page has; "" for none, or several aliases."""
@@ -61,9 +115,8 @@ class Names:
         if not slug or slug in self._own or entities.is_day(slug):
             return []
         if slug not in self._notes:
-            found = note_queries.notes_named(self._store, slug, self.with_private)
-            own = [path for path, is_own in found if is_own] or [path for path, _ in found if len(found) == 1]
-            self._notes[slug] = sorted(own, key=lambda path: entities.slug(entities.link_name(path)) != slug)
+            found = [] if self._has_all else note_queries.notes_named(self._store, slug, self.with_private)
+            self._notes[slug] = _meant(slug, found)
         return self._notes[slug]
 
     def called(self, runs: Mapping[str, bool], words: Sequence[str]) -> dict[int, float]:
@@ -87,26 +140,23 @@ class Names:
     def slugs(self, name: str) -> list[str]:
         """Every slug that means the same entity, its own first."""
         canonical = self.canonical(name)
-        path = self.note(canonical)
-        same = [own for _, own in note_queries.names_of_note(self._store, path)] if path else []
+        same = [slug for _, slug in self._joined(self._joining(canonical))]
         return list(dict.fromkeys((canonical, entities.slug(name), *self._slugs.get(canonical, ()), *same)))
 
     def forms(self, name: str) -> list[str]:
         """The texts an entity is called by, for finding it in plain text."""
         canonical = self.canonical(name)
-        path = self.note(canonical)
-        own = [form for form, _ in note_queries.names_of_note(self._store, path)] if path else []
+        own = [form for form, _ in self._joined(self._joining(canonical))]
         return list(dict.fromkeys((*self._names.get(canonical, ()), *own, name)))
 
     def shown(self, slug: str) -> str | None:
-        """What an entity is called: its page's file name, else its most frequent spelling; None when unknown."""
-        if slug in self.pages:
-            return entities.link_name(self.pages[slug])
-        if path := self.note(slug):
+        """What an entity is called: its page's or note's file name, else its most frequent spelling, if any."""
+        path = self.page(slug)
+        if path and _own(path) == slug:
             return entities.link_name(path)
         if slug not in self._spelled:  # it counts every mention
             self._spelled[slug] = note_queries.spelling(self._store, slug, self.with_private)
-        return self._spelled[slug]
+        return self._spelled[slug] or (entities.link_name(path) if path else None)
 
     def near(self, name: str) -> list[str]:
         """Names that look alike, for a suggestion: never used to resolve."""
@@ -115,3 +165,13 @@ class Names:
         known = note_queries.spellings(self._store)
         close = difflib.get_close_matches(entities.slug(name), list(known), n=3, cutoff=0.75)
         return [known[slug] for slug in close]
+
+
+def _own(path: str) -> str:
+    return entities.slug(entities.link_name(path))
+
+
+def _meant(slug: str, found: Sequence[tuple[str, int]]) -> list[str]:
+    """The notes that a name means, of (path, whether it is its own): all whose own it is, else whose alone it is."""
+    own = [path for path, is_own in found if is_own] or [path for path, _ in found if len(found) == 1]
+    return sorted(own, key=lambda path: _own(path) != slug)

@@ -77,6 +77,10 @@ _NOTES_NAMED = """
 SELECT n.path, a.own FROM alias a JOIN note n ON n.id = a.note_id
 WHERE a.slug = ? AND (? OR n.scope = 'global') ORDER BY a.own DESC, length(n.path), n.path
 """
+_NAMES_OF_NOTES = """
+SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id
+WHERE ? OR n.scope = 'global' ORDER BY a.own DESC, length(n.path), n.path, a.name
+"""
 _NAMES_OF_NOTE = (
     "SELECT a.name, a.slug FROM note n JOIN alias a ON a.note_id = n.id WHERE n.path = ? ORDER BY a.own DESC, a.name"
 )
@@ -98,6 +102,11 @@ _SPELLING = """
 SELECT name.text FROM name JOIN mention m ON m.name_id = name.id JOIN passage p ON p.id = m.passage_id
   JOIN note n ON n.id = p.note_id WHERE name.slug = ? AND (? OR coalesce(p.scope, n.scope) = 'global')
 GROUP BY name.id ORDER BY count(*) DESC, name.text LIMIT 1
+"""
+_IS_MENTIONED = """
+SELECT 1 FROM name JOIN mention m ON m.name_id = name.id JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0
+  JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id
+WHERE name.slug = ? AND (? OR coalesce(p.scope, n.scope) = 'global') LIMIT 1
 """
 _SPELLINGS = """
 SELECT slug, text FROM (SELECT slug, text, 0 AS is_page FROM name UNION ALL SELECT slug, name, 1 FROM alias)
@@ -197,6 +206,11 @@ def notes_called(store: View, slugs: Iterable[str]) -> list[tuple[str, str, int]
     return list(store.rows(_NOTES_CALLED, json.dumps(list(slugs))))
 
 
+def names_of_notes(store: View, with_private: bool) -> Iterator[tuple[str, str, str, int]]:
+    """(path, slug, name, whether it is the note's own) of each name of each note, in the order of `notes_named`."""
+    return store.rows(_NAMES_OF_NOTES, with_private)
+
+
 def names_of_note(store: View, path: str) -> list[tuple[str, str]]:
     """(name, slug) of each name of a note, its own first."""
     return list(store.rows(_NAMES_OF_NOTE, path))
@@ -211,6 +225,11 @@ def lines_linking(store: View, targets: Iterable[str]) -> Iterator[tuple[str, in
     """(path, line, day, text) of what links to any of these targets and is no fact, newest first."""
     for path, line, day, text, at, part in store.rows(_LINKING, json.dumps(list(targets)), store.layout.proposals):
         yield path, line, day, text if part is not None else text.split("\n")[at]
+
+
+def is_mentioned(store: View, slug: str, with_private: bool) -> bool:
+    """Whether a fact mentions an entity by this name."""
+    return store.one(_IS_MENTIONED, slug, with_private) is not None
 
 
 def spelling(store: View, slug: str, with_private: bool) -> str | None:
