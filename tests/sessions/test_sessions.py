@@ -534,7 +534,7 @@ def test_a_compaction_is_kept_as_a_summary(tool: str, config: Config, tmp_path: 
     assert asked(config, "zebra crossing")["results"][0]["source"] == f"sessions/{tool}/one#m5"
     (session,) = sources.sessions_beyond({}, config, os.environ)
     assert [one.number for one in session.messages] == [1, 2, 3, 4, 6] and session.length == 6
-    assert sources.tool_messages(session, config, os.environ)[6].id in ("one-4", "m4", "")
+    assert sources.ToolTranscripts(config, os.environ).messages(session)[6].id in ("one-4", "m4", "")
     assert not list(sources.sessions_beyond({session.path: session.length}, config, os.environ))
 
 
