@@ -241,6 +241,12 @@ Trip to Lisbon Nov 27–Dec 1, 2025 with Anna | 2025-11-27/2025-12-01 | 2025-11-
 Trip 2025-11-06 – 2025-11-10. | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Born 1985-03-02 in Graz | 1985-03-02 | 1985-03-02
 In 1959 RAND hired him | 1959-01-01/1959-12-31 | 1959-01-01/1959-12-31
+in 2021 we moved | 2021-01-01/2021-12-31 | 2021-01-01/2021-12-31
+in 2021 prices rose by a tenth | 2021-01-01/2021-12-31 | 2021-01-01/2021-12-31
+the survey from 2018 shows that all read it | 2018-01-01/2018-12-31 | 2018-01-01/2018-12-31
+lost the boat in the 2008 floods. | 2008-01-01/2008-12-31 | 2008-01-01/2008-12-31
+works there, in 2019 as a cook | 2019-01-01/2019-12-31 | 2019-01-01/2019-12-31
+died in 2019, near Oslo | 2019-01-01/2019-12-31 | 2019-01-01/2019-12-31
 growth between 1929 and 1982 concluded | 1929-01-01/1982-12-31 | 1929-01-01/1982-12-31
 met on 3.5.2024 in Oslo | 2024-05-03 | 2024-05-03
 met on 5/3/2024 or 3/5/2024 | - | -
@@ -288,6 +294,12 @@ she may march on, may she not
 at 10 March Street
 April prefers tea; so does June
 a song called Yesterday
+found the header in 2000 files
+no error in 2048 tests, none in Oslo
+it was missing in 2000 files of the archive
+it runs between 1900 and 2000 rpm
+the cable broke in 1950 m depth
+shavings from the 1938 battens, and a knife
 """.strip().splitlines(),
 )
 def test_a_fact_without_a_clear_day(fact: str) -> None:

@@ -54,6 +54,11 @@ _PREPOSITIONS = frozenset(
 _YEAR_LEADS = ("in", "during", "throughout", "since", "until", "before", "after")
 _FACT_LEADS = ("in", "during", "throughout", "between", "from")
 
+_UNIT = "(?!vs)[b-df-hj-np-tv-xz]{1,3}"
+"""A word without a vowel: rpm, m, kg, ms."""
+_SEVERAL = "[a-z]{2,}s(?<!ss)(?<!us)(?<!ways)(?<!wards)(?<!haps)"
+"""A noun of several, which no adverb is ("always", "afterwards", "perhaps")."""
+
 AHEAD, PAST, NEAR = "ahead", "before", "near"
 """Modes of `resolve`."""
 
@@ -321,7 +326,7 @@ def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today:
         case "year":
             last = found.second or found.first
             if today is None:
-                return led in _FACT_LEADS
+                return led in _FACT_LEADS and not _counts_something(tokens, at, found.stop, led)
             if not isinstance(last, CalendarPart) or last.year is None or last.year > today.year + 1:
                 return False
             return led in _YEAR_LEADS or (led != "" and last.year % 100 != 0)
@@ -338,6 +343,20 @@ def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today:
             is_whole = ends_here(tokens, found.stop) or tokens[found.stop].word in STOP_WORDS  # no "27th floor"
             return not is_fact and led != "" and tokens[at - 1].word == "the" and is_whole
     return not is_fact  # vague
+
+
+def _counts_something(tokens: Tokens, at: int, stop: int, led: str) -> bool:
+    """Whether the number before token `stop` counts what follows ("in 2048 tests", "in 1950 m") and is no year.
+
+    Whatever ends the phrase tells a noun of several from a verb ("from 2018 shows that"). Behind "the" a year may say
+    which of them are meant ("in the 2008 floods"): only "from" then tells where something is from, and not when it was.
+    """
+    word, after = tokens[stop].raw, tokens[stop + 1]
+    if re.fullmatch(_UNIT, word):
+        return True
+    is_several = re.fullmatch(_SEVERAL, word) is not None and word not in STOP_WORDS
+    is_phrase = after.kind in ("end", "mark", "dash") or after.word in _PREPOSITIONS or after.word == "and"
+    return is_several and is_phrase and (tokens[at - 1].word != "the" or led == "from")
 
 
 def _window(span: Span, text: str, lead: _Lead, is_range: bool, after: str, today: date) -> Window:
