@@ -380,6 +380,13 @@ def test_a_ticked_line(line: str, change: CoreChange) -> None:
     assert (one.name, read_change(one.text)) == (line.rstrip()[-8:], change)
 
 
+@pytest.mark.parametrize("part", [" ", "[ ]", "[ ] ", "✅ "])
+def test_a_line_of_many_blanks_or_boxes_comes_to_an_end(part: str) -> None:
+    """120,000 characters of it: they took minutes when each blank and box was tried from each place."""
+    assert read_line("- " + part * (120_000 // len(part))) is None
+    assert read_line("- " + "[ ]" * 40_000 + " A ^p-0123abcd") is not None
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -12,7 +12,7 @@ TICK, REFUSAL = "x", "-"
 
 _TICKS = frozenset("xXyY✓✔☑✅")
 _LINE = re.compile(
-    r"\s*(?:[-*+]|\d{1,9}[.)])\s*(?P<boxes>(?:(?:\[[^\[\]]{0,5}\]|[✓✔☑✅]\ufe0f?)\s*)*)(?P<text>.+?)"
+    r"\s*+(?:[-*+]|\d{1,9}[.)])\s*+(?P<boxes>(?:(?:\[[^\[\]]{0,5}\]|[✓✔☑✅]\ufe0f?)\s*+)*+)(?P<text>\S.*?)"
     r" \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$"
 )
 """A list item with its boxes: `- []`, `-[x]`, `- [ ] [x]`, `1. [x]`, `- ✅` are read too; one without is open."""
