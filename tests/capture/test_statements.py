@@ -55,6 +55,7 @@ def test_a_cue_makes_a_statement(text: str, category: str, statement: str | None
         "From: Ann\nSubject: rules\nWe never use floats anywhere here",
         "what is this?\n\n" + "We never use floats anywhere here\n" * 14 + "\nno idea",
         "the deploy key is [redacted: secret], never share it",
+        "remember that the store door is A-2580#K",
         "we don't support it any more",
         "pid 4471 is always the old one",
         "do you remember when we switched from npm?",
@@ -98,11 +99,29 @@ def test_a_trouble_and_its_cure_are_a_case() -> None:
         ("Tu veux que je le retienne ?", "non merci", False),
         ("Shall I remember that?", "sure", True),
         ("Shall I book another one?", "God no", True),
+        ("Anything else I should remember?", "no", True),
+        ("Anything else to keep in mind?", "no, that's all, thanks", True),
+        ("Gibt es noch etwas, das ich mir merken soll?", "nein", True),
+        ("Shall I remember that?", "sure, no problem", True),
+        ("Shall I remember that?", "yes, never forget it", True),
+        ("Soll ich mir das merken?", "ja, nicht vergessen", True),
+        ("Soll ich mir das merken?", "Warum nicht", True),
+        ("Should I note that down?", "please don't forget it", True),
+        ("Do you want me to remember that?", "I don't mind, go ahead", True),
+        ("¿Quieres que lo recuerde?", "claro, no lo olvides", True),
+        ("Should I keep in mind that the tests are slow?", "no, they are fast now", True),
+        ("Should I remember that you always book Arcadas?", "no", False),
     ],
 )
 def test_what_a_person_does_not_want_remembered_when_asked_is_none(asked: str, answer: str, is_kept: bool) -> None:
     said = (("U", "We always book hotel Arcadas."), ("A", f"I see. {asked}"), ("U", answer))
     assert (kept(*said) != []) is is_kept
+
+
+def test_a_request_is_taken_back_by_no_bare_no() -> None:
+    said = ("U", "remember that we always book hotel Arcadas."), ("A", "Noted. Shall I remember that for all projects?")
+    assert len(kept(*said, ("U", "no"))) == 1
+    assert kept(*said, ("U", "no, don't remember it")) == []
 
 
 def test_an_everyday_word_in_both_takes_nothing_back() -> None:
@@ -234,6 +253,8 @@ def test_hostile_text_comes_to_an_end(hostile: str) -> None:
         "2026-11-20T09:15:01Z quill[812]: INFO remember: cache warmed, Bob owns shard 3\nWe never deploy on Fridays",
         "[12:01:04] worker-3 remember that node 7 is the leader\nWe never deploy on Fridays",
         "WARN: remember that the cache is warm\nWe never deploy on Fridays",
+        "[INFO] remember that the cache is warm\nWe never deploy on Fridays",
+        "ERROR 12:01 remember that the cache is warm\nWe never deploy on Fridays",
         "$ git log\n\nWe never deploy on Fridays",
         "We never deploy on Fridays\n$ git log -1\ncommit 1a2b\n    Remember that the API is frozen until May",
         "We never deploy on Fridays\nSubject: rent\nPlease remember that the meeting room is closed on Mondays.",
@@ -288,6 +309,38 @@ def test_what_is_asked_for_is_not_cut_within_a_clause_and_may_stand_before() -> 
 )
 def test_requests_in_other_words(text: str) -> None:
     assert len(kept(("U", text))) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("remember that invoices go to billing2@acme.com", "Invoices go to billing2@acme.com"),
+        ("remember that we pin node@20 for the AT&T2 build", "We pin node@20 for the AT&T2 build"),
+        ("Remember that the landlord said the gate closes at ten", "The landlord said the gate closes at ten"),
+        ("INFO for you: remember that the shop closes at six", "The shop closes at six"),
+        ("NOTICE the rule: remember that we never deploy on Fridays", "We never deploy on Fridays"),
+        ("$ is our currency, remember that prices are in dollars", "Prices are in dollars"),
+        ("Vermerke: die Heizung wird jeden Oktober entlüftet", "Die Heizung wird jeden Oktober entlüftet"),
+        ("house rule, shoes off in the studio", "Shoes off in the studio"),
+        ("new rule, no force pushes to main", "No force pushes to main"),
+        ("note for later: remember that the door code changes monthly", "The door code changes monthly"),
+        ("remember that because of the audit we never delete logs", "Because of the audit we never delete logs"),
+    ],
+)
+def test_what_is_asked_for_is_kept_as_it_was_said(text: str, statement: str) -> None:
+    assert [one for _, one in kept(("U", text))] == [statement]
+
+
+def test_a_long_session_is_read_once() -> None:
+    """6400 messages took 36 seconds when each statement read all that came after it."""
+    turn = (
+        ("U", "We always deploy on Tuesdays."),
+        ("A", "Ok."),
+        ("U", "no, forget that, it is Wednesdays"),
+        ("A", "Ok."),
+    )
+    found = kept(*turn * 1600, ("U", "We never deploy on Fridays."))
+    assert "We never deploy on Fridays." in [text for _, text in found]
 
 
 def test_who_says_the_same_again_says_nothing_new() -> None:

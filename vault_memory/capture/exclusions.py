@@ -93,12 +93,13 @@ _SECRET = re.compile(
     not|no|never|always|im|in der|dans|en|na|no)\b)(?=\S{6})(?:(?=[a-z]*[A-Z0-9])(?=\S*[\d!#$%&*+=?^_-])\S+)|
     (?i:\b(?:password|passwort|contraseña|senha|mot de passe|passcode|pin)(?:is|ist|es|é|est|lautet)) (?!(?i:in|on|
     at|the|a|not|no|never|always|im|kept|stored|rotated)\b)\S|\[redacted|
-    (?<!\S)(?=\S{0,40}[^\W\d_])(?=\S{0,40}\d)(?![^\s#!$%&*?^@]*[/.:])[\w-]{1,40}[!#$%&*?^@]\w|
+    (?<!\S)(?=\S{0,40}[^\W\d_])(?=[\w-]{0,40}\d)[\w-]{1,40}(?!#\d+\b)[!#$%]\w|
     (?<!\S)(?=\S{0,80}[a-z])(?=\S{0,80}[A-Z])(?=\S{0,80}\d)(?:(?=\S{0,80}[!#$%&*+=?^])\S{8,80}|
     [\w+/=-]{16,80})(?![^\s,.;:])
 """)
 )
-"""Says what a secret is; the known shapes of keys are gone from a session before."""
+"""Says what a secret is; the known shapes of keys are gone from a session before. A code with a sign within
+(`A-2580#K`) is one of the secrets in 55 labelled sessions, which nothing else here finds."""
 _REPORTED = re.compile(
     joined(r"""
     \b(?:says?|said|wrote|writes|claims?|schrieb|schreibt|sagt|dit|écrit|a écrit|dice|escribió|diz|escreveu) ?(?::|
@@ -137,4 +138,9 @@ def is_idle(lower: str) -> bool:
 
 def is_foreign(sentence: str) -> bool:
     """Whether a sentence hands on what others said, or a secret."""
-    return _SECRET.search(sentence) is not None or _REPORTED.search(lowered(sentence)) is not None
+    return is_secret(sentence) or _REPORTED.search(lowered(sentence)) is not None
+
+
+def is_secret(sentence: str) -> bool:
+    """Whether a sentence says what a secret is."""
+    return _SECRET.search(sentence) is not None

@@ -21,7 +21,7 @@ from vault_memory.capture.prose_names import add_names, drop_words, names_within
 from vault_memory.capture.requests import is_off_the_record
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionTurn, Statement, find_statements, is_taken_back
+from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionReview, SessionTurn, Statement, find_statements
 from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -352,7 +352,8 @@ class _Judge:
         except RemoteError as error:
             self.problems.append(f"{error}: cues alone were used")
             return found
-        by_model = [one for one in by_model if not is_taken_back(one, said)]
+        review = SessionReview(said)
+        by_model = [one for one in by_model if review.taken_back_at(one) is None]
         return sorted([*(one for one in found if one.is_request), *by_model], key=lambda one: one.message)
 
     def of_log(self, log: CapturedLog, met: Sequence[str]) -> list[CaptureItem]:

@@ -64,12 +64,16 @@ _QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„‟«»]{25,}[\"“”�
 _QUOTED = re.compile(r"^\s*[>|]|^\s*[\"“„«].{20,}")
 _TALK = re.compile(r"^\W?\d{1,2}:\d\d(?::\d\d)?\W+\w[^\n:]{0,30}:[ \t][^\n]*$", re.MULTILINE)
 """A line of a pasted talk: the time, a name, and what that one said."""
-_LEVEL = r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
+_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)"
+_COMMAND = r"(?!(?:is|are|was|ist|sind|war|est|sont|es|son|é|são)\b)(?:[a-z./~_]|[A-Z_]+=)"
 _OUTPUT = re.compile(
-    rf"^[ \t]*(?:\[?(?:\d{{4}}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|{_LEVEL})[^\n]*$|^[ \t]*(?:\$|>>>) \S[^\n]*(?:\n[^\n]+)*",
+    rf"^[ \t]*(?:\[?(?:\d{{4}}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\[{_LEVEL} *\]|"
+    rf"{_LEVEL}(?::|[ \t]+\S{{0,12}}\d:\d\d))[^\n]*$|"
+    rf"^[ \t]*(?:\$ {_COMMAND}|>>> \S)[^\n]*(?:\n[^\n]+)*",
     re.MULTILINE,
 )
-"""A line of a log, by its time to the second or its level; a command behind its prompt, with what it says."""
+"""A line of a log, by its time to the second, or its level in brackets, before a colon or a time; a command behind
+its prompt, with what it says."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Nobody types these: the line was pasted from a terminal."""
 

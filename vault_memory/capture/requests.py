@@ -5,7 +5,6 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -62,7 +61,8 @@ WORDS = {
             (?! \w+ (?:in|to|into|under|on) (?!your|memory))|
             (?:stick|keep|hold|put|get|tuck|file|store|save|take|mark|pin) (?:this|that|it)(?: one)?\b
             (?=[^,;.!?:]{0,40}:(?!\S))|next time(?! (?:i|we|he|she|they|it|round)\b)|
-            (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|worth (?:remembering|noting|knowing)|
+            (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|
+            ^(?:new|standing|house|ground|general) (?:rule|order|policy)(?=,)|worth (?:remembering|noting|knowing)|
             (?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
         kept=r"""
             remember\w*|memori[sz]\w*|(?:keep|bear) in mind|(?:make|take) a note|note(?=:)|
@@ -93,7 +93,8 @@ WORDS = {
     "de": RequestWords(
         keep=r"""
             merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|halte?(?= (?:\w+ )?fest)|trage?(?= dir)|
-            mache? dir (?:'?ne|eine) notiz|vermerke?(?= (?:dir|dass|das|bitte|:))|präge? dir|hinterlege?(?= dir)|
+            mache? dir (?:'?ne|eine) notiz|vermerke?(?= (?:dir|dass|das|bitte))|vermerke(?= ?:)|präge? dir|
+            hinterlege?(?= dir)|
             damit du(?: es| bescheid|'s)? weißt|schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|
             speicher(?:e|n)?(?= (?:dir|das))|denk(?:e|en)? (?:\w+ )?dara?n|(?:neue|feste) regel(?=:)|gut zu wissen""",
         kept=r"""
@@ -250,11 +251,13 @@ def _any_of(field: str) -> str:
     return "|".join(pattern for words in WORDS.values() if (pattern := joined(getattr(words, field))))
 
 
-_POLITE = r"(?: ?(?:ever|you|te|se|bitte|just|please))? ?"
+_POLITE = r"(?: ?(?:ever|you|te|se|l[oae]s?|bitte|just|please|l'))? ?"
 _NOT_FORGET = "|".join(
-    rf"(?:{words.no}){_POLITE}(?:{words.forget})\w*(?: (?:{words.no}))?|(?:{words.forget})\w*(?: bitte)? (?:{words.no})"
+    rf"(?:{words.no}){_POLITE}(?:{words.forget})\w*(?: (?:{words.no}))?"
+    rf"|(?:{words.forget})\w*(?: bitte| das| es)? (?:{words.no})"
     for words in WORDS.values()
 )
+_FORGETTING = re.compile(rf"\b(?:{_NOT_FORGET})(?!\w)")
 _REMEMBER = re.compile(
     rf"\b(?P<time>{_any_of('times')})(?!\w)"
     rf"|(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')}|{_any_of('places')})(?!\w)"
@@ -299,16 +302,30 @@ _NO_REQUEST = re.compile(
 """What follows a word for remembering where it asks to do something, or whether somebody remembers, or names a file."""
 
 _ANNOUNCED = re.compile(r"[^.!?:]{0,40}:(?=\s+\S+\s+\S)")
-_PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|pour|en|como|para|na|no)\b")
+_PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|pour|en|como|para|na)\b")
 """What says where or as what it is to be kept begins so."""
 
-_CONSEQUENCE = re.compile(r"(?:so|then|which|because|und|also|donc)\b")
+_CONSEQUENCE = re.compile(r"(?:so|then|which|because(?! of)|und|also|donc)\b")
 _YOU = frozenset(word for language in LANGUAGES.values() for word in language.yours.split())
 _TELLERS = frozenset(("i", "i'll", "i've", "he", "she", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to"))
 """Who does not ask to remember, but tells that somebody does or does not."""
 
-_OBJECTS = frozenset(("that", "this", "it", "das", "es", "ça", "le", "eso", "esto", "isso", "isto"))
+_OBJECTS = frozenset(("that", "this", "it", "das", "es", "ça", "le", "lo", "eso", "esto", "isso", "isto"))
 """What stands for something that was said before, where a word for remembering follows."""
+
+_OTHERS = frozenset(
+    ("else", "other", "anything", "something", "sonst", "noch", "etwas", "autre", "otro", "algo", "outra")
+)
+"""What asks for something that nobody has said yet."""
+
+_DENIAL = re.compile(
+    joined(r"""
+    \W*(?:(?!(?:yes|yeah|yep|sure|ok(?:ay)?|why|ja|gern|klar|warum|wieso|oui|pourquoi|sí|claro|sim|por|porque)\b)
+    [\w']+\W+)?(?:no(?:pe)?|nah|don'?t|never|nein|nee|nicht|non|não|pas)\b
+    (?! (?:(?:hay )?problem|worr|mind|schlimm))
+""")
+)
+"""Begins the answer of somebody who does not want what was asked."""
 
 _REPORTING = frozenset(("told", "asked", "said", "why", "did", "warum", "pourquoi"))
 _SUPPOSING = frozenset(("if", "wenn", "falls", "si", "se"))
@@ -329,10 +346,29 @@ def is_request(text: str) -> bool:
     return find_request(text) != ("", False)
 
 
-def asks_to_remember(question: str) -> bool:
-    """Whether a question of the agent's is whether to remember something."""
-    lower = lowered(question)
-    return _REMEMBER.search(lower) is not None or any(one.search(lower) for one in _KEPT)
+def asks_to_remember(question: str) -> tuple[bool, str]:
+    """Whether a question of the agent's is whether to remember what was said before; and what it asks to remember
+    where it says that itself."""
+    text = question.rstrip("?! ")
+    lower = lowered(text)
+    request = next(filter(None, (one.search(lower) for one in (_REMEMBER, *_KEPT))), None)
+    if request is None or not _OTHERS.isdisjoint(words_of(lower)):
+        return False, ""
+    link = _FILLER.match(lower, request.end())
+    rest = text[link.end() if link else request.end() :].strip(MARKS)
+    if count_words(rest) >= MIN_CONTENT_WORDS and not _is_place(lowered(rest)):
+        return False, rest
+    return not _OBJECTS.isdisjoint(words_of(lower)), ""
+
+
+def without_forgetting(lower: str) -> str:
+    """A text with blanks in place of what says not to forget."""
+    return _FORGETTING.sub(lambda found: " " * len(found[0]), lower)
+
+
+def denies_request(answer: str) -> bool:
+    """Whether somebody who was asked whether to remember something does not want it: "don't forget it" does."""
+    return _DENIAL.match(without_forgetting(lowered(answer)).lstrip()) is not None
 
 
 def find_request(sentence: str) -> tuple[str, bool]:
@@ -352,12 +388,8 @@ def find_request(sentence: str) -> tuple[str, bool]:
     return "", False
 
 
-@lru_cache(maxsize=1024)
 def find_refusals(lower: str) -> Sequence[re.Match[str]]:
-    """Where somebody asks not to remember; who tells what they do not remember or note asks for nothing.
-
-    Kept for the messages of a session: each statement before them asks.
-    """
+    """Where somebody asks not to remember; who tells what they do not remember or note asks for nothing."""
     found = islice(chain.from_iterable(one.finditer(lower) for one in _REFUSED), REFUSALS)
     asked = (one for one in found if not one["forgetting"])
     return [one for one in asked if not one["subject"] or count_words(one["between"] or "") > 1]
@@ -377,6 +409,8 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
     if _CONSEQUENCE.match(lowered(rest)):  # "… this one because it is new, they come on Tuesdays"
         rest = rest.partition(", ")[2]
     is_object = not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])  # "keep that in mind"
+    if announced and _REMEMBER.match(lowered(rest)):  # "note for later: remember that …"
+        rest = find_request(rest)[0] or rest
     is_object |= words_of(link[0] if link else "")[-1:] in (["it"], ["this"])  # "log it in a way …"
     if is_object and not announced and (count_words(before) > MIN_CONTENT_WORDS or _PLACE.match(lowered(rest))):
         rest = ""  # "…, keep that in mind for all you do"

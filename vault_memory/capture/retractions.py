@@ -1,12 +1,13 @@
 """Tells what somebody took back of what they said in a session. Pure."""
 
 import re
-from collections.abc import Collection, Sequence
-from functools import lru_cache
-from itertools import islice
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, takewhile
+from typing import NamedTuple
 
 from vault_memory.capture.own_words import ends
-from vault_memory.capture.requests import find_refusals
+from vault_memory.capture.requests import find_refusals, without_forgetting
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.text.word_classes import grammars, joined, lowered
 
@@ -46,26 +47,66 @@ _CLAUSE_END = re.compile(r"[,.;!?\n]")
 _WORD = re.compile(r"\w+")
 
 
-def is_retracted(sentence: str, rest: str, later: Collection[str], *, is_request: bool) -> bool:
-    """Whether a sentence was taken back in the rest of its message or in later ones: by its words, or by the next thing
-    that was said."""
-    own = telling_words(sentence)
-    texts = list(map(ends, [rest, *later]))
-    interruption = _INTERRUPTION.search(lowered(texts[1]), 0, AT_ONCE_CHARS) if texts[1:] else None
-    if interruption and _takes_back(texts[1], interruption, own, is_next=True):
-        return True
-    return any(
-        _takes_back(text, retraction, own, is_next=place < 2)
-        for place, text in enumerate(texts)
-        for retraction in _retractions(text)
-        if is_request or not _DELETING.match(retraction[0])
-    )
+class Retraction(NamedTuple):
+    """Where a message takes something back, and by which words it says what."""
+
+    is_early: bool
+    """At the beginning of its message, naming nothing behind it, or only pointing back."""
+    is_deletion: bool
+    is_refusal: bool
+    """Asks not to remember: it says something of its own."""
+    named: set[str]
+    """In its clause, or in the first one behind it that names anything."""
+    around: set[str]
+    """Anywhere around."""
+
+    def names(self, own: set[str], *, is_next: bool) -> bool:
+        """Whether it takes back what these words tell; in the very next thing somebody says it may name them anywhere
+        around, or nothing at all ("scrap that")."""
+        if is_next and self.is_early:
+            return True
+        named = self.around if is_next else self.named
+        if self.is_refusal:
+            return 2 * len(own & named) >= max(1, min(len(own), len(named)))
+        return bool(own & named)
 
 
-def forget_texts() -> None:
-    """Keep no message of a session longer than it is read."""
-    _retractions.cache_clear()
-    find_refusals.cache_clear()
+class UserMessages:
+    """What a session's user said, with what of it takes something back: each message is read once."""
+
+    def __init__(self, messages: Mapping[int, str]) -> None:
+        """`messages` by their numbers, in order."""
+        self.numbers = [*messages]
+        self._texts = [ends(text) for text in messages.values()]
+        self._retractions = [[*_retractions(text)] for text in self._texts]
+        self._naming: dict[str, list[tuple[int, Retraction]]] = {}
+        """By word, the places of the messages that name it where they take something back."""
+        for place, found in enumerate(self._retractions):
+            for one in found:
+                for word in one.named:
+                    self._naming.setdefault(word, []).append((place, one))
+
+    def retracting(self, sentence: str, number: int, rest: str, *, is_request: bool) -> int | None:
+        """The number of the message that takes a sentence of message `number` back, by its words or as the next thing
+        that was said; `rest` is what that message says behind it. None where none does."""
+        own = telling_words(sentence)
+        following = bisect_right(self.numbers, number)
+        if _takes_back(_retractions(ends(rest)), own, is_request=is_request):
+            return number
+        if following == len(self.numbers):
+            return None
+        interruption = _INTERRUPTION.search(lowered(self._texts[following]), 0, AT_ONCE_CHARS)
+        at_once = [_retraction(self._texts[following], interruption)] if interruption else []
+        if _takes_back([*at_once, *self._retractions[following]], own, is_request=is_request):
+            return self.numbers[following]
+        later = (
+            place
+            for word in own
+            for place, one in takewhile(lambda naming: naming[0] > following, reversed(self._naming.get(word, ())))
+            if (is_request or not one.is_deletion) and one.names(own, is_next=False)
+        )
+        place = next(later, None)
+        return None if place is None else self.numbers[place]
 
 
 def telling_words(text: str) -> set[str]:
@@ -76,27 +117,27 @@ def telling_words(text: str) -> set[str]:
     return {*filter(str.isdigit, words), *(word[:STEM_LETTERS] for word in telling)}
 
 
-@lru_cache(maxsize=1024)
-def _retractions(text: str) -> Sequence[re.Match[str]]:
-    """Where a message takes something back; kept, for each statement before it asks."""
+def _retractions(text: str) -> Iterator[Retraction]:
+    """Where a message takes something back."""
     lower = lowered(text)
-    return [*islice(RETRACTION.finditer(lower), RETRACTIONS), *find_refusals(lower)]
+    for found in [*islice(RETRACTION.finditer(without_forgetting(lower)), RETRACTIONS), *find_refusals(lower)]:
+        yield _retraction(text, found)
 
 
-def _takes_back(text: str, retraction: re.Match[str], own: set[str], *, is_next: bool) -> bool:
-    """Whether a retraction names one of these words in its clause, or in the first one after it that names anything.
-
-    In the very next thing somebody says it may also name them anywhere around, or nothing at all ("scrap that").
-    """
-    start, end = retraction.span()
+def _retraction(text: str, found: re.Match[str]) -> Retraction:
+    start, end = found.span()
     near = text[max(0, start - RETRACTION_CHARS) : start]
     last = next((clause for clause in reversed(_CLAUSE_END.split(near)) if clause.strip()), "")
-    before = telling_words(near if is_next else last)
     clause, *further = map(telling_words, _CLAUSE_END.split(text[end : end + RETRACTION_CHARS]))
-    if is_next and start < AT_ONCE_CHARS and (not clause or _POINTS.search(retraction[0])):
-        return True
-    after = set().union(clause, *further) if is_next else next(filter(None, [clause, *further]), set())
-    named = before | after
-    if "forgetting" in retraction.re.groupindex:  # what it asks not to remember says something of its own
-        return 2 * len(own & named) >= max(1, min(len(own), len(named)))
-    return bool(own & named)
+    return Retraction(
+        is_early=start < AT_ONCE_CHARS and (not clause or _POINTS.search(found[0]) is not None),
+        is_deletion=_DELETING.match(found[0]) is not None,
+        is_refusal="forgetting" in found.re.groupindex,
+        named=telling_words(last) | next(filter(None, [clause, *further]), set()),
+        around=telling_words(near).union(clause, *further),
+    )
+
+
+def _takes_back(retractions: Iterable[Retraction], own: set[str], *, is_request: bool) -> bool:
+    """Whether one of these, said next, takes back what these words tell."""
+    return any(one.names(own, is_next=True) for one in retractions if is_request or not one.is_deletion)

@@ -7,14 +7,22 @@ change, a preference, a cause; or if it is long and says much. What was taken ba
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from vault_memory.capture import exclusions
 from vault_memory.capture.own_words import TYPED_CHARS, ends, split_sentences
-from vault_memory.capture.requests import MARKS, MAX_CHARS, asks_to_remember, find_refusals, find_request
-from vault_memory.capture.retractions import RETRACTION, forget_texts, is_retracted, telling_words
+from vault_memory.capture.requests import (
+    MARKS,
+    MAX_CHARS,
+    asks_to_remember,
+    denies_request,
+    find_refusals,
+    find_request,
+)
+from vault_memory.capture.retractions import RETRACTION, UserMessages, telling_words
 from vault_memory.text.word_classes import (
     LANGUAGES,
     MONTHS,
@@ -29,6 +37,9 @@ from vault_memory.text.word_classes import (
 
 MIN_WORDS, MAX_WORDS = 4, 45
 """A statement has so many words."""
+
+CORRECTING_MESSAGES = 2
+"""So many messages, from the one that takes something back, are read for what is so instead."""
 
 CORRECTION_SENTENCES = 3
 """So many sentences, from the one that takes something back, may say what is so instead."""
@@ -98,7 +109,6 @@ _CURE = re.compile(
 """Names where a trouble came from, or what ended it."""
 _HALT = re.compile(r"(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*")
 _DENIAL = re.compile(r"^(?:no|nope|nein|nee|non|não)\b[,.:!]+\s*")
-_NO = re.compile(r"\W*(?:\w+\W+)?(?:no(?:pe)?|nah|don'?t|never|nein|nee|nicht|non|não|pas)\b")
 _ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
@@ -192,32 +202,52 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
     found = list(
         {(one.message, one.sentence): one for one in found}.values()
     )  # a request for what was stated just before
-    kept = [one for one in found if not is_taken_back(one, messages)]
-    for old in found:
-        if new := _correction(old, messages, spoken, is_kept=old in kept):
-            kept = [*(one for one in kept if one is not old and one.sentence != new.sentence), new]
-    forget_texts()
-    return sorted(kept, key=lambda one: one.message)
+    review = SessionReview(messages)
+    taken = {one: review.taken_back_at(one) for one in found}
+    corrected = {old: new for old, at in taken.items() if (new := _correction(old, at, review, spoken))}
+    instead = {new.sentence: new for new in corrected.values()}
+    kept = [one for one in found if taken[one] is None and one not in corrected and one.sentence not in instead]
+    return sorted([*kept, *instead.values()], key=lambda one: one.message)
 
 
-def is_taken_back(statement: Statement, messages: Sequence[SessionTurn]) -> bool:
-    """Whether the user took a statement back later in the session, or asked in the same message that something be not
-    remembered."""
-    if _is_declined([said for said in messages if said.number > statement.message]):
-        return True
-    later = [said.text for said in messages if said.by_user and said.number > statement.message]
-    same = next((said.text for said in messages if said.number == statement.message), "")
-    if not statement.is_request and find_refusals(lowered(ends(same))):
-        return True
-    rest = same.rpartition(statement.sentence)[2]
-    return is_retracted(statement.sentence, rest, later, is_request=statement.is_request)
+class SessionReview:
+    """What of a session's statements its user took back, and what they said instead."""
 
+    def __init__(self, messages: Sequence[SessionTurn]) -> None:
+        self._messages = messages
+        self._place = {said.number: place for place, said in enumerate(messages)}
+        self._by_user = [said for said in messages if said.by_user]
+        self._retractions = UserMessages({said.number: said.text for said in self._by_user})
 
-def _is_declined(later: Sequence[SessionTurn]) -> bool:
-    """Whether the agent asked next whether to remember it, and the user said no."""
-    answer = next((place for place, said in enumerate(later) if said.by_user), 0)
-    asked = _last_question(later[answer - 1].text) if answer else ""
-    return asks_to_remember(asked) and _NO.match(lowered(later[answer].text)) is not None
+    def taken_back_at(self, statement: Statement) -> int | None:
+        """The number of the message in which a statement is taken back, later in the session or where the same message
+        asks that something be not remembered; None where it is not."""
+        place = self._place[statement.message]
+        same = self._messages[place].text
+        if not statement.is_request:
+            if (answer := self._declining(statement)) is not None:
+                return answer
+            if find_refusals(lowered(ends(same))):
+                return statement.message
+        rest = same.rpartition(statement.sentence)[2]
+        return self._retractions.retracting(
+            statement.sentence, statement.message, rest, is_request=statement.is_request
+        )
+
+    def _declining(self, statement: Statement) -> int | None:
+        """The number of the answer that declines what the agent asked next: to remember this statement."""
+        answer = next(self.messages_after(statement.message), None)
+        asked = self._messages[self._place[answer.number] - 1] if answer else None
+        if answer is None or asked is None or asked.by_user or not denies_request(answer.text):
+            return None
+        points_back, named = asks_to_remember(_last_question(asked.text))
+        words = telling_words(named)
+        is_named = bool(words) and 2 * len(words & telling_words(statement.sentence)) >= len(words)
+        return answer.number if points_back or is_named else None
+
+    def messages_after(self, number: int) -> Iterator[SessionTurn]:
+        """What the user said later, one after another."""
+        return islice(self._by_user, bisect_right(self._retractions.numbers, number), None)
 
 
 def is_statable(sentence: str) -> bool:
@@ -263,7 +293,7 @@ def _read(sentence: str, message: int, setting: Setting, spoken: Spoken) -> Stat
 
 def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Statement | None:
     """What somebody asked to remember, as a statement, without clauses at its end that are matter of this day."""
-    if len(text) > MAX_CHARS or exclusions.JOKE.search(lowered(sentence)) or exclusions.is_foreign(sentence):
+    if len(text) > MAX_CHARS or exclusions.JOKE.search(lowered(sentence)) or exclusions.is_secret(sentence):
         return None
     parts = clauses(text)
     last = next((place for place, part in enumerate(parts) if exclusions.is_passing(lowered(part))), len(parts))
@@ -446,12 +476,12 @@ def _capitalised(text: str) -> str:
 # --- corrections -----------------------------------------------------------------------------------------------------
 
 
-def _correction(old: Statement, messages: Sequence[SessionTurn], spoken: Spoken, is_kept: bool) -> Statement | None:
+def _correction(old: Statement, taken_at: int | None, review: SessionReview, spoken: Spoken) -> Statement | None:
     """What took a statement's place: what says most of it anew, or another number of it, where it was taken back, or
     where the next message begins with "no"."""
-    own, denial = telling_words(old.text), _DENIAL if is_kept else RETRACTION
-    later = [said for said in messages if said.by_user and said.number > old.message]
-    for said in later[:1] if is_kept else later:
+    own, denial = telling_words(old.text), _DENIAL if taken_at is None else RETRACTION
+    first = old.message if taken_at is None else max(old.message, taken_at - 1)
+    for said in islice(review.messages_after(first), 1 if taken_at is None else CORRECTING_MESSAGES):
         if find_refusals(lowered(ends(said.text))):
             continue
         sentences = list(split_sentences(said.text))
