@@ -32,6 +32,7 @@ from vault_memory.search.answer import (
 )
 from vault_memory.startup import NOTES, SESSIONS, STALE_SOURCE, user_folder
 from vault_memory.store import journal
+from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress, Report
@@ -232,7 +233,8 @@ class Federation(Memory):
             try:
                 there = self._searches[path, scope].result(now if (path, scope) in hung else until)
             except VaultMemoryError as error:
-                there = [(str(path), FurtherVault(_name_of(path), path, _named_scope(scope or ""), str(error)))]
+                named = normal_scope(scope) if scope else ""
+                there = [(str(path), FurtherVault(_name_of(path), path, named, str(error)))]
             for real, root in there:
                 if real in known:
                     continue
@@ -258,8 +260,7 @@ class Federation(Memory):
         """
         until = time.monotonic() + seconds
         roots = filter(None, (root.shown_to(scopes) for root in self._find_vaults(until)))
-        for root, call in [(root, self._call(root, work)) for root in roots]:
-            given: Any
+        for root, call in [(root, self._call(root, work)) for root in roots]:  # all at once
             try:
                 given = call.result(until)
             except VaultMemoryError as error:
@@ -396,23 +397,16 @@ class Federation(Memory):
             journal.note_recall(root, answer.request.query, datetime.now(UTC), cited)
 
     def _ask_vaults(self, request: Request, progress: "Progress | None", may_wait: bool) -> Iterator[SourceAnswer]:
-        """What further vaults say once their drives are reached, or in a hook's time from the index as it is.
-
-        One that hangs keeps no other from answering, and is not waited for again.
-        """
-        if not self._has_roots:
-            return
+        """What further vaults say once their drives are reached, or in a hook's time from the index as it is."""
         seconds = REACH_SECONDS if may_wait else self.config.hooks_seconds * SHARE_OF_A_HOOK
         work = self._reach if may_wait else partial(self._ask_index_of, request)
         for root, given in self.ask_each(work, request.filters.scopes, seconds):
-            found = given
-            try:
-                if isinstance(given, Memory):
-                    (found,) = given.answers([request], progress, keep=False)
-            except VaultMemoryError as error:
-                found = error
-            if isinstance(found, VaultMemoryError):
-                found = NoAnswer(str(found))
+            found = NoAnswer(str(given)) if isinstance(given, VaultMemoryError) else given
+            if isinstance(found, Memory):
+                try:
+                    (found,) = found.answers([request], progress, keep=False)
+                except VaultMemoryError as error:
+                    found = NoAnswer(str(error))
             yield root.name, found if isinstance(found, NoAnswer) else _cited_outside(root, found)
 
     def _ask_index_of(self, request: Request, root: FurtherVault) -> Answer | NoAnswer:
@@ -539,21 +533,13 @@ def _scope_of(owner: Path, scope: str, config: Config, *, is_memory: bool) -> st
     A project's own memory without a repository around it is nobody else's, either.
     """
     from vault_memory.sessions import projects
-    from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE
 
     if scope:
-        return _named_scope(scope)
+        return normal_scope(scope)
     named = projects.find_project(owner, config, os.environ)
     if is_memory and not named:
         return projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE
     return named or GLOBAL
-
-
-def _named_scope(scope: str) -> str:
-    """A scope as the settings name it, or "" for none."""
-    from vault_memory.text.scope_syntax import normal_scope
-
-    return normal_scope(scope) if scope else ""
 
 
 def _owner(path: Path) -> Path:
