@@ -325,6 +325,7 @@ def test_requests_in_other_words(text: str) -> None:
         ("new rule, no force pushes to main", "No force pushes to main"),
         ("note for later: remember that the door code changes monthly", "The door code changes monthly"),
         ("remember that because of the audit we never delete logs", "Because of the audit we never delete logs"),
+        ("Could you please remember that the gate closes at ten?", "The gate closes at ten."),
     ],
 )
 def test_what_is_asked_for_is_kept_as_it_was_said(text: str, statement: str) -> None:

@@ -416,7 +416,7 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
         rest = ""  # "…, keep that in mind for all you do"
     least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if rest.endswith("?") else 0)
     if count_words(rest) >= least and not _is_place(lowered(rest)):
-        return rest, False
+        return re.sub(r"[?\s]+$", ".", rest), False  # "could you remember that …?" says it
     return (before, False) if count_words(before) > MIN_CONTENT_WORDS else ("", True)
 
 

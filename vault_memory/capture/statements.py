@@ -49,7 +49,8 @@ MAX_RENUMBERING = 10
 
 USUAL_WORDS, LEAST_SCORE = 8, 2.2
 """Fitted, with the halves in is_lasting_fact, by logistic regression to 389 sentences of 55 labelled sessions: of those
-it takes 138 of 158 are worth keeping; of those that the rules before it took, 111 of 139."""
+it takes 138 of 158 are worth keeping; of those that the rules before it took, 111 of 139. On twelve sessions that
+nobody had looked into: .67 of what is clear instead of .53, at a precision of .94 instead of .89."""
 
 TASK_CHARS = 300
 """A message of more characters sets a task: of the 152 statements in those sessions one stands in such a message."""
