@@ -101,6 +101,21 @@ def test_it_says_in_words_what_was_written_and_proposed_and_what_a_tick_will_do(
     assert [fact.source for fact in memory.capture().facts] == ["memory/2026-03-01.md#L10"]
 
 
+def test_what_was_taken_back_is_explained_and_stands_in_the_journal_without_its_words(
+    memory: Federation, tmp_path: Path
+) -> None:
+    said = [("user", "Remember that Ines prefers the late shift."), ("user", "Scrap that.")]
+    make.claude(tmp_path / "claude", "s2", said)
+    done = memory.capture()
+    (item,) = [one for one in done.items if one.session == "s2"]
+    assert (item.decision, item.why, "Ines" in page(memory)) == ("skip", "taken back", False)
+    assert "Ines prefers the late shift. — sessions/claude-code/s2#m1\n    request, taken back," in capture_text(
+        done, explain=True
+    )
+    (entry,) = [one for one in memory.journal() if one.event == "left out"]
+    assert (entry.about, entry.why, entry.text) == (("sessions/claude-code/s2#m1",), "taken back", "")
+
+
 def test_facts_are_listed_with_day_scope_and_who_they_are_from_and_cited_once(memory: Federation) -> None:
     memory.capture()
     memory.retain_once(Bullet("Ships on Mondays.", entities=("Tern",), by="agent:moss"))

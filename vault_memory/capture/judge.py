@@ -21,7 +21,7 @@ from vault_memory.capture.prose_names import add_names, drop_words, names_within
 from vault_memory.capture.requests import is_off_the_record
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionReview, SessionTurn, Statement, find_statements
+from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionReview, SessionTurn, Statement, review_statements
 from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -106,7 +106,7 @@ class CaptureItem(NamedTuple):
     entities: tuple[str, ...] = ()
     resembles: str = ""
     why: str = ""
-    """Why it is not kept: "known", "refused", "score" or "gate"; else ""."""
+    """Why it is not kept: "taken back", "known", "refused", "score" or "gate"; else ""."""
     replaces: int = 0
     """What the statement is known by whose place it takes (`statement_key`); 0 for none."""
 
@@ -344,7 +344,7 @@ class _Judge:
 
     def _statements(self, said: Sequence[SessionTurn], done: int) -> list[Statement]:
         """What a session states: requests by their words, all else by the model where one answers, else by cues."""
-        found = find_statements(said, self._languages)
+        found = review_statements(said, self._languages)
         if self._writer is None or self._writer.is_over:
             return found
         try:
@@ -353,7 +353,7 @@ class _Judge:
             self.problems.append(f"{error}: cues alone were used")
             return found
         review = SessionReview(said)
-        by_model = [one for one in by_model if review.taken_back_at(one) is None]
+        by_model = [one._replace(is_taken_back=review.taken_back_at(one) is not None) for one in by_model]
         return sorted([*(one for one in found if one.is_request), *by_model], key=lambda one: one.message)
 
     def of_log(self, log: CapturedLog, met: Sequence[str]) -> list[CaptureItem]:
@@ -379,7 +379,7 @@ class _Judge:
         is_for_all = category in PERSONAL and not (statement.is_request and place.session)  # once it is ticked
         scope = GLOBAL if is_for_all else normal_scope(place.scope or GLOBAL)
         compared = self._comparer.compare(statement.text, kind, about, scope)
-        compared = self._reconsidered(statement, about, compared)
+        compared = compared if statement.is_taken_back else self._reconsidered(statement, about, compared)
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
         gap = _days_since(compared.known, place.day)
         evidence = AdmissionInput(statement.cue.certainty, statement.confidence, compared.similarity, gap)
@@ -387,7 +387,9 @@ class _Judge:
         decision, why = compared.decision, ""
         if decision == MERGE and compared.known and _stands_in_a_log(statement.text, compared.known):
             decision = SKIP
-        if decision == SKIP:
+        if statement.is_taken_back:
+            decision, why = SKIP, "taken back"
+        elif decision == SKIP:
             why = "refused" if compared.known and compared.known.is_refused else "known"
         elif not statement.is_request and score < self._weights.reject:
             decision, why = SKIP, "score"

@@ -151,6 +151,8 @@ class Statement(NamedTuple):
     """Whether a log says it of what may be a name."""
     confidence: float = 1.0
     """How much of it its person said in these words, 0..1."""
+    is_taken_back: bool = False
+    """Whether its person took it back, or said something else instead, later in the session."""
 
 
 class SessionTurn(NamedTuple):
@@ -189,6 +191,11 @@ class Spoken(NamedTuple):
 
 def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
     """What a session's user stated that is worth keeping, in the order in which it was said."""
+    return [one for one in review_statements(messages, languages) if not one.is_taken_back]
+
+
+def review_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
+    """The same, with what they took back."""
     words = [word for said in messages if said.by_user for word in words_of(said.text[:TYPED_CHARS])]
     spoken = Spoken(languages, language_of(words, languages))
     found: list[Statement] = []
@@ -207,8 +214,9 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
     taken = {one: review.taken_back_at(one) for one in found}
     corrected = {old: new for old, at in taken.items() if (new := _correction(old, at, review, spoken))}
     instead = {new.sentence: new for new in corrected.values()}
-    kept = [one for one in found if taken[one] is None and one not in corrected and one.sentence not in instead]
-    return sorted([*kept, *instead.values()], key=lambda one: one.message)
+    others = (one for one in found if one.sentence not in instead)
+    marked = (one._replace(is_taken_back=taken[one] is not None or one in corrected) for one in others)
+    return sorted([*marked, *instead.values()], key=lambda one: one.message)
 
 
 class SessionReview:
