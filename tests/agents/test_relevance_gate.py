@@ -23,6 +23,8 @@ plan the work on the floor boards at the castle for spring
 fix the p95 regression on tern-3 please
 is oat milk ok for Nora's coffee
 who is Roland
+Wer ist Ingrid Falk?
+tell me about The Castle
 how fast did I swim 1500 m this year
 how do I roll back a bad rotation?
 I've been thinking about the floor boards for next year. We said larch, and that they must dry first, and there is \
@@ -42,6 +44,8 @@ write a haiku about penguins in the desert
 there is a merge conflict in package.json, resolve it
 who won the football world cup in 1998?
 and why is that so?
+Hi Peter
+Hallo Peter
 I have a TypeScript monorepo with three packages. The first exports a set of React hooks, the second a design system \
 with buttons, inputs and modals, and the third is the website that consumes both. When I run the production build, \
 tree shaking does not remove the unused icons. Find out which import pulls in the whole icon library.

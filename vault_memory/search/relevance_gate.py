@@ -100,7 +100,7 @@ class Relevance(NamedTuple):
     figure: float = math.inf
     """To be measured against the least figure of the vault (`kept_least`) where nobody asked."""
     asks: bool = True
-    """Whether it asks for more than is known by its names: "Hi Peter" does not."""
+    """Whether it asks for a name alone ("Who is Peter?") or for something besides: "Hi Peter" does neither."""
     missing: tuple[str, ...] = ()
     """The words for which a question is not known."""
     missing_with: tuple[str, ...] = ()
@@ -140,9 +140,16 @@ def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) 
     lacking = _find_lacking(found, words, best[:BEST_PASSAGES]) if best else Relevance()
     return lacking._replace(
         figure=_figure(words),
-        asks=sum(word.weight * word.known for word in words if not word.is_name) >= LEAST_ASKED_WEIGHT,
+        asks=_asks(found, [word for word in words if not word.is_name]),
         weak=_find_weak(found, finder, words, hits),
     )
+
+
+def _asks(found: Candidates, besides: Sequence[_Word]) -> bool:
+    """Whether words besides names ask for something, or there are none ("Who is Peter?", "Wer ist Peter?")."""
+    if sum(word.weight * word.known for word in besides) >= LEAST_ASKED_WEIGHT:
+        return True
+    return not besides or not {word.word for word in besides} & set(found.query.unknown(()))
 
 
 def _is_measurable(found: Candidates) -> bool:
