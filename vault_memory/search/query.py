@@ -190,8 +190,6 @@ def _read_time(text: str, today: date) -> "tuple[Window | None, str, list[str], 
     unread = ""
     if doubt := date_finder.ambiguous(text):
         unread = f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so"
-    elif nowhere := date_finder.impossible(text):
-        unread = f"{nowhere} is no day of the calendar: all days were searched"
     return None, unread, [], []
 
 

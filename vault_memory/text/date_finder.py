@@ -22,29 +22,22 @@ from vault_memory.text.calendar_days import (
 )
 from vault_memory.text.daily_notes import ordinal
 from vault_memory.text.date_grammar import (
-    COUNTED,
     NAMES,
     VERBS,
     CalendarPart,
     DateExpression,
     Tokens,
-    counted,
     ends_here,
     parse_t,
     ranged,
     read,
     readings,
     resolve,
-    sign_of,
 )
 from vault_memory.text.terms import STOP_WORDS
 
-LEAP_YEAR = 2024
-"""A year with every day that any year has."""
-
 _AGO = r"([0-9]{1,6}) ?([dwmy])"
 _LETTERS = {"d": "day", "w": "week", "m": "month", "y": "year"}
-_LEADING_DAY = r"([0-9]{4})([-/])([0-9]{2})\2([0-9]{2})(?![0-9])"
 _AMBIGUOUS = r"(?<![\w./-])[0-9]{1,2}([/-])[0-9]{1,2}\1[0-9]{4}(?![\w/-])"
 _PREPOSITIONS = frozenset(
     {"in", "on", "during", "throughout", "since", "until", "till", "before", "after", "by", "from", "between"}
@@ -125,11 +118,6 @@ def parse_option(text: str, today: date) -> Span | None:
         return span if len(text) != 4 or 1900 <= span.start.year < 2200 else None
     tokens = Tokens(text)
     at = next(i for i, token in enumerate(tokens) if token.word not in ("the", "on", "in", "from", "between"))
-    # Exact here, where a question's "two weeks ago" is as wide as people mean it.
-    if match := re.compile(rf"{COUNTED}g\$").match(tokens.signs, at):
-        count, unit = counted({name: tokens[match.start(name)] for name in ("count", "unit")})
-        day = shift(today, unit, -count)
-        return Span(day, day)
     first = read(tokens, at, today)
     found = first and ranged(tokens, first, today, "between")
     return settle(found, today, "past") if found and tokens[found.stop].kind == "end" else None
@@ -176,22 +164,6 @@ def ambiguous(question: str) -> tuple[str, list[date]] | None:
     return None
 
 
-def impossible(question: str) -> str | None:
-    """What is written as a day and is none of the calendar ("31 February", "2025-13-45"); None where nothing is."""
-    tokens = [token for token in Tokens(question) if token.word not in ("of", ",")]
-    for token, after, last in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        is_slashed = token.kind == "iso" and token.raw[4] == "/"
-        is_day = readings(token.raw) if is_slashed or token.kind == "numeric" else parse_t(token.raw)
-        if token.kind in ("iso", "numeric") and not is_day:
-            return token.raw
-        month, number = (after, token) if after.word in MONTHS else (token, after)
-        if sign_of(number) in "DO" and month.word in MONTHS and (month.word not in VERBS or month.capital):
-            has_year = sign_of(last) == "Y"
-            if day_of(last.number if has_year else LEAP_YEAR, MONTHS[month.word], number.number) is None:
-                return question[token.start : (last if has_year else after).end]
-    return None
-
-
 def spelled(span: Span) -> tuple[list[str], list[str]]:
     """How notes write a day, a month or a year; the second list says it without the year, or as any number is."""
     (year, month, day), name = span.start.timetuple()[:3], list(MONTHS)[span.start.month - 1]
@@ -227,12 +199,8 @@ def property_day(value: object) -> date | None:
         return value
     if not isinstance(value, str):
         return None
-    text = value.strip().removeprefix("[[")
-    if match := re.match(_LEADING_DAY, text):
-        return day_of(int(match[1]), int(match[3]), int(match[4]))
-    tokens = Tokens(text)
-    found = read(tokens, 0, date.min)
-    if found is None or tokens[found.stop].kind != "end" or not _tied(found):
+    found = read(Tokens(value.strip().removeprefix("[[")), 0, date.min)
+    if found is None or not _tied(found):
         return None
     span = settle(found, date.min, "near")
     return span.start if span and span.start == span.end else None
@@ -332,13 +300,9 @@ def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today:
             return led in _YEAR_LEADS or (led != "" and last.year % 100 != 0)
         case "season":
             return tokens[at].word in ("summer", "autumn", "winter") and led in ("in", "during", "throughout")
-        case "day":
-            return led != "" or tokens[found.stop].kind != "word"  # "at 10 March Street"
         # The others only a question may use.
         case "weekday":
             return not is_fact and (led != "" or not tokens[at - 1].capital)
-        case "number":
-            return not is_fact and led == "on"
         case "ordinal":
             is_whole = ends_here(tokens, found.stop) or tokens[found.stop].word in STOP_WORDS  # no "27th floor"
             return not is_fact and led != "" and tokens[at - 1].word == "the" and is_whole

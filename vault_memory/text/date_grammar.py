@@ -39,8 +39,8 @@ _TOKEN = (
     r"(?:/[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)?(?!\w|[-/.:]\w))"
     # Before `num`, which would take the 5 of 5-9-2026.
     r"|(?P<numeric>(?<![\w.:/#$€£@+\\=&<>~-])(?:[0-9]{1,2}(?P<sep>[./-])[0-9]{1,2}(?P=sep)[0-9]{4}"
-    r"|[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}|(?:19|20)[0-9]{6})(?!\w|[-/.:]\w))"
-    r"|(?P<num>(?<![\w.:/#$€£@+\\=&<>~])(?<![0-9],)[0-9]{1,4}(?:st|nd|rd|th|['’]s)?"
+    r"|[0-9]{4}/[0-9]{1,2}/[0-9]{1,2})(?!\w|[-/.:]\w))"
+    r"|(?P<num>(?<![\w.:/#$€£@+\\=&<>~])(?<![0-9],)[0-9]{1,4}(?:st|nd|rd|th)?"
     r"(?!\w|[%°$€£]|[.:/,][0-9]))"
     r"|(?P<junk>\w+(?:[.:/,'’@+-]\w+)*)"
     r"|(?P<dash>[–—-])"
@@ -69,7 +69,7 @@ class Token(NamedTuple):
     @property
     def number(self) -> int:
         """The number that a day, a year or a count is written with."""
-        return int(self.word.rstrip("stndrh'’"))
+        return int(self.word.rstrip("stndrh"))
 
 
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
@@ -111,7 +111,7 @@ def sign_of(token: Token) -> str:
     """What a token is in the grammar."""
     if token.kind != "num":
         return {"iso": "I", "numeric": "#", "dash": "-"}.get(token.kind) or _SIGNS.get(token.word, "x")
-    if re.fullmatch("(?:19|20)[0-9]{2}(?:['’]s)?", token.word):
+    if re.fullmatch("(?:19|20)[0-9]{2}", token.word):
         return "Y"
     is_plain = token.word.isdigit()
     if re.fullmatch("[0-9]{1,2}(?:st|nd|rd|th)?", token.word) and 1 <= token.number <= 31:
@@ -143,8 +143,6 @@ def parse_t(text: str) -> Span | None:
 
 def readings(text: str) -> list[CalendarPart]:
     """The days that a date in numbers may be: with dots the day comes first, with slashes or dashes day or month."""
-    if text.isdigit() and len(text) == 8:
-        text = f"{text[:4]}/{text[4:6]}/{text[6:]}"
     numbers = [int(number) for number in re.split("[./-]", text) if number.isdecimal()]
     if len(numbers) != 3:
         return []
@@ -210,7 +208,7 @@ class DateExpression(NamedTuple):
 
     `sort` is how sure it is: "fixed" is a date whatever stands around it, "relative" is clear once the day it
     was said is known, "vague" is clear only in a question, the others (month, year,
-    season, day, weekday, ordinal, number) need the right words around them.
+    season, weekday, ordinal) need the right words around them.
     """
 
     first: CalendarPart | Span
@@ -243,11 +241,8 @@ def _iso_day(form: _FormMatch) -> DateExpression | None:
 
 
 def _day_in_numbers(form: _FormMatch) -> DateExpression | None:
-    word = form.tokens[form.at].word
-    days = readings(word)
-    # Eight digits may be any number.
-    sort = "number" if word.isdigit() else "fixed"
-    return DateExpression(days[0], form.stop, sort) if len(days) == 1 else None
+    days = readings(form.tokens[form.at].word)
+    return DateExpression(days[0], form.stop) if len(days) == 1 else None
 
 
 def _calendar(form: _FormMatch) -> DateExpression | None:
@@ -256,7 +251,7 @@ def _calendar(form: _FormMatch) -> DateExpression | None:
     month, year, day, last = (named.get(name) for name in ("month", "year", "day", "last"))
     if month is None:
         year = named["year"]
-        return DateExpression(CalendarPart(year.number, 1, 12), form.stop, "year" if year.word.isdigit() else "fixed")
+        return DateExpression(CalendarPart(year.number, 1, 12), form.stop, "year")
     if "dot" in named and year is None:  # "option 5. May I …"
         return None
     start, months = (QUARTERS[month.word], 3) if month.word in QUARTERS else (MONTHS[month.word], 1)
@@ -264,16 +259,14 @@ def _calendar(form: _FormMatch) -> DateExpression | None:
     if day is None:
         sort = "fixed" if year else "season" if month.word in SEASONS else "month"
         return DateExpression(part, form.stop, sort)
-    # "March 5" is written as a date; "may 5 users log in?" and "10 March Street" are not.
-    is_written = month.start < day.start and month.capital and (month.word != "may" or form.at > 0)
-    is_sure = year or month.word not in VERBS or is_written or not (last or day).word.isdigit()
-    sort = "fixed" if is_sure else "day"
+    if not (year or month.word not in VERBS or month.capital):  # "may 5 users log in?"
+        return None
     if last is None:
-        return DateExpression(part, form.stop, sort)
+        return DateExpression(part, form.stop)
     is_loose = form.tokens[form.stop - 1] is last and "dash" not in named and not ends_here(form.tokens, form.stop)
     if last.number <= day.number or is_loose:
         return None
-    return DateExpression(part, form.stop, sort, part._replace(day=last.number))
+    return DateExpression(part, form.stop, second=part._replace(day=last.number))
 
 
 def _ago(form: _FormMatch) -> DateExpression:
@@ -375,7 +368,7 @@ _TURN = "(?P<turn>T)"
 
 _FORMS: tuple[tuple[str, str, Callable[[_FormMatch], DateExpression | None]], ...] = (
     ("I", "I", _iso_day),
-    ("#", "#", _day_in_numbers),  # 5.9.2026, 25/9/2026, 20260905
+    ("#", "#", _day_in_numbers),  # 5.9.2026, 25/9/2026
     ("Y", "(?P<year>Y)", _calendar),
     ("aCFDN", f"{COUNTED}g", _ago),
     ("DO", rf"(?P<day>[DO])(?P<dot>\.)?f?(?P<month>[Mm]){_IN_YEAR}", _calendar),  # 27 November, the 27th of Nov
