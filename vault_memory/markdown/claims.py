@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from vault_memory.markdown import entities
 from vault_memory.markdown.fact_text import sentence
-from vault_memory.markdown.replaced_claims import ANY, CHANGES, COUNTRIES, ENDS, PLANNED, SAID, STATES, Claim
+from vault_memory.markdown.replaced_claims import ANY, CHANGES, ENDS, PLANNED, SAID, STATES, Claim
 from vault_memory.text import date_finder
-from vault_memory.text.calendar_days import MONTH_NAMES, WEEKDAY_NAMES
 
 MAX_CHARS = 200
 """A longer sentence says more than one thing."""
@@ -35,45 +34,17 @@ _UNCERTAIN = re.compile(
 
 _CHANGE_WORD = re.compile(r"\b(?:now|nowadays|instead|any ?more|these days|from now on|as of|again)\b", re.I)
 _NEGATED = re.compile(r"\b(?:not|never|no|neither|nor|none|nothing|hardly|rarely|cannot)\b|n['’]t\b", re.I)
-
-_MONTHS = "|".join(MONTH_NAMES).lower()
-_WEEKDAY = f"(?:{'|'.join(WEEKDAY_NAMES).lower()})"
-_SEASON = "spring|summer|autumn|winter"
-_DATE = (
-    rf"(?:\d{{4}}-\d\d(?:-\d\d)?|(?:19|20)\d\d|(?:last|this|next) (?:week|month|year|{_SEASON}|{_WEEKDAY})"
-    rf"|(?:(?:early|late|mid|last|next) )?(?:\d{{1,2}}\.? )?(?:{_MONTHS})\b,?(?: \d{{1,2}}\b,?)?(?: (?:19|20)\d\d)?"
-    rf"|(?:{_SEASON}) (?:19|20)\d\d|{_WEEKDAY}\b)"
-)
 _ADVERBS_AT_END = re.compile(
     r"[\s,]+(?:now|nowadays|instead|any ?more|these days|from now on|again|at the moment|at present|currently)$", re.I
 )
 """Adverbs that are no part of a value and bound nothing."""
 
 _HOLDS_FROM = re.compile(
-    rf"[\s,]+(?P<how>since|as of|from|starting(?: from| in| on)?|effective) (?P<day>{_DATE})$", re.I
+    r"[\s,]+(?P<how>since|as of|from|starting(?: from| in| on)?|effective) (?P<day>\S+(?: \S+){0,3})$", re.I
 )
-_HAPPENED = re.compile(rf"[\s,]+(?:(?:in|on|at|during) )?(?:{_DATE}|yesterday|today)(?=$|,)", re.I)
-"""When something changed: no part of a value where a sentence tells of a change."""
-
-_CHANGE_VERB = re.compile(r"\b(?:switch|chang|migrat|mov|convert|relocat|left|quit)", re.I)
-_PREPOSITION = "in|on|at|for|during|over|by|through|throughout|outside|within|from|after|before"
-_TIMES = (
-    rf"(?:{_WEEKDAY}s?|{_MONTHS}|(?:19|20)\d\d|weekdays?|weekends?|mornings?|noon|afternoons?|evenings?|nights?"
-    rf"|days?|weeks?|months?|years?|(?:{_SEASON})s?|holidays?|vacations?|term|seasons?|christmas|easter)"
-)
-_AT_TIMES = re.compile(
-    r"[\s,]+(?:(?i:(?:(?:only|mainly|just|mostly) )?"
-    rf"(?:(?:(?:{_PREPOSITION}) )?(?:the )?(?:every|each|this|next|last)|{_PREPOSITION}))"
-    rf"(?: (?!(?:{_PREPOSITION}|every|each|this|next|last)\b)[a-z0-9][\w.-]*){{0,4}}? (?i:{_TIMES})\b.*"
-    r"|(?i:whenever|while|during) .+|(?i:today|tonight|tomorrow|daily|weekly|at times|on and off|part[ -]time))$"
-)
-"""At certain times only: that is beside what holds always, never against it, and claims nothing."""
 
 _PRONOUNS = frozenset("he she they it i we".split())  # noqa: SIM905
 _ARTICLES = frozenset("a an the his her their its my our your of".split())  # noqa: SIM905
-_BESIDE_PLACE = r",| (?:with|near|at|on|above|into|since|together|close)\b"
-"""Begins what is no part of a place: "Lund, into the flat above the shop" is Lund."""
-
 _ADVERBS = r"(?:(?:has|have|is|are|am|now|currently|nowadays|just|recently|finally|already|really|still) )*"
 _WHO = r"(?P<who>(?:[^\s,;:]+ ){0,4}?)"
 
@@ -82,23 +53,26 @@ def _clause(pattern: str) -> re.Pattern[str]:
     return re.compile(_WHO + pattern, re.I)
 
 
+_NAMES = r"(?-i:[^\W\d_a-z][\w'’.-]*(?:,? [^\W\d_a-z][\w'’.-]*)*)"
+"""A place or a firm, and nothing else: where somebody lives in summer is beside where they live."""
+
+_CONDITION = r" (?:for|when|as|in|on|at|during|while|before|after|by|every|each) .+"
+"""For what, when or where: that is beside what holds always, never against it."""
+
 # `lives in Bern`, `moved to Bern`, `works at Google`, `left Google`, `prefers tea (to coffee) (for breakfast)`,
 # `uses vim`, `switched from vim to Helix`, `moved from Zurich to Bern`, which may be two programs as well.
-_LIVES = _clause(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>.+)")
-_MOVED = _clause(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:back )?to (?P<new>.+)")
-_WORKS = _clause(rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>.+?)(?: as .+)?")
-_LEFT = _clause(r"(?:has |have )?(?:left|quit) (?P<old>[\w&. -]+)")
+_LIVES = _clause(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>{_NAMES})")
+_MOVED = _clause(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:back )?to (?P<new>{_NAMES})(?:,? (?!for\b).*)?")
+_WORKS = _clause(rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>{_NAMES})(?: as an? \w+(?: \w+)?)?")
+_LEFT = _clause(rf"(?:has |have )?(?:left|quit) (?P<old>{_NAMES})(?: .*)?")
 _PREFERS = _clause(
-    rf"{_ADVERBS}prefers? (?P<new>.+?)(?:,? (?:over|to|instead of|rather than) (?P<old>.+?))?"
-    r"(?P<context> (?:for|when|as) .+)?"
+    rf"{_ADVERBS}prefers? (?P<new>.+?)(?:,? (?:over|to|instead of|rather than) (?P<old>.+?))?(?P<context>{_CONDITION})?"
 )
 _USES = _clause(rf"{_ADVERBS}uses? (?P<new>.+)")
 _SWITCHED = _clause(
     rf"{_ADVERBS}(?:switch|chang|migrat|mov|convert|relocat)\w*(?: (?:over|back|away))? from (?P<old>.+?)"
     r" to (?P<new>.+)"
 )
-_NO_LONGER = _clause(r"(?:is |are |am )?no longer (?P<rest>.+)")
-_NOT_ANY_MORE = _clause(r"(?:is|are|am|does|do)(?: not|n['’]t) (?P<rest>.+)")
 
 
 class _Clause(NamedTuple):
@@ -122,12 +96,10 @@ def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None 
     is_whole = len(sentences) == 1 and not _SEVERAL_CLAUSES.search(text)
     text = re.split(r"[;:]\s", text, maxsplit=1)[0]
     how = CHANGES if _CHANGE_WORD.search(text) else STATES
-    timeless, start = _timeless(_trimmed(text), day)
-    if not timeless:
+    if _NEGATED.search(text):
         return []
-    clause = _Clause(timeless, tuple(subjects), is_whole, how)
-    told = _ended(clause) if _NEGATED.search(timeless) else _plain(clause)
-    found = [claim._replace(start=start) for claim in told]
+    text, start = _begun(_trimmed(text), day)
+    found = [claim._replace(start=start) for claim in _told(_Clause(text, tuple(subjects), is_whole, how))]
     if kind == "experience":
         found = [claim._replace(whole=False) for claim in found if claim.how != STATES]
     return list(dict.fromkeys(found))
@@ -140,13 +112,14 @@ def replaces(named: str) -> Claim:
 
 def date_in(narrative: str, told: date) -> date | None:
     """The day that a bullet's words name, if it is not one from which it holds."""
-    span = None if _HOLDS_FROM.search(narrative.rstrip(" .")) else date_finder.occurred(narrative, told)
+    text = narrative.rstrip(" .")
+    span = date_finder.occurred(narrative, told) if _begun(text, told)[0] == text else None
     return span.start if span else None
 
 
 _PUT_OFF = re.compile(
-    rf"(?P<what>[^.;:]+?) (?:(?:is|are|was|were|has|have|had|been|got|gets) )*"
-    rf"(?:moved|postponed|rescheduled|shifted|put off|brought forward) from (?P<old>{_DATE}) to \S",
+    r"(?P<what>[^.;:]+?) (?:(?:is|are|was|were|has|have|had|been|got|gets) )*"
+    r"(?:moved|postponed|rescheduled|shifted|put off|brought forward) from (?P<old>[^.;:]{1,40}?) to \S",
     re.I,
 )
 
@@ -157,7 +130,7 @@ def plans(narrative: str, told: date, occurred: date | None) -> Iterator[Claim]:
     if occurred and occurred > told:
         yield Claim(f"{PLANNED}:{occurred}", _value(text), STATES, start=told)
     moved = _PUT_OFF.match(text)
-    span = date_finder.occurred(f"on {moved['old']}", told) if moved else None
+    span = date_finder.days_alone(moved["old"], told) if moved else None
     if moved and span:
         yield Claim(f"{PLANNED}:{span.start}", _value(moved["what"]), ENDS, start=told)
 
@@ -169,19 +142,14 @@ def denials(kind: str, subjects: Sequence[str], narrative: str) -> Iterator[Clai
         yield Claim(f"{SAID}:{' '.join(said.words)}", "", ENDS if said.is_denied else STATES)
 
 
-def _timeless(text: str, day: date | None) -> tuple[str, date | None]:
-    """A sentence without the times in it, and the later day from which it holds; "" where it holds at times only."""
-    match, start = _HOLDS_FROM.search(text), None
-    if match:
-        text = _trimmed(text[: match.start()])
-        span = date_finder.occurred(f"in {match['day']}", day)
-        if match["how"].casefold() != "since":
-            if span is None:
-                return "", None  # from a day that nobody knows
-            start = span.start if day is None or span.start > day else None
-    if _CHANGE_VERB.search(text):
-        text = _HAPPENED.sub("", text)
-    return ("" if _AT_TIMES.search(text) else text), start
+def _begun(text: str, day: date | None) -> tuple[str, date | None]:
+    """A sentence without the day from which it holds, and that day where it is a later one."""
+    match = _HOLDS_FROM.search(text)
+    span = date_finder.days_alone(match["day"], day) if match else None
+    if not match or not span:
+        return text, None
+    is_later = match["how"].casefold() != "since" and (day is None or span.start > day)
+    return _trimmed(text[: match.start()]), span.start if is_later else None
 
 
 def _trimmed(text: str) -> str:
@@ -190,19 +158,12 @@ def _trimmed(text: str) -> str:
     return text
 
 
-def _who(clause: _Clause, match: re.Match[str]) -> str | None:
-    """Who a clause is about: "" for the fact's subject, a noun of theirs ("brother"), None when unclear."""
-    phrase = re.sub(r"['’]s?$", "", match["who"].strip().casefold())
-    if not phrase:
-        return "" if clause.subjects else None
-    if phrase in _PRONOUNS:
-        return "" if clause.subjects or phrase in ("i", "we") else None
-    names = sorted((name for subject in clause.subjects for name in _names(subject)), key=len, reverse=True)
-    if phrase.removeprefix("the ") in names:
-        return ""
-    owner = "|".join(("his", "her", "their", "its", "my", "our", *(rf"(?:the )?{re.escape(n)}['’]s?" for n in names)))
-    owned = re.fullmatch(rf"(?:{owner}) (\S+(?: \S+){{0,3}})", phrase)
-    return owned[1] if owned else None
+def _is_subject(clause: _Clause, match: re.Match[str]) -> bool:
+    """Whether a clause is about the fact's subject, or about who writes."""
+    who = match["who"].strip().casefold()
+    if who in _PRONOUNS or not who:
+        return bool(clause.subjects) or who in ("i", "we")
+    return any(who.removeprefix("the ") in _names(subject) for subject in clause.subjects)
 
 
 @lru_cache(1024)
@@ -218,43 +179,27 @@ def _value(text: str) -> str:
     return " ".join(word.strip(".:'’") for word in words if word not in _ARTICLES)
 
 
-def _plain(clause: _Clause) -> Iterator[Claim]:
-    """What a sentence that denies nothing claims."""
+def _told(clause: _Clause) -> Iterator[Claim]:
+    """What a sentence claims."""
     text = clause.text
-    match = _LIVES.fullmatch(text) or _MOVED.fullmatch(text)
-    if match and _is_place(match["new"]) and (who := _who(clause, match)) is not None:
-        place = _value(re.split(_BESIDE_PLACE, match["new"], maxsplit=1)[0])
-        yield clause.claim(f"live:{who}".removesuffix(":"), place, CHANGES if match.re is _MOVED else "")
-    if (match := _WORKS.fullmatch(text)) and match["new"][:1].isupper():
-        if (who := _who(clause, match)) is not None:
-            employer = _value(re.split(r",| (?:in|near|with|from)\b", match["new"], maxsplit=1)[0])
-            yield clause.claim(f"work:{who}".removesuffix(":"), employer)
-    elif (match := _LEFT.fullmatch(text)) and match["old"][:1].isupper() and _who(clause, match) == "":
-        yield clause._replace(is_whole=False).claim("work", _value(match["old"]), ENDS)
-    if (match := _PREFERS.fullmatch(text)) and _who(clause, match) == "":
-        context = _value(match["context"] or "")
-        yield clause.claim("prefer", f"{_value(match['new'])}|{context}")
+    patterns = (_LIVES, _MOVED, _WORKS, _LEFT, _PREFERS, _USES, _SWITCHED)
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in patterns)), None)
+    if not match or not _is_subject(clause, match):
+        return
+    said = {name: _value(value or "") for name, value in match.groupdict().items()}
+    if match.re in (_LIVES, _MOVED):
+        yield clause.claim("live", said["new"], CHANGES if match.re is _MOVED else "")
+    elif match.re is _WORKS:
+        yield clause.claim("work", said["new"])
+    elif match.re is _LEFT:
+        yield clause._replace(is_whole=False).claim("work", said["old"], ENDS)
+    elif match.re is _PREFERS:
+        yield clause.claim("prefer", f"{said['new']}|{said['context']}")
         if match["old"]:
-            yield clause._replace(is_whole=False).claim("prefer", f"{_value(match['old'])}|{context}", ENDS)
-    if (match := _USES.fullmatch(text)) and _who(clause, match) == "":
-        # It stands beside others, and only "switched from vim" or "no longer uses vim" ends it.
-        yield clause.claim("use", _value(match["new"]))
-    if (match := _SWITCHED.fullmatch(text)) and _who(clause, match) == "":
-        condition = re.search(r" (?:for|when|as) .+", match["new"])
+            yield clause._replace(is_whole=False).claim("prefer", f"{said['old']}|{said['context']}", ENDS)
+    elif match.re is _USES:
+        # It stands beside others, and only "switched from vim" ends it.
+        yield clause.claim("use", said["new"])
+    else:
+        condition = re.search(_CONDITION, date_finder.without_days(match["new"]))
         yield clause.claim(ANY, _value(match["old"] + (condition[0] if condition else "")), ENDS)
-
-
-def _ended(clause: _Clause) -> Iterator[Claim]:
-    """`no longer lives in Zurich`, `does not use vim any more`: what a plain statement of it claims, as over."""
-    match = _NO_LONGER.fullmatch(clause.text)
-    if not match and clause.how != STATES:
-        match = _NOT_ANY_MORE.fullmatch(clause.text)
-    if match and _who(clause, match) == "":
-        plain = _Clause(match["rest"], clause.subjects or ("i",), clause.is_whole, STATES)
-        yield from (claim._replace(how=ENDS) for claim in _plain(plain))
-
-
-def _is_place(text: str) -> bool:
-    """Whether a text names a town or country: a capitalised name; "the Old Town" may be a part of another town."""
-    place = _value(re.split(_BESIDE_PLACE, text, maxsplit=1)[0])
-    return bool(re.match(r"[^\W\d_a-z]", text)) or (text.startswith("the ") and place in COUNTRIES)

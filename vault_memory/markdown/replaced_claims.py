@@ -81,7 +81,7 @@ def supersedes(newer: Claim, older: Claim) -> bool:
         is_same_kind = len(new.split()) > 1 and new.split()[-1:] == old.split()[-1:]
         is_same_thing = new_context == old_context and (bool(new_context) or is_same_kind)
         return newer.how != STATES and new != old and is_same_thing
-    if not newer.slot.startswith(("live", "work")):
+    if newer.slot not in ("live", "work"):
         return False
     # Two places or employers exclude each other; but "Bern, Switzerland" is Bern, and in Switzerland.
     one, other = newer.value.split(), older.value.split()

@@ -10,7 +10,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError
 from vault_memory.vault.safe_files import close_folder, close_to_others
 
-VERSIONS = {"schema": 17, "notes": 25, "passages": 7, "terms": 5, "relevance": 5}
+VERSIONS = {"schema": 17, "notes": 26, "passages": 7, "terms": 5, "relevance": 5}
 """What makes an index of notes. Raise a number whenever the same notes would give another: every index is then rebuilt.
 
 `schema` is the tables below, `notes` what `markdown/` and `text/` read out of a note, `passages` how

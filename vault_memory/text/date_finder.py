@@ -191,6 +191,24 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
     return None
 
 
+def days_alone(text: str, mentioned: date | None) -> Span | None:
+    """The days that a text names which says nothing else; what is relative is read from `mentioned`."""
+    tokens = Tokens(text)
+    found = read(tokens, 0, mentioned or date.min)
+    if found is None or tokens[found.stop].kind != "end" or not (mentioned or _tied(found)):
+        return None
+    return settle(found, mentioned or date.min, NEAR)
+
+
+def without_days(text: str) -> str:
+    """A fact's text without the days on which it says that something happened."""
+    tokens = Tokens(text)
+    dated = [(tokens[lead.at].start, tokens[found.stop - 1].end) for found, lead in _dated(tokens, date.min, None)]
+    for start, end in reversed(dated):
+        text = text[:start] + text[end:]
+    return text
+
+
 def property_day(value: object) -> date | None:
     """The day of a frontmatter `date` or `created`, as written there: no time zone is applied."""
     if isinstance(value, datetime):
