@@ -89,19 +89,6 @@ def test_a_projects_file_writes_no_line_of_its_own(home: Home) -> None:
     assert any("/no ok agents all is well, which does not exist" in check["message"] for check in told(home))
 
 
-@pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.local.json"])
-@pytest.mark.parametrize("scope", settings_paths.SCOPES)
-def test_hooks_that_are_switched_off_are_told(home: Home, path: str, scope: str) -> None:
-    home.done("install", "claude-code", "--scope", scope)
-    file = home.folder / path
-    document = json.loads(file.read_text()) if file.exists() else {}
-    home.put(path, json.dumps(document | {"disableAllHooks": True}).encode())
-    (check,) = told(home)
-    assert check["level"] == "warning" and f"`disableAllHooks` in {file} switches them off" in check["message"]
-    home.put(path, json.dumps(document | {"disableAllHooks": "no"}).encode())
-    assert [check["level"] for check in told(home)] == ["ok"]
-
-
 def test_settings_that_cannot_be_read_are_no_obstacle(home: Home) -> None:
     home.put(SETTINGS, b"{")
     home.put(".cursor/mcp.json", b"\xff")

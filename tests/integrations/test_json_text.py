@@ -1,6 +1,5 @@
 """A JSON text edited in place: what is put in is there, all else stays, and taking it out gives the old text back."""
 
-import contextlib
 import json
 from typing import Any
 
@@ -70,14 +69,12 @@ def test_taking_out_what_was_put_in_gives_the_text_there_was(text: str, data: An
 
 
 @given(st.text('{}[],:"\\ \n/*a1', max_size=12))
-def test_what_python_refuses_is_refused_or_marked(text: str) -> None:
+def test_what_python_reads_is_read(text: str) -> None:
     try:
         json.loads(text)
     except ValueError:
-        with contextlib.suppress(NotEditableError):
-            assert Document(text).extension
-    else:
-        assert not Document(text).extension
+        return
+    Document(text)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +94,8 @@ def test_what_is_put_in_looks_like_the_rest(text: str, after: str) -> None:
 COMMENTED = '{\n  // first\n  "a": 1, // of a\n  /* b\n */ "b": [1, 2,], // of b\n  // last\n}\n'
 
 
-def test_comments_stay_and_are_told() -> None:
+def test_comments_stay() -> None:
     before = Document(COMMENTED)
-    assert before.extension == "line 2: a comment, which its program does not read"
     for path, key in ((), "n"), (("b",), None):
         into = before.find(path)
         assert into
@@ -120,7 +116,7 @@ def test_comments_stay_and_are_told() -> None:
 def test_comments_beside_what_goes_stay(text: str, index: int, left: str) -> None:
     of = Document(text)
     assert of.remove(of.root, index) == left
-    assert Document(left).extension
+    Document(left)
 
 
 @pytest.mark.parametrize("text", ["", "{} {}", '{"a" 1}', "{'a': 1}", '{"a": 01}', "[" * 5000, "{,}", "[1,,2]"])

@@ -18,9 +18,7 @@ TEXTS = {
         '[sessions]\ntools = ["opencode", \n  "claude-code", # one ]\n]\n'
     ),
     "[sessions]\ntools = []": '[sessions]\ntools = ["opencode"]',
-    "[recall]\r\nk = 3\r\n[ sessions ]\r\n": '[recall]\r\nk = 3\r\n[ sessions ]\r\ntools = ["opencode"]\r\n',
-    "sessions.log = true\n[recall]\nk = 3\n": 'sessions.tools = ["opencode"]\nsessions.log = true\n[recall]\nk = 3\n',
-    'sessions.tools = ["openclaw"]\n': 'sessions.tools = ["opencode", "openclaw"]\n',
+    "[recall]\nk = 3\n[ sessions ]\n": '[recall]\nk = 3\n[ sessions ]\ntools = ["opencode"]\n',
     'x = """\n[sessions]\n"""\n': 'x = """\n[sessions]\n"""\n\n[sessions]\ntools = ["opencode"]\n',
     '[other]\ntools = ["a"]\n[sessions]\ntools = ["openclaw"]\n': (
         '[other]\ntools = ["a"]\n[sessions]\ntools = ["opencode", "openclaw"]\n'
@@ -40,7 +38,8 @@ def test_a_value_that_is_there_is_not_changed() -> None:
     assert add_setting("[sessions]\nlog = false\n", "sessions.log", True) == "[sessions]\nlog = false\n"
 
 
-def test_where_there_is_no_place_the_user_is_told_what_to_write() -> None:
+@pytest.mark.parametrize("text", ["sessions = { log = true }\n", "sessions.log = true\n", "sessions = 1\n"])
+def test_where_there_is_no_place_the_user_is_told_what_to_write(text: str) -> None:
     with pytest.raises(RefusedError) as refused:
-        add_setting("sessions = { log = true }\n", "sessions.tools", ["opencode"])
+        add_setting(text, "sessions.tools", ["opencode"])
     assert refused.value.next_step == 'Write `tools = ["opencode"]` into [sessions] yourself.'

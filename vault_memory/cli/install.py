@@ -19,7 +19,6 @@ from vault_memory.integrations.install import (
     SettingValues,
     copies,
     notes_folder,
-    switched_off,
     usual_folder,
 )
 from vault_memory.integrations.settings_paths import InstallPlace
@@ -100,8 +99,6 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     if others := _name_vaults(changes, str(config.vault)):
         uses = "would now use" if dry_run else "now uses"
         shared.note(f"{name} {uses} {config.vault} instead of {others}.")
-    for file in switched_off(installer.target):
-        shared.note(f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {file} switches them off.")
     if dry_run:
         return
     with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at

@@ -416,7 +416,6 @@ def agent_checks(config: "Config", folder: Path, environ: Mapping[str, str]) -> 
             with suppress(UsageError):  # it has no such scope
                 place = settings_paths.InstallPlace(scope, project, environ)
                 targets[scope] = settings_paths.target(agent, place, program)
-        off = sorted({file for target in targets.values() for file in install.switched_off(target)})
         seen: set[str] = set()
         for scope, target in targets.items():
             files = {os.path.realpath(settings.file) for settings in target.settings}
@@ -426,7 +425,7 @@ def agent_checks(config: "Config", folder: Path, environ: Mapping[str, str]) -> 
                 in_project = scope == "project"
                 name = settings_paths.NAMES[agent] + (" in this project" if in_project else "")
                 again = f"`memory install {agent}{' --scope project' if in_project else ''}`"
-                amiss = list(_installation_checks(name, again, commands, off, config.vault))
+                amiss = list(_installation_checks(name, again, commands, config.vault))
                 yield from amiss or [Check("agents", "ok", f"{name} uses this vault")]
     since = datetime.now(UTC) - timedelta(days=FAILURE_DAYS)
     failed = [line for line in hook_log.last_failures(str(config.vault), environ) if line.at >= since]
@@ -439,10 +438,8 @@ def agent_checks(config: "Config", folder: Path, environ: Mapping[str, str]) -> 
         yield Check("hooks", "warning", what, f"{faster}See {log} for more.")
 
 
-def _installation_checks(
-    name: str, again: str, commands: Sequence[Sequence[str]], off: Sequence[Path], mine: Path
-) -> Iterator[Check]:
-    """Which program and vault an agent's settings name, and whether its hooks run; `again` is what installs it."""
+def _installation_checks(name: str, again: str, commands: Sequence[Sequence[str]], mine: Path) -> Iterator[Check]:
+    """Which program and vault an agent's settings name; `again` is what installs it."""
 
     def in_a_line(path: object) -> str:  # a project's file may hold what looks like a line of doctor's
         return " ".join(str(path).split())
@@ -458,9 +455,6 @@ def _installation_checks(
         elif os.path.realpath(vault) != os.path.realpath(mine):
             what = f"{name} uses the vault {in_a_line(vault)}, not this one"
             yield Check("agents", "notice", what, f"{again} switches it to this one.")
-    for file in off:
-        what = f"{name} runs no hooks: `{settings_paths.HOOKS_OFF}` in {in_a_line(file)} switches them off"
-        yield Check("agents", "warning", what, "Remove that setting to let it see your notes.")
 
 
 # --- lint ------------------------------------------------------------------------------------------------------------

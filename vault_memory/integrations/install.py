@@ -4,13 +4,11 @@ An uninstall gives back the text that was there; where the file was changed sinc
 """
 
 import contextlib
-import glob
 import hashlib
 import json
 import os
 import re
 import stat
-import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,13 +21,10 @@ from vault_memory.config import Config, template
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultMemoryError
 from vault_memory.integrations import settings_edit
 from vault_memory.integrations.settings_edit import Document, NotEditableError, Spot
-from vault_memory.integrations.settings_paths import HOOKS_OFF, InstallPlace, InstallTarget, Script, SettingsFile
+from vault_memory.integrations.settings_paths import InstallPlace, InstallTarget, Script, SettingsFile
 from vault_memory.sessions import projects
 from vault_memory.text.scope_syntax import AGENT_NOTES
 from vault_memory.vault import safe_files
-
-LEFT_BEHIND_SECONDS = 3600.0
-"""A temporary file of this age belongs to a writer that was killed."""
 
 MAX_BACKUPS = 50
 
@@ -38,10 +33,7 @@ _EMPTY = "{}\n"
 SEAL = re.compile(r"^(?://|#|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
 """The line by which a file that was written whole is known as ours, and as unchanged."""
 
-_SCRIPT_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.M)
-
-
-SettingValues = Mapping[str, bool | str | Sequence[str]]
+SettingValues = Mapping[str, bool | str | list[str]]
 """What is to be set, by `table.key`."""
 
 
@@ -49,14 +41,13 @@ class InstallRecord(NamedTuple):
     """A file before an install: its text (None for no file), the hash of what the last install wrote ("" where the file
     was changed before that), and the folders that were made for it.
 
-    Of the user's own settings also whose installs (`claude-code user`) have added to them, and what.
+    Of the user's own settings also whose installs (`claude-code user`) have added to them.
     """
 
     before: str | None
     written: str = ""
     folders: tuple[str, ...] = ()
     whose: tuple[str, ...] = ()
-    added: Mapping[str, Any] = {}
 
 
 class FileChange(NamedTuple):
@@ -139,10 +130,7 @@ class Installer:
                 raise ConflictError(what, "Rename or remove that entry, and run again.")
             spots = settings_edit.find(document, settings.entries)
             after = settings_edit.put(document.text, settings.entries).encode("utf-8")
-            _check_plain(settings, document)
-        # Without ours in it, what was recorded of this file was never written, or was taken out since.
-        record = self._record(file) if spots else InstallRecord(None if before is None else text, _hash(before))
-        record = record._replace(written=_hash(after) if record.written == _hash(before) else "")
+        record = self._next_record(file, before, after, is_first=not spots)
         return FileChange(file, before, after, record, vaults=_named_vaults(spots))
 
     def _drop_settings(self, settings: SettingsFile) -> FileChange:
@@ -155,13 +143,11 @@ class Installer:
             others = tuple(settings_edit.find_foreign(document, settings.entries))
             if not spots:
                 return FileChange(file, before, before, others=others)
-            _check_plain(settings, document)
             rest: str | None = settings_edit.take(text, settings.entries, _EMPTY if was_blank else record.before or "")
         if record.written == _hash(before) or (was_blank and str(rest).strip() == "{}"):
             rest = record.before
         added = tuple(name for spot in spots for name in spot.added)
-        after = None if rest is None else rest.encode("utf-8")
-        return FileChange(file, before, after, vaults=_named_vaults(spots), added=added, others=others)
+        return FileChange(file, before, _encoded(rest), vaults=_named_vaults(spots), added=added, others=others)
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
@@ -182,25 +168,22 @@ class Installer:
     def add_settings(self, added: SettingValues, whose: str) -> FileChange:
         """What adds keys (`sessions.tools`) to the user's own settings, for an install known as `whose`."""
         change = add_user_settings(self.environ, added)
-        record = self._record(change.file)
-        if not record.whose:
-            record = InstallRecord(None if change.before is None else _text(change.file, change.before))
-        return change._replace(record=record._replace(whose=(*record.whose, whose), added={**added, **record.added}))
+        whose_before = self._record(change.file).whose
+        record = self._next_record(change.file, change.before, change.after, is_first=not whose_before)
+        return change._replace(record=record._replace(whose=(*whose_before, whose)))
 
     def drop_settings(self, agent: str, whose: str) -> list[FileChange]:
-        """What takes out again what such an install added; what does not depend on one agent goes with the last."""
+        """What takes an agent that such an install added out again, or gives an unchanged file back with the last."""
         file, before = _read(_user_settings(self.environ))
         record = self._record(file)
         if whose not in record.whose:
             return []
         others = tuple(one for one in record.whose if one != whose)
-        text = _drop_setting(_text(file, before), "sessions.tools", [agent])
-        for name, value in record.added.items() if not others else ():
-            text = _drop_setting(text, name, value)
-        is_as_before = not others and _lines(text) == _lines(record.before or "")  # else somebody has written there
-        rest = record.before if is_as_before else text
-        after = None if rest is None else rest.encode("utf-8")
-        return _check_files([FileChange(file, before, after, record._replace(whose=others) if others else None)])
+        if record.written == _hash(before) and not others:
+            return _check_files([FileChange(file, before, _encoded(record.before))])
+        after = _drop_item(_text(file, before), "sessions.tools", agent).encode("utf-8")
+        kept = self._next_record(file, before, after, is_first=False)._replace(whose=others)
+        return _check_files([FileChange(file, before, after, kept if others else None)])
 
     # --- backups and records -------------------------------------------------------------------------------------
 
@@ -216,8 +199,7 @@ class Installer:
                 old.unlink(missing_ok=True)
 
     def _record_file(self, file: Path) -> Path:
-        is_users = file == Path(os.path.realpath(_user_settings(self.environ)))
-        name = "user-settings" if is_users else hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
+        name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
         return Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
 
     def _record(self, file: Path) -> InstallRecord:
@@ -225,9 +207,16 @@ class Installer:
         try:
             kept = json.loads(self._record_file(file).read_bytes())
             folders, whose = (tuple(kept.get(name, ())) for name in ("folders", "whose"))
-            return InstallRecord(kept["before"], str(kept.get("written", "")), folders, whose, kept.get("added", {}))
+            return InstallRecord(kept["before"], str(kept.get("written", "")), folders, whose)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return InstallRecord(_EMPTY)
+
+    def _next_record(self, file: Path, before: bytes | None, after: bytes | None, is_first: bool) -> InstallRecord:
+        """What is to be known of a file after this change; `is_first` where nothing of ours is in it yet."""
+        # What was recorded of it then was never written, or was taken out since.
+        first = InstallRecord(None if before is None else _text(file, before), _hash(before))
+        record = first if is_first else self._record(file)
+        return record._replace(written=_hash(after) if record.written == _hash(before) else "")
 
 
 # --- the user's own settings: of the texts that may be meant the first that reads as it should ------------------------
@@ -247,7 +236,7 @@ def add_user_settings(environ: Mapping[str, str], added: SettingValues) -> FileC
     return change
 
 
-def add_setting(text: str, name: str, value: bool | str | Sequence[str]) -> str:
+def add_setting(text: str, name: str, value: bool | str | list[str]) -> str:
     """A TOML text with `table.key` set, or with the items that its list lacks; another value there stays.
 
     Raises RefusedError where the file's form leaves no place for it.
@@ -256,85 +245,53 @@ def add_setting(text: str, name: str, value: bool | str | Sequence[str]) -> str:
     tree = tomllib.loads(text)
     keys = tree.get(table, {})
     there = keys.get(key) if isinstance(keys, dict) else None
-    missing = [] if isinstance(value, str | bool) else [item for item in value if item not in (there or ())]
-    wanted = value if isinstance(value, str | bool) else [*missing, *(there or ())]
-    if there is not None and not missing:
+    line, wanted = f"{key} = {_written(value)}\n", value if there is None else there
+    place, added = rf"^[ \t]*\[[ \t]*{table}[ \t]*\][^\n]*\n", line
+    if isinstance(value, list) and isinstance(there, list):
+        items = [item for item in value if item not in there]
+        wanted = [*items, *there]
+        place, added = rf"^[ \t]*{key}[ \t]*=[ \t]*\[", _written(items)[1:-1] + (", " if there else "")
+    if wanted == there:
         return text
-    found = None
-    if isinstance(keys, dict):
-        candidates = _texts_with(text, table, key, wanted) if there is None else _longer(text, table, key, missing)
-        found = _first_that_reads(candidates, tree | {table: keys | {key: wanted}})
+    candidates = [f"{text[: each.end()]}{added}{text[each.end() :]}" for each in re.finditer(place, text, re.MULTILINE)]
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    candidates.append(f"{text}{gap}[{table}]\n{line}")
+    found = _first_that_reads(candidates, tree, table, key, wanted) if isinstance(keys, dict) else None
     if found is None:
         line = f"{key} = {_written(wanted)}"
         raise RefusedError(f"`{name}` cannot be added to your settings.", f"Write `{line}` into [{table}] yourself.")
     return found
 
 
-def _drop_setting(text: str, name: str, value: Any) -> str:  # noqa: ANN401
-    """A TOML text without `table.key`, or without these items of its list; unchanged where another value stands."""
+def _drop_item(text: str, name: str, item: str) -> str:
+    """A TOML text without an item of a list; unchanged where that is not written as `add_setting` writes it."""
     table, _, key = name.partition(".")
     tree: dict[str, Any] = {}
     with contextlib.suppress(tomllib.TOMLDecodeError):
         tree = tomllib.loads(text)
     keys = tree.get(table)
     there = keys.get(key) if isinstance(keys, dict) else None
-    rest = [item for item in there if item not in value] if isinstance(there, list) and isinstance(value, list) else []
-    if not isinstance(keys, dict) or there is None or not (rest or there == value):
+    if not isinstance(there, list):
         return text
-    left = {other: each for other, each in keys.items() if other != key} | ({key: rest} if rest else {})
-    others = {other: each for other, each in tree.items() if other != table}
-    candidates = _texts_without(text, table, key, value, is_item=bool(rest))
-    found = _first_that_reads(candidates, others | {table: left}, *([] if left else [others]))
-    return text if found is None else found
+    candidates = [f"{text[: each.start()]}{text[each.end() :]}" for each in re.finditer(rf'"{item}"(?:, )?', text)]
+    return _first_that_reads(candidates, tree, table, key, [each for each in there if each != item]) or text
 
 
-def _first_that_reads(candidates: Iterable[str], *wanted: dict[str, Any]) -> str | None:
+def _first_that_reads(
+    candidates: Sequence[str], tree: dict[str, Any], table: str, key: str, value: object
+) -> str | None:
+    """The first text that holds what a TOML tree does, but for this value of `table.key`."""
+    wanted = tree | {table: tree.get(table, {}) | {key: value}}
     for candidate in candidates:
         with contextlib.suppress(tomllib.TOMLDecodeError):
-            if tomllib.loads(candidate) in wanted:
+            if tomllib.loads(candidate) == wanted:
                 return candidate
     return None
-
-
-def _longer(text: str, table: str, key: str, items: Sequence[str]) -> Iterator[str]:
-    """The text with items before those of a list, wherever that may be."""
-    for start in re.finditer(rf"^[ \t]*(?:{table}\.)?{key}[ \t]*=[ \t]*\[", text, re.MULTILINE):
-        for gap in ("", ", "):
-            yield f"{text[: start.end()]}{_written(items)[1:-1]}{gap}{text[start.end() :]}"
-
-
-def _texts_with(text: str, table: str, key: str, value: Any) -> Iterator[str]:  # noqa: ANN401
-    """The text with a line more, below a head, at the end or at the beginning."""
-    end = "\r\n" if "\r\n" in text else "\n"
-    line = f"{key} = {_written(value)}{end}"
-    for header in re.finditer(rf"^[ \t]*\[[ \t]*{table}[ \t]*\][^\r\n]*(?:\r?\n|\Z)", text, re.MULTILINE):
-        head = header[0] if header[0].endswith("\n") else f"{header[0]}{end}"
-        yield f"{text[: header.start()]}{head}{line}{text[header.end() :]}"
-    gap = end if text.strip() else ""
-    yield f"{text}{'' if text.endswith(end) or not text else end}{gap}[{table}]{end}{line}"
-    yield f"{table}.{line}{text}"
-
-
-def _texts_without(text: str, table: str, key: str, value: Any, is_item: bool) -> Iterator[str]:  # noqa: ANN401
-    """The text without an item of a list, or a line and the head above it, wherever they may be; comments stay."""
-    for item in map(re.escape, value if is_item else ()):
-        for found in re.finditer(rf'"{item}"[ \t]*,[ \t]*|,[ \t]*"{item}"', text):
-            yield f"{text[: found.start()]}{text[found.end() :]}"
-    for line in re.finditer(rf"^[ \t]*(?:{table}\.)?{key}[ \t]*=[^\n]*(?:\n|\Z)", text, re.MULTILINE):
-        behind = line[0].partition(_written(value))[2].lstrip()
-        comment = behind if behind.startswith("#") else ""
-        rest = f"{text[: line.start()]}{comment}{text[line.end() :]}"
-        yield re.sub(rf"^(?:\r?\n)?[ \t]*\[[ \t]*{table}[ \t]*\][ \t]*(?:\r?\n|\Z)", "", rest, flags=re.MULTILINE)
-        yield rest
 
 
 def _written(value: Any) -> str:  # noqa: ANN401
     """A text, a flag or a list of texts as TOML, which writes them as JSON does."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.strip()]
 
 
 # --- what is installed -----------------------------------------------------------------------------------------------
@@ -347,21 +304,6 @@ def find_commands(target: InstallTarget) -> list[Sequence[str]]:
         with contextlib.suppress(NotEditableError):
             document = _parse(_read_text(settings.file, target.within))
             found += [spot.words for spot in settings_edit.find(document, settings.entries)]
-    for script in target.scripts:
-        with contextlib.suppress(ValueError, RecursionError):
-            match = _SCRIPT_COMMAND.search(_read_text(script.file, target.within))
-            words = json.loads(match[1]) if match else []
-            found += [words] if settings_edit.is_program(words) else []
-    return found
-
-
-def switched_off(target: InstallTarget) -> list[Path]:
-    """The files that switch an agent's hooks off."""
-    found = []
-    for file in target.switch_files:
-        with contextlib.suppress(NotEditableError):
-            node = _parse(_read_text(file, target.within)).find([HOOKS_OFF])
-            found += [file] if node is not None and node.value is True else []
     return found
 
 
@@ -385,11 +327,6 @@ def _check_files(changes: list[FileChange]) -> list[FileChange]:
 
 def _parse(text: str) -> Document:
     return Document(text if text.strip() else _EMPTY)
-
-
-def _check_plain(settings: SettingsFile, document: Document) -> None:
-    if document.extension and not settings.comments:
-        raise NotEditableError(document.extension)
 
 
 def _named_vaults(spots: Iterable[Spot]) -> frozenset[str]:
@@ -435,7 +372,7 @@ def _hash(data: bytes | None) -> str:
 # --- Claude Code's own notes of a project: its folder in the vault, and copies of what it wrote before ---------------
 
 LARGEST_NOTE_BYTES = 1 << 20
-"""Claude Code reads 25 kB of an index and a topic at a time: what is larger than this is no note of its."""
+"""Claude Code reads 25 kB of an index and a topic at a time."""
 
 
 def notes_folder(place: InstallPlace, config: Config) -> Path:
@@ -461,20 +398,11 @@ def usual_folder(place: InstallPlace) -> Path:
 def copies(source: Path, target: Path) -> list[FileChange]:
     """What copies the notes below a folder to another, and overwrites none that is there; links are not followed."""
     found = []
-    for file in sorted(_notes(source)):
+    for file in sorted(source.rglob("*.md")):
         copy = target / file.relative_to(source)
-        if not os.path.lexists(copy):
+        if file.is_file() and not file.is_symlink() and not os.path.lexists(copy):
             found.append(FileChange(copy, None, startup.read_regular(file, LARGEST_NOTE_BYTES)))
     return found
-
-
-def _notes(source: Path) -> Iterator[Path]:
-    for folder, _, names in os.walk(source):
-        for name in names:
-            file = Path(folder, name)
-            status = file.lstat()
-            if name.endswith(".md") and stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_NOTE_BYTES:
-                yield file
 
 
 # --- one file, through links and whole -------------------------------------------------------------------------------
@@ -508,6 +436,10 @@ def _text(file: Path, data: bytes | None) -> str:
         raise RefusedError(f"{file} is not UTF-8: it was not touched.", "Save it as UTF-8, and run again.") from error
 
 
+def _encoded(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8")
+
+
 def _read_text(named: Path, within: Path | None) -> str:
     """What a file holds as text, "" where it cannot be read."""
     with contextlib.suppress(VaultMemoryError):
@@ -519,11 +451,9 @@ def replace_file(file: Path, before: bytes | None, after: bytes | None) -> None:
     """Put a file as it is to be, None for no file; raises ConflictError where it is not as it was."""
     with _plain_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        for left in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
-            if time.time() - left.stat().st_mtime > LEFT_BEHIND_SECONDS:
-                left.unlink()  # of a write that was killed
-        part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
+        part = file.with_name(f".{file.name}.vault-memory.part")
         with safe_files.one_writer(file.parent):
+            part.unlink(missing_ok=True)  # of a write that was killed
             try:
                 is_done = _replace(file, part, before, after)
             finally:

@@ -51,7 +51,6 @@ class Document:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._extensions: list[tuple[int, str]] = []
         try:
             self.root = self._node(self._skip(len(BOM) if text.startswith(BOM) else 0))
             if (end := self._skip(self.root.end)) < len(text):
@@ -64,11 +63,6 @@ class Document:
         self._line_end = line_end[0] if line_end else "\n"
         lines = (self._line_until(member.at) for member in self.root.children)
         self._unit = next((line for line in lines if not line.strip()), "  ")
-
-    @property
-    def extension(self) -> str:
-        """The first thing in it that is no plain JSON (`line 2: a comment, which its program does not read`), or ""."""
-        return self._at_line(*min(self._extensions)) + ", which its program does not read" if self._extensions else ""
 
     def find(self, path: Sequence[str]) -> Node | None:
         """The value at a path of keys; of a doubled key the last counts, as it does for those who read the file."""
@@ -93,7 +87,6 @@ class Document:
             at = spaces.end() if spaces else at
             if not (comment := _COMMENT.match(self.text, at)):
                 return at
-            self._extensions.append((at, "a comment"))
             at = comment.end()
 
     def _node(self, start: int) -> Node:
@@ -112,8 +105,6 @@ class Document:
                 break
             children.append(child._replace(comma=at))
             at = self._skip(at + 1)
-            if self.text.startswith(closing, at):
-                self._extensions.append((at, "a comma after the last entry"))
         values: Any = {child.key: child.value for child in children} if closing == "}" else [c.value for c in children]
         return Node(start, at + 1, values, start, children=tuple(children))
 
@@ -154,6 +145,8 @@ class Document:
     def remove(self, container: Node, index: int) -> str:
         """Without a child, and with one comma less; comments around it stay."""
         text, child = self.text, container.children[index]
+        if not (text[container.start + 1 : child.at] + text[child.end : container.end - 1]).strip():
+            return text[: container.start + 1] + text[container.end - 1 :]
         comma = container.children[index - 1].comma if index else container.start
         # A comment before it may need the end of its line.
         start = child.at if text[comma + 1 : child.at].strip() else comma + 1
@@ -188,15 +181,13 @@ class Entry(NamedTuple):
     """One object of ours: the member `key` of the object at `path`, or (no key) a hook in a group of the array there.
 
     A text instead of an object takes the place of another that is there, which comes back when ours goes.
-    `words` gives the command line of one of ours, and none of what is not. `keeps` says which members (name, value)
-    stay as they are when one that is there is renewed.
+    `words` gives the command line of one of ours, and none of what is not.
     """
 
     path: tuple[str, ...]
     value: Mapping[str, Any] | str
     words: Callable[[Any], Sequence[str]]
     key: str | None = None
-    keeps: Callable[[str, Any], bool] = lambda name, value: False
 
     @property
     def label(self) -> str:
@@ -301,24 +292,22 @@ def _insert_entry(document: Document, entry: Entry) -> str:
 
 def _renew(document: Document, spot: Spot, value: Mapping[str, Any]) -> str:
     """The text with each member of ours as it is to be; members that its owner added stay."""
-    standing = spot.node.value
-    kept = {name for name, value in standing.items() if spot.entry.keeps(name, value)}
-    renewed = standing | {name: value for name, value in value.items() if name not in kept}
-    return document.text if renewed == standing else document.replace(spot.node, renewed)
+    renewed = spot.node.value | value
+    return document.text if renewed == spot.node.value else document.replace(spot.node, renewed)
 
 
 def take(text: str, entries: Sequence[Entry], before: str) -> str:
-    """The text without the entries. Raises NotEditableError.
+    """The text without the entries and the containers that are empty then; raises NotEditableError.
 
-    A container that is empty then is as it was in the text before ours came, or goes with ours if it was not there.
+    `before` is the text as it was before ours came.
     """
     earlier = Document(before)
     for entry in reversed(entries):
         document = Document(text)
         while spots := find(document, [entry]):
             document = Document(_take_out(document, spots[-1], earlier))
-        for depth in range(len(entry.path), -1, -1):
-            document = _restore_empty(document, entry.path[:depth], earlier)
+        for depth in range(len(entry.path), 0, -1):
+            document = _drop_empty(document, entry.path[:depth])
         text = document.text
     return text
 
@@ -332,16 +321,9 @@ def _take_out(document: Document, spot: Spot, earlier: Document) -> str:
     return document.remove(spot.container, spot.place)
 
 
-def _restore_empty(document: Document, path: tuple[str, ...], earlier: Document) -> Document:
-    node, was = document.find(path), earlier.find(path)
-    if node is None or not isinstance(node.value, dict | list) or document.inside(node).strip():
+def _drop_empty(document: Document, path: tuple[str, ...]) -> Document:
+    node, holder = document.find(path), document.find(path[:-1])
+    if node is None or holder is None or node.value not in ({}, []) or document.inside(node).strip():
         return document
-    if was is not None and isinstance(was.value, dict | list):
-        inside = earlier.inside(was)
-        if inside.strip():  # what was in it, its owner has taken out since
-            return document
-        return Document(document.text[: node.start + 1] + inside + document.text[node.end - 1 :])
-    holder = document.find(path[:-1])
-    assert holder
     place = max(place for place, child in enumerate(holder.children) if child.key == path[-1])
     return Document(document.remove(holder, place))

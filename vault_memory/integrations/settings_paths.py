@@ -27,9 +27,6 @@ SCOPES = ("user", "project")
 
 CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 
-HOOKS_OFF = "disableAllHooks"
-"""The setting of Claude Code that, where it is true, has no hook run."""
-
 TIMEOUT_MARGIN_SECONDS = 8
 """What Claude Code waits for a hook beyond its own deadline: a machine that wakes up is slow to start Python."""
 
@@ -78,11 +75,10 @@ class Program(NamedTuple):
 
 
 class SettingsFile(NamedTuple):
-    """A JSON file and what of ours it holds; `comments` where its program allows them."""
+    """A JSON file and what of ours it holds."""
 
     file: Path
     entries: Sequence[Entry]
-    comments: bool = False
 
 
 class Script(NamedTuple):
@@ -98,8 +94,6 @@ class InstallTarget(NamedTuple):
 
     settings: tuple[SettingsFile, ...]
     scripts: tuple[Script, ...] = ()
-    switch_files: tuple[Path, ...] = ()
-    """Files in which `HOOKS_OFF` switches its hooks off."""
     within: Path | None = None
     """The project that all of it must lie in, links followed."""
 
@@ -123,10 +117,10 @@ def _server_settings(agent: str, place: InstallPlace, program: Program) -> Setti
     value = _server_value(program)
     if agent == "vscode":
         folder = place.application("Code") / "User" if place.is_user else place.project / ".vscode"
-        return SettingsFile(folder / "mcp.json", [_server("servers", value)], comments=True)
+        return SettingsFile(folder / "mcp.json", [_server("servers", value)])
     if agent == "cursor":
         folder = place.home if place.is_user else place.project
-        return SettingsFile(folder / ".cursor" / "mcp.json", [_server("mcpServers", value)], comments=True)
+        return SettingsFile(folder / ".cursor" / "mcp.json", [_server("mcpServers", value)])
     if not place.is_user:
         raise UsageError("Claude Desktop has no project settings.", "Install it with --scope user.")
     del value["type"]
@@ -145,25 +139,19 @@ def _claude_code(place: InstallPlace, program: Program) -> InstallTarget:
         servers = (folder if os.path.isabs(place.environ.get("CLAUDE_CONFIG_DIR", "")) else place.home) / ".claude.json"
     else:
         folder, servers = place.project / ".claude", place.project / ".mcp.json"
-    hooks = _hooks(program)
-    settings = SettingsFile(folder / "settings.json", hooks), SettingsFile(servers, [server])
-    local = () if place.is_user else (folder / "settings.local.json",)
-    return InstallTarget(settings, (_skill(folder),), (folder / "settings.json", *local))
+    settings = SettingsFile(folder / "settings.json", _hooks(program)), SettingsFile(servers, [server])
+    return InstallTarget(settings, (_skill(folder),))
 
 
 def _hooks(program: Program) -> list[Entry]:
-    """Claude Code's hooks; a longer timeout that their owner has set is kept."""
-
-    def keeps(name: str, value: Any) -> bool:  # noqa: ANN401 - settings can hold anything
-        return name == "timeout" and isinstance(value, int | float) and value >= program.hook_seconds
-
+    """Claude Code's hooks."""
     wait = int(program.hook_seconds) + TIMEOUT_MARGIN_SECONDS
     made = []
     for event in CLAUDE_CODE_EVENTS:
         words = (*program.words, "hook", "claude-code", event)
         line = subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
         value = {"type": "command", "command": line, "timeout": wait}
-        made.append(Entry(("hooks", event), value, _hook_words, keeps=keeps))
+        made.append(Entry(("hooks", event), value, _hook_words))
     return made
 
 
@@ -186,7 +174,7 @@ def _opencode(place: InstallPlace, program: Program) -> InstallTarget:
     wait = str(int(program.hook_seconds * 1000) + 3000)
     words = json.dumps([*program.words, "hook", "opencode"])
     plugin = Script(folder / "plugins" / "vault-memory.js", "opencode.js", {"command": words, "wait": wait})
-    settings = SettingsFile(file, [_server("mcp", value)], comments=True)
+    settings = SettingsFile(file, [_server("mcp", value)])
     return InstallTarget((settings,), (plugin, _skill(folder)))
 
 
@@ -202,7 +190,7 @@ def _skill(folder: Path) -> Script:
 
 
 def _server(holder: str, value: Mapping[str, Any]) -> Entry:
-    return Entry((holder,), value, _server_words, key=NAME, keeps=lambda name, _: name == "enabled")
+    return Entry((holder,), value, _server_words, key=NAME)
 
 
 def _server_words(value: Any) -> list[Any]:  # noqa: ANN401 - settings can hold anything
