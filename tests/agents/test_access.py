@@ -4,12 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from vaults import fill, memory
 
-from vault_memory.cli import group
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError
 from vault_memory.health.doctor import doctor
@@ -66,8 +64,6 @@ def test_a_second_repository_of_a_name_is_a_project_of_its_own(tmp_path: Path) -
     assert opened(Asker(folder=first), tmp_path) == ("global", "project:api")
     (_, own) = opened(Asker(folder=made(second / "src")), tmp_path)
     assert own.startswith("project:api-") and is_scope(own)
-    assert own in projects.explain_other_scope(second, Config(vault=tmp_path), os.environ)
-    assert not projects.explain_other_scope(first, Config(vault=tmp_path), os.environ)
     assert list(projects.list_shared_names(Config(vault=tmp_path), os.environ)) == [("api", [str(first), str(second)])]
     for named in (first, second):  # either is named, and the other is the only one
         config = {"projects": ((str(named), "project:client"),)}
@@ -78,13 +74,11 @@ def test_a_second_repository_of_a_name_is_a_project_of_its_own(tmp_path: Path) -
     assert opened(Asker(folder=second), tmp_path) == ("global", own)
 
 
-def test_the_doctor_and_a_context_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_says_so(tmp_path: Path) -> None:
     root = fill(tmp_path / "v", {"Work/a.md": "A kettle.\n"})
     for client in ("a", "b"):
         made(tmp_path / client / "api/.git")
-        monkeypatch.chdir(tmp_path / client / "api")
-        said = CliRunner().invoke(group, ["--vault", str(root), "context", "kettle"]).stderr
-        assert ("project:api is another folder of this name" in said) == (client == "b")
+        projects.find_project(tmp_path / client / "api", Config(vault=root), os.environ)
     mine = memory(root, folder_scopes=(("work", "project:a"), ("wrok", "project:b")))
     found = [check.message for check in doctor(mine) if check.name == "scopes"]
     assert found[0] == "`scopes.wrok` (project:b) names a folder without notes"

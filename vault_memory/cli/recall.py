@@ -163,8 +163,6 @@ def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: t
     values = {"prompt": " ".join(prompt), "scope": list(allowed)}
     values |= {key: value for key, value in options.items() if value is not None}
     found = shared.ask("context", values)
-    if not scope and (said := projects.explain_other_scope(Path(os.getcwd()), config, os.environ)):
-        found["degraded"].append({"what": "scope", "why": said})
     if shared.json:
         shared.say(json.dumps(found))
         return

@@ -63,16 +63,6 @@ def name_project(root: Path, config: Config, environ: Mapping[str, str]) -> str:
     return f"project:{name}" if is_first else f"project:{name}-{hash_folder(os.path.realpath(root))}"
 
 
-def explain_other_scope(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
-    """What is to be said of a folder that does not have the scope its name lets one expect; "" where it has."""
-    found = find_project(folder, config, environ)
-    root = git_root(folder)
-    short = f"project:{identifier(root.name)}" if root else ""
-    if not root or found in (short, "") or found != f"{short}-{hash_folder(os.path.realpath(root))}":
-        return ""
-    return f"{short} is another folder of this name; this one is {found} unless `[projects]` of your settings names it"
-
-
 def project_folders(scope: str, config: Config, environ: Mapping[str, str]) -> list[Path]:
     """The folders that have a project's scope: those that settings name, and those that were met."""
     mapped = [Path(folder) for folder, of_folder in config.projects if of_folder == scope]
