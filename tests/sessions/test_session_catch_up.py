@@ -1,6 +1,5 @@
 """A question about sessions: what was appended since is taken in first, for a bounded time, or told of."""
 
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from vault_memory.federation import Federation
 from vault_memory.rendering.recall import recall_document, recall_notes
 from vault_memory.search.answer import Answer
 from vault_memory.search.request import build
-from vault_memory.sessions import ledger, sync
+from vault_memory.sessions import ledger
 from vault_memory.vault import locations
 
 
@@ -65,22 +64,6 @@ def test_while_another_process_reads_the_answer_says_how_far_it_is_behind(
     assert (found.fresh, found.pending) == (False, 3)
     assert "The index is 3 sessions behind; `memory index` updates it." in recall_notes(found)[1]
     assert not recall_document(found)["index"]["fresh"]
-
-
-def test_a_long_transcript_is_read_in_parts(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    said_ = [("user", f"message {number} " + "and words " * 400) for number in range(3000)]
-    make.claude(tmp_path / "claude", "long", said_)
-    parts = 0
-    while sync.sync_transcripts(config, os.environ, deadline=time.monotonic() + 0.1).pending:
-        parts += 1
-        assert parts < 300
-    assert parts
-    lines = (tmp_data / "sessions" / "claude-code" / "long.md").read_text().splitlines()
-    numbers = [
-        int(line.split("message ")[1].split()[0]) for line in lines if "message " in line and "title" not in line
-    ]
-    assert numbers == list(range(3000))
-    assert sync.sync_transcripts(config, os.environ).bytes_read == 0
 
 
 def test_the_last_message_of_opencode_is_read_once_it_has_settled(config: Config, tmp_path: Path) -> None:

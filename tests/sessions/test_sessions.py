@@ -23,7 +23,6 @@ from vault_memory.rendering.recall import recall_document
 from vault_memory.rendering.status import sessions_text, status_text
 from vault_memory.search.request import build
 from vault_memory.sessions import ledger, sync, transcript
-from vault_memory.sessions.ledger import TranscriptState
 
 MAKERS: dict[str, Callable[..., object]] = {
     "claude-code": make.claude, "openclaw": make.openclaw, "opencode": make.opencode,
@@ -536,27 +535,3 @@ def test_a_compaction_is_kept_as_a_summary(tool: str, config: Config, tmp_path: 
     assert [one.number for one in session.messages] == [1, 2, 3, 4, 6] and session.length == 6
     assert sources.ToolTranscripts(config, os.environ).messages(session)[6].id in ("one-4", "m4", "")
     assert not list(sources.sessions_beyond({session.path: session.length}, config, os.environ))
-
-
-def test_what_was_numbered_without_summaries_keeps_its_numbers(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    summarized("claude-code", tmp_path / "claude")
-    config = replace(config, sessions_tools=("claude-code",))
-    swept(config)
-    file = tmp_data / "sessions" / "claude-code" / "one.md"
-    state = ledger.state_file(tmp_data / "sessions", "claude-code")
-    # As an earlier version left it: five messages, no summary, and a state without the newest field.
-    file.write_text(file.read_text().replace(f"- Summary: {SUMMARY}\n", ""))
-    found = json.loads(state.read_text())
-    for row in found["transcripts"].values():
-        del row[len(TranscriptState._fields) - 1 :]
-        row[TranscriptState._fields.index("messages")] = 5
-        row[TranscriptState._fields.index("stamp")] = row[TranscriptState._fields.index("mark")] = ""
-    state.write_text(json.dumps(found))
-    old = file.read_text()
-    (transcript_file,) = (tmp_path / "claude").glob("*/*.jsonl")
-    with transcript_file.open("a") as handle:
-        for line in make.claude_lines("one", [("user", "And a newer word.")])[1:]:
-            handle.write(f"{line}\n")
-        handle.write(json.dumps({"type": "user", "isCompactSummary": True, "message": {"content": SUMMARY}}) + "\n")
-    assert swept(config).anew == 1
-    assert file.read_text() == f"{old}- User: And a newer word.\n- Summary: {SUMMARY}\n"

@@ -76,8 +76,9 @@ class ToolTranscripts:
         """What the tool has of a session; nothing where its transcript is gone."""
         if session.tool not in self._listed:
             root = readers.tool_folder(session.tool, self._config, self._environ)
-            listing = readers.list_transcripts(session.tool, root)
-            self._listed[session.tool] = {source.key: source for source in listing.sources}
+            self._listed[session.tool] = {}
+            with suppress(OSError):
+                self._listed[session.tool] |= {one.key: one for one in readers.list_transcripts(session.tool, root)}
         with suppress(OSError, KeyError):
             yield from self._listed[session.tool][session.key].records()
 

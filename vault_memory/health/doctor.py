@@ -354,9 +354,9 @@ def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
     left = session_root.unwanted_texts(memory.config, os.environ)
     if left.texts:
         held = f"{plural(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
-        only = f", {left.gone:,} of which no longer have a transcript" if left.gone else ""
-        kept = f"texts of {held} are kept in {left.folder}, though switched off{only}"
-        yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them.")
+        kept = f"texts of {held} are kept in {left.folder}, though switched off"
+        only = "some may be the only copy, for tools delete their transcripts"
+        yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them; {only}.")
 
 
 def _further_vaults(memory: "Federation", walk: Walk) -> Iterator[Check]:

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.startup import user_folder
 from vault_memory.vault import safe_files
@@ -43,8 +43,6 @@ class TranscriptState(NamedTuple):
     is_gone: bool = False
     is_unfinished: bool = False
     title: str = ""
-    before_summaries: int = 0
-    """So many messages were numbered before summaries were kept: a reading anew keeps none among them."""
     at: str = ""
 
 
@@ -103,26 +101,13 @@ def bytes_below(folder: Path) -> int:
     return total
 
 
-def list_missing(config: "Config", environ: Mapping[str, str]) -> list[str]:
-    """The derived files that should be there, and are not."""
-    home = folder(environ)
-    known = (each for tool in config.sessions_tools for each in load(state_file(home, tool)).values())
-    return [each.path for each in known if each.messages and not (home / each.path).is_file()]
-
-
 def load(file: Path) -> dict[str, TranscriptState]:
     """What is known, by the transcripts' keys; nothing where the file is missing, damaged or of another version."""
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         found = json.loads(file.read_bytes())
         if found["version"] == VERSION:
-            return {key: _state(row) for key, row in found["transcripts"].items()}
+            return {key: TranscriptState(*row) for key, row in found["transcripts"].items()}
     return {}
-
-
-def _state(row: list[Any]) -> TranscriptState:
-    state = TranscriptState(*row)
-    is_older = len(row) < len(TranscriptState._fields)
-    return state._replace(before_summaries=state.messages) if is_older else state
 
 
 def save(file: Path, known: Mapping[str, TranscriptState]) -> None:

@@ -9,9 +9,9 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -51,14 +51,6 @@ class Record(NamedTuple):
     """There is more to read later, though nothing need change until then."""
 
 
-@dataclass
-class Listing:
-    """What a tool's folder holds, the newest first; absence proves nothing in what is `unreadable`."""
-
-    sources: "list[Transcript]" = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-
-
 def tool_folder(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
     """The folder of a tool's transcripts: what the settings name, else what the tool's own variables and custom say."""
     home = Path(environ.get("HOME") or os.path.expanduser("~"))
@@ -71,14 +63,15 @@ def tool_folder(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
     return config.sessions_opencode or Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
 
 
-def list_transcripts(tool: str, folder: Path) -> Listing:
-    """The transcripts of a tool below its folder."""
+def list_transcripts(tool: str, folder: Path) -> "Sequence[Transcript]":
+    """The transcripts of a tool below its folder, the newest first; raises OSError where they cannot be listed."""
     if tool == "opencode":
         return _list_sessions(folder)
-    if tool == "claude-code":  # `agent-*.jsonl` is a subagent's
-        return _list_files(folder, "*", lambda name: not name.startswith("agent-"), _claude_code)
-    # Checkpoints and archives have further dots.
-    return _list_files(folder, "*/sessions", lambda name: "." not in name.removesuffix(".jsonl"), _openclaw)
+    if tool == "claude-code":
+        files = (file for file in folder.glob("*/*.jsonl") if not file.name.startswith("agent-"))  # a subagent's
+        return _list_files(folder, files, _claude_code)
+    files = (file for file in folder.glob("*/sessions/*.jsonl") if "." not in file.stem)  # no checkpoint, no archive
+    return _list_files(folder, files, _openclaw)
 
 
 # --- what a record says ----------------------------------------------------------------------------------------------
@@ -233,41 +226,16 @@ def _json(data: bytes | str) -> Any:  # noqa: ANN401
         return None
 
 
-def _list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], parse: Parse) -> Listing:
-    """The transcripts in a tool's folders: `folders` has a part a level below `root`, each `*` or a name."""
-    listing, below = Listing(), [""] if os.path.isdir(root) else []
-    for level in folders.split("/"):
-        below = [
-            f"{folder}{entry.name}/"
-            for folder in below
-            for entry in _entries(root, folder, listing)
-            if level in ("*", entry.name) and entry.is_dir()
-        ]
+def _list_files(root: Path, files: Iterable[Path], parse: Parse) -> list[JsonlFile]:
     found: list[tuple[int, JsonlFile]] = []
-    for folder in below:
-        for entry in _entries(root, folder, listing):
-            name = entry.name
-            if name.startswith(".") or not name.endswith(".jsonl") or not is_transcript(name):
-                continue
-            try:
-                status = entry.stat()
-            except OSError:  # gone since it was listed, or a link to nothing
-                continue
-            if stat.S_ISREG(status.st_mode):
+    for file in sorted(files):
+        with suppress(OSError):  # gone since it was listed, or a link to nothing
+            status = file.stat()
+            if stat.S_ISREG(status.st_mode) and not file.name.startswith("."):
                 stamp = f"{status.st_size}.{status.st_mtime_ns}"
-                found.append((status.st_mtime_ns, JsonlFile(folder + name, entry.path, stamp, parse)))
-    found.sort(key=lambda file: -file[0])
-    listing.sources += (source for _, source in found)
-    return listing
-
-
-def _entries(root: Path, folder: str, listing: Listing) -> "list[os.DirEntry[str]]":
-    try:
-        with os.scandir(root / folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        listing.unreadable.append(folder)
-        return []
+                source = JsonlFile(file.relative_to(root).as_posix(), str(file), stamp, parse)
+                found.append((status.st_mtime_ns, source))
+    return [source for _, source in sorted(found, key=lambda pair: -pair[0])]
 
 
 # --- opencode's database ---------------------------------------------------------------------------------------------
@@ -380,16 +348,11 @@ def _is_being_written(message: Any) -> bool:  # noqa: ANN401
 Transcript = JsonlFile | DatabaseSession
 
 
-def _list_sessions(root: Path) -> Listing:
+def _list_sessions(root: Path) -> list[DatabaseSession]:
     """The sessions of opencode's database; subagents' have a parent and are left out."""
-    listing, file = Listing(), root / DATABASE
-    try:
-        rows = _rows(file, _SESSIONS) if os.path.isfile(file) else []
-    except OSError:
-        listing.unreadable.append("")
-        return listing
-    for id, title, folder, parent in rows:
+    file, found = root / DATABASE, []
+    for id, title, folder, parent in _rows(file, _SESSIONS) if os.path.isfile(file) else []:
         if _text_field(id) and not parent:
             named = "" if _text_field(title).startswith(_NO_TITLE) else _text_field(title)
-            listing.sources.append(DatabaseSession(id, named, _text_field(folder), str(file)))
-    return listing
+            found.append(DatabaseSession(id, named, _text_field(folder), str(file)))
+    return found

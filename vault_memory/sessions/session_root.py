@@ -17,7 +17,7 @@ from typing import NamedTuple
 from vault_memory.config import Config
 from vault_memory.search.answer import SESSION, Request, Result
 from vault_memory.search.get import Excerpt
-from vault_memory.sessions import ledger, readers, transcript
+from vault_memory.sessions import ledger, transcript
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.startup import TOOLS
 from vault_memory.text.vault_layout import STANDARD
@@ -125,11 +125,10 @@ def find_lines(messages: tuple[int, int | None] | None) -> tuple[int, int | None
 
 
 class UnwantedTexts(NamedTuple):
-    """Texts of tools that the settings do not want any more; `gone` have no transcript now, and are the only copy."""
+    """Texts of tools that the settings do not want any more."""
 
     tools: tuple[str, ...]
     texts: int
-    gone: int
     bytes: int
     folder: Path
 
@@ -138,15 +137,9 @@ def unwanted_texts(config: Config, environ: Mapping[str, str]) -> UnwantedTexts:
     """What is kept of tools that the settings do not want any more; with all of them, the index too."""
     home = ledger.folder(environ)
     off = tuple(tool for tool in TOOLS if tool not in config.sessions_tools and (home / tool).is_dir())
-    texts, there = 0, 0
-    for tool in off:
-        texts += sum(1 for _ in (home / tool).glob("*.md"))
-        known = ledger.load(ledger.state_file(home, tool))
-        with suppress(OSError):
-            sources = readers.list_transcripts(tool, readers.tool_folder(tool, config, environ)).sources
-            there += sum(1 for source in sources if source.key in known and known[source.key].messages)
+    texts = sum(1 for tool in off for _ in (home / tool).glob("*.md"))
     size = sum(ledger.bytes_below(home / tool) for tool in off) if config.sessions_tools else ledger.bytes_below(home)
-    return UnwantedTexts(off, texts, max(texts - there, 0), size, home)
+    return UnwantedTexts(off, texts, size, home)
 
 
 def forget(off: Sequence[str], config: Config, environ: Mapping[str, str]) -> None:

@@ -4,8 +4,7 @@ How a sync goes, and why in this order:
 1. One at a time: whoever finds another at work leaves it to that one.
 2. Each tool's folder is listed, the newest first. A transcript with the stamp known is not even opened.
 3. What was appended is read in pieces, and the derived file replaced whole; only then is it remembered.
-   A sync that was killed between the two has written more than is known: that is cut off, and written again; where
-   it had changed the title, no line ends any more where one should, and all is read.
+   A sync that was killed between the two has written more messages than are known: those are written again.
 4. What was said once stays, whatever becomes of its transcript (law 7): tools delete theirs after weeks, a drive may
    not be mounted. It is only noted that the transcript is gone. Who wants a text gone deletes it.
 """
@@ -14,16 +13,17 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import islice
 from pathlib import Path
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.sessions import ledger, projects, readers, transcript
 from vault_memory.sessions.ledger import TranscriptState
-from vault_memory.sessions.readers import Listing, Record, Transcript
+from vault_memory.sessions.readers import Record, Transcript
 from vault_memory.sessions.transcript import Message
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
@@ -103,7 +103,7 @@ def count_behind(config: Config, environ: Mapping[str, str]) -> int:
     home, found = ledger.folder(environ), 0
     for tool in config.sessions_tools:
         with contextlib.suppress(OSError):
-            sources = readers.list_transcripts(tool, readers.tool_folder(tool, config, environ)).sources
+            sources = readers.list_transcripts(tool, readers.tool_folder(tool, config, environ))
             found += _count_behind(sources, ledger.load(ledger.state_file(home, tool)), home)
     return found
 
@@ -145,10 +145,10 @@ class _ToolSync:
         make_private(self._home / self._tool)
         for part in (self._home / self._tool).glob(".*.part"):  # of a sync that was killed
             part.unlink(missing_ok=True)
-        found = readers.list_transcripts(self._tool, self._root)
-        if found.unreadable:
-            self._report.problems.append(f"parts of {self._root} cannot be read: what is known of them stays")
-        if not found.sources and (self._known or not os.path.isdir(self._root)):
+        found: Sequence[Transcript] = ()
+        with contextlib.suppress(OSError):
+            found = readers.list_transcripts(self._tool, self._root)
+        if not found and (self._known or not os.path.isdir(self._root)):
             # Where everything is gone at once, it may only be out of sight.
             known = f", but {len(self._known)} are known: they stay" if self._known else ""
             self._report.problems.append(f"{self._root} holds no transcripts of {self._tool}{known}")
@@ -160,17 +160,16 @@ class _ToolSync:
             self._report.gone += each.is_gone
             self._report.unfinished += each.is_unfinished
 
-    def _sync_all(self, found: Listing, progress: Progress | None, deadline: float) -> None:
-        sources = found.sources
+    def _sync_all(self, sources: Sequence[Transcript], progress: Progress | None, deadline: float) -> None:
         try:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:
                     self._report.pending += _count_behind(sources[done:], self._known, self._home)
                     break
-                self._sync_one(source, deadline)
+                self._sync_one(source)
                 if progress:
                     progress(done + 1, len(sources), self._report.messages)
-            self._note_gone(found)
+            self._note_gone({source.key for source in sources})
         finally:
             self._save()
 
@@ -193,44 +192,29 @@ class _ToolSync:
 
     # --- one transcript ------------------------------------------------------------------------------------------
 
-    def _sync_one(self, source: Transcript, deadline: float) -> None:
+    def _sync_one(self, source: Transcript) -> None:
         before = self._known.get(source.key, TranscriptState())
         try:
             if _is_read(source, before, self._home):
                 self._known[source.key] = before._replace(is_gone=False)
                 return
-            start = source.resume(self._resume_mark(before))
-            if before.messages and not start:
-                deadline = float("inf")  # else what was said would be away a while
-            self._known[source.key] = self._write(source, before, start, deadline)
+            start = source.resume(before.mark) if before.messages and _is_whole(before, self._home) else 0
+            self._known[source.key] = self._write(source, before, start)
         except OSError as error:
             self._report.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
             return
         if time.monotonic() - self._saved_at > SAVE_SECONDS:
             self._save()
 
-    def _resume_mark(self, before: TranscriptState) -> str:
-        """From where to read on; "" where the derived file does not end a line where it should, as after a kill."""
-        if before.messages and _is_whole(before, self._home):
-            with open(self._home / before.path, "rb") as text:
-                text.seek(before.size - 1)
-                return before.mark if text.read(1) == b"\n" else ""
-        return ""
-
-    def _write(self, source: Transcript, before: TranscriptState, start: int, deadline: float) -> TranscriptState:
+    def _write(self, source: Transcript, before: TranscriptState, start: int) -> TranscriptState:
         """Write what a transcript says from there on; the derived file is touched only where there is something new."""
         path = before.path or self._free_name(source.key.rpartition("/")[2].removesuffix(".jsonl"))
-        anew = TranscriptState(path=path, before_summaries=before.before_summaries)
-        text, report = _SessionText(before if start else anew, start), self._report
+        text, report = _SessionText(before if start else TranscriptState(path=path), start), self._report
         for record in source.records(start):
-            if time.monotonic() > deadline:
-                text.is_cut = True
-                report.pending += 1
-                break
             text.take(record)
             report.outputs += record.outputs
             report.bytes_read += record.size
-        stamp = "" if text.is_cut else source.stamp
+        stamp = "" if text.waits else source.stamp
         if before.messages and not text.known.messages:
             report.problems.append(f"{source.file} says nothing any more: what it said before stays")
             return before._replace(stamp=stamp, is_gone=False)
@@ -256,11 +240,8 @@ class _ToolSync:
 
     # --- what is gone, and what is remembered --------------------------------------------------------------------
 
-    def _note_gone(self, found: Listing) -> None:
-        there = {source.key for source in found.sources}
-        for key in [key for key in self._known if key not in there]:
-            if any(not folder or key.startswith(folder) for folder in found.unreadable):
-                continue
+    def _note_gone(self, there: Set[str]) -> None:
+        for key in self._known.keys() - there:
             known = self._known[key]
             if not (known.messages and (self._home / known.path).is_file()):
                 del self._known[key]
@@ -280,7 +261,7 @@ class _SessionText:
     def __init__(self, known: TranscriptState, start: int) -> None:
         self.known, self.end, self.title, self.folder = known._replace(is_unfinished=False), start, "", ""
         self.lines: list[str] = []
-        self.is_cut = False
+        self.waits = False
         self._is_chosen = False
         self._day = date.fromisoformat(known.day) if known.day else None
         self._first = Message("", "")
@@ -292,15 +273,13 @@ class _SessionText:
         self.folder = self.folder or record.folder
         if record.message:
             self._add(record.message)
-        self.end, self.is_cut = record.end, record.waits
+        self.end, self.waits = record.end, record.waits
         skipped = self.known.skipped + record.damaged
         self.known = self.known._replace(skipped=skipped, is_unfinished=record.is_unfinished)
 
     def _add(self, message: Message) -> None:
         """Take a message, if somebody said something in it."""
         known = self.known
-        if message.speaker == transcript.SUMMARY and known.messages < known.before_summaries:
-            return  # a line more would give what is cited other numbers
         message = message._replace(text=transcript.clean_message(message.text, message.speaker))
         if not message.text:
             return
@@ -315,14 +294,14 @@ class _SessionText:
         known, is_titled = self.known, self.title not in ("", self.known.title)
         if not self.lines and not (known.messages and is_titled):
             return known
-        if known.size:
-            dashes, title, rest = file.read_bytes()[: known.size].split(b"\n", 2)
-            title = transcript.format_title(self.title).encode() if is_titled else title
-            data = b"\n".join((dashes, title, rest))
+        if before := known.messages - len(self.lines):
+            with open(file, encoding="utf-8", newline="\n") as said:
+                lines = list(islice(said, transcript.line_number(before)))
+            lines[1] = f"{transcript.format_title(self.title)}\n" if is_titled else lines[1]
         else:
             first = self._first
-            data = transcript.format_head(tool, self.title or first.text, first.day, scope(self.folder)).encode()
-        data += "".join(self.lines).encode()
+            lines = [transcript.format_head(tool, self.title or first.text, first.day, scope(self.folder))]
+        data = "".join((*lines, *self.lines)).encode()
         part = file.with_name(f".{file.name}.part")
         with open(part, "wb", opener=private) as handle:
             handle.write(data)
