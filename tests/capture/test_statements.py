@@ -354,3 +354,18 @@ def test_who_says_the_same_again_says_nothing_new() -> None:
         "Kein unwrap in firmware-crates ab Version 3, ein panic legt den Zähler lahm.",
     ):
         assert comparer.compare(other, "S", ()).decision != SKIP
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("carve this into the mantelpiece: raw milk is sold at the gate only", "Raw milk is sold at the gate only"),
+        ("puisque tu demandes gentiment : la cave est fermée en août", "La cave est fermée en août"),
+        ("what the log shows me again: the build is broken", None),
+        ("one number for the form: ticket 8812", None),
+        ("could you do one thing for me: run the migration", None),
+    ],
+)
+def test_what_a_colon_leads_up_to_is_stated(text: str, statement: str | None) -> None:
+    # The first message sets the task.
+    assert [one for _, one in kept(("U", "hello there"), ("U", text))] == ([statement] if statement else [])

@@ -55,6 +55,10 @@ nobody had looked into: .67 of what is clear instead of .53, at a precision of .
 TASK_CHARS = 300
 """A message of more characters sets a task: of the 152 statements in those sessions one stands in such a message."""
 
+LEAD_WORDS = 3
+"""The least number of words that lead up to what follows a colon. Of 17 such sentences in 67 labelled sessions, 16 are
+worth keeping; without this rule eight of them are found."""
+
 RULE_WORDS = 5
 """A rule has at least so many words."""
 
@@ -296,8 +300,17 @@ def _read(sentence: str, message: int, setting: Setting, spoken: Spoken) -> Stat
         return None
     text = lasting_part(sentence, grammar)
     if not text or not is_lasting_fact(text, grammar, setting):
-        return None
-    return Statement(_capitalised(text), cue_of(text, grammar), message, sentence)
+        text = _announced(sentence, grammar)
+    return Statement(_capitalised(text), cue_of(text, grammar), message, sentence) if text else None
+
+
+def _announced(sentence: str, grammar: Grammar) -> str:
+    """What a sentence leads up to with a colon ("one more, chisel it in stone: …"); "" for nothing that may last."""
+    lead, _, rest = sentence.partition(": ")
+    if count_words(lead) < LEAD_WORDS or exclusions.is_foreign(sentence) or exclusions.GUESS.search(lowered(lead)):
+        return ""
+    text = lasting_part(rest, grammar)
+    return "" if len(words_of(text)) < MIN_WORDS or exclusions.STATUS.search(lowered(text)) else text
 
 
 def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Statement | None:
