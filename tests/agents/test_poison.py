@@ -18,8 +18,8 @@ from vaults import fill, memory
 
 from vault_memory.cli import group
 from vault_memory.context.prompt_sheet import LEGEND
-from vault_memory.search.fit_budget import CONTROL
 from vault_memory.text import agent_frame
+from vault_memory.text.terminal import CONTROL
 
 TODAY = date.today().isoformat()
 WORDS = [

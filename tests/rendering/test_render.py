@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vault_memory.indexing.indexer import Report
 from vault_memory.markdown.note import Problem
-from vault_memory.rendering.common import clean, dump
+from vault_memory.rendering.common import dump
 from vault_memory.rendering.notes import (
     entities_text,
     entity_text,
@@ -24,6 +24,7 @@ from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.entity_profile import EntityProfile, EntityRow
 from vault_memory.store.view import Filters
 from vault_memory.text.english import plural
+from vault_memory.text.terminal import clean
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 

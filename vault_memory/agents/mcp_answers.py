@@ -20,7 +20,7 @@ from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageErr
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
-from vault_memory.rendering.common import clean, place
+from vault_memory.rendering.common import place
 from vault_memory.rendering.notes import entity_text, past_the_end
 from vault_memory.rendering.recall import CLOSEST_NOTES, FROM_SESSIONS, left_out_notes
 from vault_memory.search.answer import SESSION, no_mention
@@ -28,6 +28,7 @@ from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import agent_frame
 from vault_memory.text.english import plural
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
+from vault_memory.text.terminal import clean
 from vault_memory.vault.vault import inside
 from vault_memory.write.comparison import SAME, Comparison
 from vault_memory.write.retain import parse_bullet

@@ -13,9 +13,10 @@ from vault_memory.config import load
 from vault_memory.errors import NoVaultError, RefusedError, UsageError
 from vault_memory.integrations.install import add_user_settings, replace_file
 from vault_memory.memory import Memory
-from vault_memory.rendering.common import clean, dump, schema
+from vault_memory.rendering.common import dump, schema
 from vault_memory.rendering.status import backfill_text, index_document, index_text, problem_line, sessions_text
 from vault_memory.text.english import plural
+from vault_memory.text.terminal import clean
 
 
 @command("memory index --rebuild", short_help="Update the index, or rebuild it.")

@@ -1,14 +1,13 @@
-"""What all output is made of: JSON documents, counted nouns, text cut and cleaned for a terminal, the index used."""
+"""What all output is made of: JSON documents, sentences about what did not run and the index used."""
 
 import json
-import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.note import one_line
 from vault_memory.search.answer import Answer
-from vault_memory.search.fit_budget import clean as clean
 from vault_memory.text.english import plural
+from vault_memory.text.terminal import clean
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState
@@ -40,28 +39,6 @@ def degraded_notes(degraded: Iterable[tuple[str, str]]) -> list[str]:
 def place(path: str) -> str:
     """A note's path fit for a terminal, on one line."""
     return clean(one_line(path))
-
-
-def cells(text: str) -> int:
-    """How many cells of a terminal a text takes: two for the wide characters of East Asia and emoji."""
-    taken = 0
-    for character in text:
-        if not unicodedata.combining(character) and unicodedata.category(character) not in ("Cf", "Mn", "Me"):
-            taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-    return taken
-
-
-def cut(text: str, width: int) -> str:
-    """As much of a text as `width` cells hold, with `…` where something is missing."""
-    if cells(text) <= width:
-        return text
-    kept, used = "", 0
-    for character in text:
-        used += cells(character)
-        if used > width - 1:
-            break
-        kept += character
-    return f"{kept.rstrip()}…" if width > 0 else ""
 
 
 # --- the index an answer came from -----------------------------------------------------------------------------------

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.fact_text import readable
-from vault_memory.rendering.common import Document, clean, cut, place, schema, seen_document
+from vault_memory.rendering.common import Document, place, schema, seen_document
 from vault_memory.search.answer import Result
 from vault_memory.text import terms
 from vault_memory.text.english import plural
+from vault_memory.text.terminal import clean, cut
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState

@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown.note import note_header
 from vault_memory.markdown.provenance import older_suffix, origin_suffix
-from vault_memory.rendering.common import (
-    Document,
-    behind,
-    cells,
-    clean,
-    degraded_notes,
-    schema,
-    seen_document,
-    seen_notes,
-)
+from vault_memory.rendering.common import Document, behind, degraded_notes, schema, seen_document, seen_notes
 from vault_memory.search.answer import Answer, Result, no_mention
 from vault_memory.store.journal import digits
 from vault_memory.text.english import plural
+from vault_memory.text.terminal import cells, clean
 from vault_memory.text.terms import RUN
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from vault_memory.markdown.provenance import without_citation
 from vault_memory.search.answer import Request
 from vault_memory.store.view import PAGE, Candidate, NoteInfo
 from vault_memory.text import terms
+from vault_memory.text.terminal import CONTROL
 
 MARK_TOKENS = 16
 """The most that ` ← older; see ` and a line number cost, besides the path."""
@@ -28,9 +29,6 @@ ESCAPE_TOKENS = 4
 _PLAIN_GAPS = ("", " ", "  ")
 """What may stand between two parts joined as the line has them: it costs no more than the joiner; other space might."""
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""Characters that would move the cursor or turn the text of a terminal: printed as an escape, and counted so."""
-
 FILL_SHARE = 0.5
 """Least score of a passage, against the best that did not fit, for it to stand in its place."""
 
@@ -38,11 +36,6 @@ MOST_TIMES = 4
 """So often the same words are taken where each note counts: a daily line leaves room for others."""
 
 _ARTICLES = frozenset(("a", "an", "the"))
-
-
-def clean(text: str) -> str:
-    """Text from a note, fit for a terminal: control and direction characters shown as \\xNN."""
-    return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
 
 
 class Packing:

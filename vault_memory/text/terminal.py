@@ -1,0 +1,34 @@
+"""Text as a terminal shows it: control characters as escapes, widths in cells."""
+
+import re
+import unicodedata
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that would move the cursor or turn the text of a terminal: printed as an escape, and counted so."""
+
+
+def clean(text: str) -> str:
+    """Text from a note, fit for a terminal: control and direction characters shown as \\xNN."""
+    return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes: two for the wide characters of East Asia and emoji."""
+    taken = 0
+    for character in text:
+        if not unicodedata.combining(character) and unicodedata.category(character) not in ("Cf", "Mn", "Me"):
+            taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return taken
+
+
+def cut(text: str, width: int) -> str:
+    """As much of a text as `width` cells hold, with `…` where something is missing."""
+    if cells(text) <= width:
+        return text
+    kept, used = "", 0
+    for character in text:
+        used += cells(character)
+        if used > width - 1:
+            break
+        kept += character
+    return f"{kept.rstrip()}…" if width > 0 else ""
