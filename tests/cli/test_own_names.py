@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 import session_makers as make
-from sample import at_home, call, working_in
-from test_terminal import screen
+from sample import at_home, call
 from vaults import age, put
 
 import vault_memory
@@ -189,17 +188,6 @@ def test_what_was_deleted_on_a_page_stays_away_where_the_bank_is_renamed(tmp_pat
     assert not (story.root / "Wissen/summaries/2025-11.md").exists() and not (story.root / "bank").exists()
 
 
-def test_init_on_a_terminal_asks_for_the_names_that_no_option_gives(tmp_path: Path) -> None:
-    with at_home(tmp_path), working_in(tmp_path):
-        shown = screen("init", "v", "--core", "Kern.md", typed="Tage\n../out\nWissen/\n", columns=200)
-        assert "Folder of the daily notes [memory]: " in shown
-        assert "must be a folder inside the vault" in shown and "[memory.md]" not in shown
-        assert "created Tage/\ncreated Wissen/entities/\ncreated Kern.md\ncreated Wissen/world.md" in shown
-        assert "is already complete" in screen("init", "v")  # and asks nothing
-        again = call("init", str(tmp_path / "v"), "--bank", "Other")
-        assert (again.code, again.err.splitlines()[-1]) == (2, 'Write bank = "Other" below [vault] in it.')
-
-
 @pytest.mark.parametrize("name", ["../x", "/etc", ".hidden", "a//b", "a|b", "a\u2028b", ""])
 def test_a_name_that_is_no_plain_path_is_refused(tmp_path: Path, name: str) -> None:
     for option in ("--bank", "--core"):
@@ -228,25 +216,3 @@ def test_one_name_for_two_things_is_refused(tmp_path: Path, core: str, daily: st
         names = f'core = "{core}"\ndaily_folder = "{daily}"\nbank = "{bank}"\n'
         put(tmp_path / "v", ".memory/config.toml", f"[vault]\n{names}")
         assert ("would " in call("--vault", str(tmp_path / "v"), "doctor").out) == bool(wrong)
-
-
-def test_answering_with_one_name_for_two_things_is_refused(tmp_path: Path) -> None:
-    with at_home(tmp_path), working_in(tmp_path):
-        shown = screen("init", "v", typed="D\nD\n\n", columns=200)
-    assert "`D` would hold daily notes and the pages" in shown and not (tmp_path / "v").exists()
-
-
-def test_init_says_that_the_folder_for_pages_holds_notes_of_ones_own(tmp_path: Path) -> None:
-    root = tmp_path / "v"
-    put(root, "bank/proposals.md", "Offer a credit of 5000.\n")
-    with at_home(tmp_path):
-        for more in (["--dry-run"], []):
-            said = call("init", str(root), *more).err
-            assert "bank/ holds 1 note of your own, such as bank/proposals.md" in said
-            assert '--bank "bank-pages"' in said
-        assert "of your own" not in call("init", str(root)).err
-        (root / ".memory/config.toml").unlink()
-        assert "of your own" not in call("init", str(root), "--bank", "pages").err
-        (root / ".memory/config.toml").unlink()
-        put(root, "bank/entities/Odd.md", "<!-- memory:begin facts -->\n<!-- memory:end facts sha=1a2b3c4d -->\n")
-        assert "of your own" not in call("init", str(root)).err

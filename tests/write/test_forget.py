@@ -228,18 +228,6 @@ def test_a_question_lists_the_facts_it_may_mean(root: Path) -> None:
     assert (root / NOTE).read_text() == TEXT
 
 
-def test_a_note_by_its_name_lists_its_own_facts(root: Path) -> None:
-    put(root, "Bees.md", "# Bees\n\nNo fact.\n")
-    named = call("--vault", str(root), "forget", NOTE.removesuffix(".md"))
-    assert named.out.splitlines() == [
-        f"1. {NOTE}#L4", "   - W @Nora: Keeps bees. ^bees", f"2. {NOTE}#L5-L6",
-        "   - O(c=0.8) @Nora: Prefers trains", "     to planes.", f"3. {NOTE}#L7", "   - W: last",
-    ]  # fmt: skip
-    none = call("--vault", str(root), "forget", "Bees.md")
-    assert (none.out, none.err.strip()) == ("", "There is no fact in Bees.md.")
-    assert (root / NOTE).read_text() == TEXT
-
-
 @pytest.mark.parametrize("arguments", [["--yes"], ["--yes", "--json"]])
 def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> None:
     done = call("--vault", str(root), "forget", "bees", *arguments)
@@ -292,15 +280,6 @@ def test_it_is_asked_first(root: Path, typed: str, is_gone: bool) -> None:
     assert shown.index("-- W @Nora: Keeps bees.") < shown.index("Forget this?")
     assert ((root / NOTE).read_text() != TEXT) == is_gone
     assert ("Nothing was written." in shown) == (not is_gone)
-
-
-@pytest.mark.parametrize(("typed", "is_gone"), [("1\ny\n", True), ("0\n", False), ("\n", False), ("9\n1\nn\n", False)])
-def test_which_one_is_asked(root: Path, typed: str, is_gone: bool) -> None:
-    memory(root).index()
-    shown = on_terminal(root, "forget", "keeps bees", typed=typed)
-    assert "Which one?" in shown
-    assert ("Keeps bees" not in (root / NOTE).read_text()) == is_gone
-    assert "to planes" in (root / NOTE).read_text()
 
 
 def test_a_line_that_moved_since_it_was_cited_is_not_forgotten_in_its_place(root: Path) -> None:

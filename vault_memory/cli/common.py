@@ -32,16 +32,7 @@ class Shared:
         from vault_memory.config import load
         from vault_memory.federation import Federation
 
-        config = load(self.vault, with_problems=with_problems)
-        self.note_outer_vault(str(config.vault))
-        return Federation(config)
-
-    def note_outer_vault(self, root: str) -> None:
-        """Say that a folder lies in a vault and is about to become one of its own."""
-        from vault_memory import startup
-
-        if (outer := startup.named_vault(None, {}, root)) not in (None, root):
-            self.note(f"{root} is inside the vault {outer}; this makes it a vault of its own.")
+        return Federation(load(self.vault, with_problems=with_problems))
 
     def can_ask(self) -> bool:
         """Whether a person is there to answer a question."""

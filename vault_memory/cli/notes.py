@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,31 +12,24 @@ import click
 from vault_memory.cli.common import Shared, command, progress_bar, say_of_index, scope_option, words
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
+from vault_memory.markdown.facts import KINDS
 from vault_memory.rendering import notes as printing
-from vault_memory.rendering.common import clean, dump, place, schema, seen_document, seen_notes
+from vault_memory.rendering.common import dump, place, schema, seen_document, seen_notes
 from vault_memory.search import request
 from vault_memory.search.get import parse_span
-from vault_memory.startup import read_regular
 from vault_memory.text.english import plural
+from vault_memory.text.terminal import clean
 from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from vault_memory.memory import Memory
-    from vault_memory.search.answer import Result
 
 
 SETTINGS = ".memory/config.toml"
-
-QUESTIONS = {
-    "daily_folder": "Folder of the daily notes",
-    "bank": "Folder of the pages made from them",
-    "core": "Note of what agents should always know",
-}
-"""The names that a person may choose, by their keys below [vault]."""
 
 
 @command("memory init ~/Notes", short_help="Create the missing parts of a vault; overwrites nothing.")
@@ -47,24 +39,14 @@ QUESTIONS = {
 @click.option("--core", metavar="NAME", help="The note of what agents should always know (memory.md).")
 @click.option("--dry-run", is_flag=True, help="Only say what would be created.")
 def init(shared: Shared, path: str | None, dry_run: bool, **options: str | None) -> None:
-    """Create the missing parts of a vault (PATH, else --vault, else here) from the templates; overwrites nothing.
-
-    On a terminal it asks for the names that no option gives.
-    """
+    """Create the missing parts of a vault (PATH, else --vault, else here) from the templates; overwrites nothing."""
     root = Path(path or shared.vault or ".").expanduser().absolute()
-    layout, has_settings = _layout_of(root), os.path.exists(root / SETTINGS)
+    layout = _layout_of(root)
     named = {key: _checked_name(key, name) for key, name in options.items() if name is not None}
-    if named and has_settings:
+    if named and os.path.exists(root / SETTINGS):
         lines = " and ".join(_setting_lines(named))
         raise UsageError(f"{root / SETTINGS} already exists.", f"Write {lines} below [vault] in it.")
     layout = layout._replace(**named)
-    if not has_settings:
-        _say_own_notes(shared, root, layout)
-        if shared.can_ask():
-            first, named = layout, named | _ask_names({k: v for k, v in layout._asdict().items() if k not in named})
-            layout = layout._replace(**named)
-            if layout.bank != first.bank:
-                _say_own_notes(shared, root, layout)
     if layout.clash:
         raise UsageError(f"{layout.clash} Nothing was created.", "Give one of them another name.")
     wanted = {
@@ -86,7 +68,6 @@ def init(shared: Shared, path: str | None, dry_run: bool, **options: str | None)
         try:
             for folder in folders:
                 (root / folder).mkdir(parents=True)
-            shared.note_outer_vault(str(root))
             for target, source in missing.items():
                 _create(root / target, _filled(source, layout, named))
         except OSError as error:
@@ -118,38 +99,6 @@ def _layout_of(root: Path) -> Layout:
         )
     new = Layout(config.bank_folder, config.core_file, (config.daily_folder or STANDARD.daily_folder).strip("/"))
     return vault.layout if vault else new
-
-
-def _say_own_notes(shared: Shared, root: Path, layout: Layout) -> None:
-    """Say that the folder for pages holds notes and none that reflect made, and how to choose another."""
-    paths = (Path(folder, name) for folder, _, names in os.walk(root / layout.bank) for name in sorted(names))
-    notes = [path for path in paths if path.suffix == ".md" and layout.is_page(path.relative_to(root).as_posix())]
-    if notes and not any(map(_is_made, notes)):
-        own = [path.relative_to(root).as_posix() for path in notes]
-        other = f'"{layout.bank}-pages"'
-        shared.note(
-            f"{clean(layout.bank)}/ holds {plural(len(own), 'note')} of your own, such as {place(own[0])}:"
-            " the pages that are made from facts would lie among them. For a folder of their own choose another name:"
-            f" --bank {clean(other)}, or bank = {clean(other)} below [vault] in {SETTINGS}."
-        )
-
-
-def _is_made(path: Path) -> bool:
-    try:
-        return b"<!-- memory:begin " in read_regular(path)
-    except OSError:
-        return False
-
-
-def _ask_names(names: "Mapping[str, str]") -> dict[str, str]:
-    """Ask for each of these names; those that were changed."""
-    click.echo("Enter keeps the name in brackets.", err=True)
-    found: dict[str, str] = {}
-    for key in (key for key in QUESTIONS if key in names):
-        usual = names[key] or "/"
-        told = click.prompt(QUESTIONS[key], default=usual, value_proc=partial(_checked_name, key), err=True)
-        found |= {key: told} if told != usual.strip("/") else {}
-    return found
 
 
 def _checked_name(key: str, name: str) -> str:
@@ -339,17 +288,17 @@ def _did_you_mean(names: list[str]) -> str:
 def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bool) -> None:
     """Remove one fact, or one list item, from its note, and remember that it was forgotten.
 
-    Name it by its line, as `memory recall` cites it; a QUERY lists the facts it may mean, the path of a note those in
-    it, and asks which one. What would be removed is always shown first. Without a terminal to ask, nothing is removed
-    unless --yes is given.
+    Name it by its line, as `memory recall` cites it; a QUERY lists the facts that it may mean, each with its line. What
+    would be removed is always shown first. Without a terminal to ask, nothing is removed unless --yes is given.
     """
     memory = shared.memory()
     path, lines = parse_span(target, None)
     if lines is None:
-        chosen = _choose(shared, memory, path, yes and not dry_run)
-        if chosen is None:
-            return
-        path, lines = chosen.path, (chosen.start_line, chosen.end_line)
+        if yes:
+            why = "--yes needs a line, because words may match several facts."
+            raise UsageError(why, "Name it as PATH#L14, or list them without --yes.")
+        _list_candidates(shared, memory, target)
+        return
     meant = text or ("" if yes else None)  # unseen, only what was cited is taken
     planned = memory.plan_forget(path, lines[0], lines[1] or lines[0], meant)
     if not shared.json:
@@ -368,38 +317,16 @@ def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bo
         shared.note("Nothing was written." if is_known else "Nothing was written: use --yes to remove it.")
 
 
-def _choose(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Result | None":
-    """The fact that was chosen of those a question may mean; None where there is none, or nobody to ask.
-
-    Raises UsageError where one would be forgotten (`is_final`) that nobody has chosen.
-    """
-    if is_final and not shared.can_ask():
-        raise UsageError(
-            "--yes needs a line, because words may match several facts.",
-            "Name it as PATH#L14, or list them without --yes.",
-        )
-    from vault_memory.markdown.facts import KINDS
-    from vault_memory.write.forget import forgettable_facts
-
-    note = None
-    with suppress(RefusedError):  # a question may hold dots and slashes
-        note = memory.vault.locate(query)
-    if note:
-        found: Sequence[Result] = forgettable_facts(memory.vault.parse(note, memory.vault.read(note)))
-    else:  # Asking for facts to be forgotten is no use of them, and leaves no trace.
-        answer = memory.recall(query, k=8, kinds=tuple(KINDS), journal=False)
-        for said in seen_notes(answer):
-            shared.note(said)
-        found = answer.results
+def _list_candidates(shared: Shared, memory: "Memory", query: str) -> None:
+    # Asking for facts to be forgotten is no use of them, and leaves no trace.
+    answer = memory.recall(query, k=8, kinds=tuple(KINDS), journal=False)
+    for said in seen_notes(answer):
+        shared.note(said)
     if shared.json:
-        shared.say(dump(printing.candidates_document(found)))
-        return None
-    if not found:
-        shared.note(f"There is no fact in {clean(note)}." if note else "No matching fact found.")
-        return None
-    shared.say(printing.candidates_text(found))
-    if not shared.can_ask():
-        shared.note(f'Nothing was written. Name the one you mean: memory forget "{clean(found[0].source)}"')
-        return None
-    number = click.prompt("Which one? (0 for none)", default=0, type=click.IntRange(0, len(found)), err=True)
-    return found[number - 1] if number else None
+        shared.say(dump(printing.candidates_document(answer.results)))
+    elif answer.results:
+        shared.say(printing.candidates_text(answer.results))
+        named = clean(answer.results[0].source)
+        shared.note(f'Nothing was written. Name the one you mean: memory forget "{named}"')
+    else:
+        shared.note("No matching fact found.")

@@ -12,7 +12,6 @@ from vault_memory.markdown import facts as retain
 from vault_memory.markdown.note import TEXT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import passages
-from vault_memory.search.answer import Result
 from vault_memory.store import journal
 from vault_memory.store.rows import wording_hash
 from vault_memory.text.vault_layout import STANDARD, Layout
@@ -91,18 +90,6 @@ def removal(path: str, data: bytes, first: int, last: int, layout: Layout = STAN
             "Name one line, or edit the note by hand.",
         )
     return _cut(note, data, first, first)
-
-
-def forgettable_facts(note: Note) -> tuple[Result, ...]:
-    """The facts of a note, in its order, as answers to choose from."""
-    return tuple(
-        Result(
-            rank, kind=retain.KINDS[fact.kind], entities=fact.entities, confidence=fact.confidence, path=note.path,
-            content="\n".join(note.lines[fact.start_line - 1 : fact.end_line]), start_line=fact.start_line,
-            end_line=fact.end_line,
-        )
-        for rank, fact in enumerate(retain.facts(note, None), start=1)
-    )  # fmt: skip
 
 
 def check_text(planned: Removal, said: str | None, as_indexed: bool = False) -> None:
