@@ -41,13 +41,7 @@ if TYPE_CHECKING:
     from vault_memory.sessions.sync import SyncReport
 
 REACH_SECONDS = 5.0
-"""How long further vaults are waited for until they are found and read, all together: a drive may hang."""
-
-SHARE_OF_SEARCH = 0.5
-"""The part of that time in which they must have been found: where one hangs the rest is left to ask the others in."""
-
-HEAD_START_SECONDS = 0.05
-"""How long one is looked for before the next: of two projects with one name the first is the same each time."""
+"""How long further vaults are waited for, all together: a drive may hang."""
 
 SHARE_OF_A_HOOK = 0.25
 """The part of `hooks.seconds` (2.0) in which further vaults must have answered a hook."""
@@ -78,13 +72,12 @@ SourceAnswer = tuple[str, Answer | NoAnswer]
 class FurtherVault(NamedTuple):
     """One further vault: its name in citations, its folder, and the scope of all that is in it.
 
-    One that could not be looked for has its setting's name and scope, if any, and `why_not`.
+    One that could not be looked for has its setting's name and scope, if any.
     """
 
     name: str
     path: Path
     scope: str
-    why_not: str = ""
 
     def is_open(self, scopes: Sequence[str]) -> bool:
         """Whether its own scope is among these, or none are asked for: else nothing in it is, whatever its notes say.
@@ -93,14 +86,9 @@ class FurtherVault(NamedTuple):
         """
         return not scopes or self.scope in scopes
 
-    def shown_to(self, scopes: Sequence[str]) -> "FurtherVault | None":
-        """What may be told of it in these scopes: nothing where it is closed, no name where its scope is not known."""
-        if self.is_open(scopes):
-            return self
-        return None if self.scope else self._replace(name="roots", why_not=_HANGS.format("a further vault"))
 
-
-_HANGS = "{} did not answer in time: is its drive gone?"
+def _hangs(name: str) -> VaultError:
+    return VaultError(f"{name} did not answer in time: is its drive gone, or is it not indexed yet?")
 
 
 class _BackgroundCall(threading.Thread):
@@ -110,6 +98,7 @@ class _BackgroundCall(threading.Thread):
         super().__init__(daemon=True)
         self._vault, self._work = name, work
         self.given: Any = None
+        self.is_late = False
         self.error: Exception | None = None
         self.start()
 
@@ -123,7 +112,8 @@ class _BackgroundCall(threading.Thread):
         """What the work gave, or raised; raises VaultError where it is not done by then (time.monotonic)."""
         self.join(max(until - time.monotonic(), 0))
         if self.is_alive():
-            raise VaultError(_HANGS.format(self._vault))
+            self.is_late = True
+            raise _hangs(self._vault)
         if self.error:
             raise self.error
         return self.given
@@ -143,7 +133,6 @@ class Federation(Memory):
         self._index_of = index_of
         self._opened: dict[Path, Memory] = {}
         self._calls: dict[Path, _BackgroundCall] = {}
-        self._searches: dict[tuple[Path, str | None], _BackgroundCall] = {}
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -165,7 +154,7 @@ class Federation(Memory):
         """
         given: list[SourceAnswer] = [(NOTES, own)] if own else []
         if request.source != SESSIONS:
-            given += self._ask_vaults(request._replace(source=NOTES), progress, may_wait)
+            given += self._ask_vaults(request._replace(source=NOTES), may_wait)
         if request.source != NOTES:
             not_now = NoAnswer("sessions are not asked where nothing may be waited for")
             given.append((SESSIONS, self._ask_sessions(request, progress) if may_wait else not_now))
@@ -191,12 +180,17 @@ class Federation(Memory):
                     return found if text.not_found else session_root.outside_excerpt(text)
         name, _, inner = path.removeprefix(PREFIX).partition("/")
         if found.not_found and path.startswith(PREFIX) and inner:
+
+            def read(root: FurtherVault) -> "Excerpt | None":
+                is_meant = name.startswith(root.name)  # of several with one name all but the first have a number
+                return self.memory_of(root)._get(inner, lines, max_tokens, scopes) if is_meant else None
+
             # Who may see nothing of it is not told that it is there.
-            for root in self.further_vaults:
-                if root.name == name and root.is_open(scopes):
-                    call = self._call(root, lambda root: self.memory_of(root)._get(inner, lines, max_tokens, scopes))
-                    inside: Excerpt = call.result(time.monotonic() + REACH_SECONDS)
-                    return replace(inside, path=f"{PREFIX}{name}/{inside.path}")
+            for root, inside in self.ask_each(read, scopes):
+                if root.name == name and isinstance(inside, VaultMemoryError):
+                    raise inside
+                if root.name == name:
+                    found = replace(inside, path=f"{PREFIX}{name}/{inside.path}")
         return found
 
     def close(self) -> None:
@@ -215,34 +209,7 @@ class Federation(Memory):
     @property
     def further_vaults(self) -> list[FurtherVault]:
         """The further vaults that the settings name, and those found below the parents they name; the vault is none."""
-        return self._find_vaults(time.monotonic() + REACH_SECONDS)
-
-    def _find_vaults(self, until: float) -> list[FurtherVault]:
-        now = time.monotonic()
-        until = now + (until - now) * SHARE_OF_SEARCH
-        settings = (*self.config.roots, *((parent, None) for parent in self.config.roots_under))
-        hung = {setting for setting in settings if setting in self._searches and self._searches[setting].is_alive()}
-        for path, scope in settings:
-            if (path, scope) not in self._searches:
-                call = _BackgroundCall(_name_of(path), partial(_vaults_at, path, scope, self.config))
-                self._searches[path, scope] = call
-                call.join(HEAD_START_SECONDS)
-        found: list[FurtherVault] = []
-        known, names = set[str](), Counter((NOTES, SESSIONS))  # names that are taken
-        for path, scope in settings:
-            try:
-                there = self._searches[path, scope].result(now if (path, scope) in hung else until)
-            except VaultMemoryError as error:
-                named = normal_scope(scope) if scope else ""
-                there = [(str(path), FurtherVault(_name_of(path), path, named, str(error)))]
-            for real, root in there:
-                if real in known:
-                    continue
-                known.add(real)
-                names[root.name] += 1
-                number = names[root.name]
-                found.append(root if number == 1 else root._replace(name=f"{root.name}-{number}"))
-        return found
+        return [root for root, _ in self.ask_each(lambda _: None)]
 
     def memory_of(self, root: FurtherVault) -> Memory:
         """A further vault as a Memory; raises VaultError where the folder is not there now."""
@@ -256,39 +223,59 @@ class Federation(Memory):
     ) -> Iterator[tuple[FurtherVault, Any]]:
         """Each further vault in these scopes with what work on it gives, or the error that says why there is nothing.
 
-        One that hangs keeps no other from answering, and is not waited for again.
+        Each setting has a thread, in which its vaults are found and worked on. One that hangs keeps no other from
+        answering, and is not waited for again.
         """
         until = time.monotonic() + seconds
-        roots = filter(None, (root.shown_to(scopes) for root in self._find_vaults(until)))
-        for root, call in [(root, self._call(root, work)) for root in roots]:  # all at once
+        settings = dict.fromkeys((*self.config.roots, *((parent, None) for parent in self.config.roots_under)))
+        known, names = set[str](), Counter((NOTES, SESSIONS))  # names that are taken
+        for (path, scope), call in [(each, self._call(*each, work, scopes)) for each in settings]:  # all at once
             try:
-                given = call.result(until)
+                there = call.result(until)
             except VaultMemoryError as error:
-                given = error
-            yield root, given
+                named = FurtherVault(_name_of(path), path, normal_scope(scope) if scope else "")
+                there = [(str(path), named, error)]
+                if not named.scope and scopes:  # to whom all may not be open it has no name
+                    there = [(str(path), FurtherVault("roots", path, scopes[0]), _hangs("a further vault"))]
+            for real, root, given in there:
+                if real not in known:
+                    known.add(real)
+                    names[root.name] += 1
+                    number = names[root.name]
+                    if root.is_open(scopes):
+                        yield root if number == 1 else root._replace(name=f"{root.name}-{number}"), given
 
-    def _call(self, root: FurtherVault, work: Callable[[FurtherVault], Any]) -> _BackgroundCall:
-        """Work on a further vault in a thread of its own; one that fails at once while the one before hangs."""
-        before = self._calls.get(root.path)
-        if before and before.is_alive():
-            return _BackgroundCall(root.name, partial(before.result, 0))
-        self._calls[root.path] = call = _BackgroundCall(root.name, partial(work, root))
+    def _call(
+        self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]
+    ) -> _BackgroundCall:
+        """Work on the vaults of a setting in a thread of its own; it fails at once while the one before hangs."""
+        before, name = self._calls.get(path), _name_of(path)
+        if before and before.is_late and before.is_alive():
+            return _BackgroundCall(name, partial(before.result, 0))
+        self._calls[path] = call = _BackgroundCall(name, partial(self._work_at, path, scope, work, scopes))
         return call
 
-    def _reach(self, root: FurtherVault) -> Memory:
-        """A further vault that can be asked: its folder, settings and index were read, and all its folders listed."""
-        memory = self.memory_of(root)
-        memory.has_index()
-        memory.vault.walk()
-        return memory
+    def _work_at(
+        self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]
+    ) -> list[tuple[str, FurtherVault, Any]]:
+        """The vaults of a setting behind their real paths, each with what work gives on one that these scopes open."""
+        found = []
+        for real, root in _vaults_at(path, scope, self.config):
+            given = None
+            try:
+                given = work(root) if root.is_open(scopes) else None
+            except VaultMemoryError as error:
+                given = error
+            found.append((real, root, given))
+        return found
 
     def refresh_further_vaults(self) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
         """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""
-        for root in self.further_vaults:
+        for root, error in self.ask_each(lambda _: None):
             try:
-                yield root.name, self.memory_of(root).index()
-            except VaultMemoryError as error:
-                yield root.name, error
+                yield root.name, error or self.memory_of(root).index()
+            except VaultMemoryError as failed:
+                yield root.name, failed
 
     # --- the sessions --------------------------------------------------------------------------------------------
 
@@ -393,22 +380,20 @@ class Federation(Memory):
             cited = [journal.CitedPassage(each.source, each.key) for each in results]
             journal.note_recall(root, answer.request.query, datetime.now(UTC), cited)
 
-    def _ask_vaults(self, request: Request, progress: "Progress | None", may_wait: bool) -> Iterator[SourceAnswer]:
-        """What further vaults say once their drives are reached, or in a hook's time from the index as it is."""
+    def _ask_vaults(self, request: Request, may_wait: bool) -> Iterator[SourceAnswer]:
+        """What further vaults say; in a hook's time from the index as it is."""
         seconds = REACH_SECONDS if may_wait else self.config.hooks_seconds * SHARE_OF_A_HOOK
-        work = self._reach if may_wait else partial(self._ask_index_of, request)
-        for root, given in self.ask_each(work, request.filters.scopes, seconds):
+        ask = self._ask_vault if may_wait else self._ask_index_of
+        for root, given in self.ask_each(partial(ask, request), request.filters.scopes, seconds):
             found = NoAnswer(str(given)) if isinstance(given, VaultMemoryError) else given
-            if isinstance(found, Memory):
-                try:
-                    (found,) = found.answers([request], progress, keep=False)
-                except VaultMemoryError as error:
-                    found = NoAnswer(str(error))
             yield root.name, found if isinstance(found, NoAnswer) else _cited_outside(root, found)
+
+    def _ask_vault(self, request: Request, root: FurtherVault) -> Answer:
+        return self.memory_of(root).answer(request, journal=False)
 
     def _ask_index_of(self, request: Request, root: FurtherVault) -> Answer | NoAnswer:
         """What a further vault's index says as it is, without any model."""
-        memory = Memory(replace(_config_of(root, self.config), embedding_provider="builtin", rerank_provider="off"))
+        memory = Memory(replace(_config_of(root, self.config), embedding_provider="builtin"))
         if why := memory.index_file.unusable():
             return NoAnswer(f"{root.name} has no index that can be used ({why}): {_UPDATE_HINT}", STALE_SOURCE)
         with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
@@ -571,13 +556,11 @@ def _project_memories(parent: Path) -> Iterator[Path]:
 
 
 def _config_of(root: FurtherVault, config: Config) -> Config:
-    if root.why_not:
-        raise VaultError(root.why_not)
     index = Path(user_folder("data", os.environ), "roots")
     own = load(str(root.path), with_problems=True)
     return replace(
         config, vault=root.path, index_path=index, daily_folder=own.daily_folder, daily_format=own.daily_format,
-        bank_folder=own.bank_folder, core_file=own.core_file, core_files=(), ignore=(),
+        bank_folder=own.bank_folder, core_file=own.core_file, core_files=(), ignore=(), rerank_provider="off",
         folder_scopes=(("", root.scope),), ignored=(), unknown=(), sources=(),
     )  # fmt: skip
 

@@ -69,6 +69,7 @@ def test_two_projects_of_one_name_do_not_share_their_memory(tmp_path: Path) -> N
         fill(tmp_path / client / "plain/.claude/memory", {"MEMORY.md": f"- The plain heron of client {client}.\n"})
     vault = fill(tmp_path / "Notes", {"a.md": "No bird.\n"})
     config = Config(vault=vault, roots_under=(tmp_path / "a", tmp_path / "b"))
+    asked(replace(config, roots_under=(tmp_path / "a",)))  # the first one seen has the name
     for client, root in (("a", "api"), ("b", "api-2")):
         opened = projects.open_scopes(projects.Asker(folder=tmp_path / client / "api"), config, os.environ)
         assert {r["path"] for r in asked(config, scope=list(opened))["results"]} == {"a.md", f"roots/{root}/MEMORY.md"}

@@ -69,7 +69,7 @@ def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> N
         found = bundle(mine, ContextRequest(QUOKKA, core=False, unasked=True), patience=0)
         assert "rack 7" in found.text and server.requests == []
         bundle(mine, ContextRequest(QUOKKA, core=False))
-        assert server.asked("/api/chat")
+        assert server.asked("/api/embed") and not server.asked("/api/chat")  # reranking is for the own vault
 
 
 def test_a_further_vault_that_cannot_be_asked_is_said(work: Path, tmp_path: Path, data: Path) -> None:
@@ -109,10 +109,10 @@ def test_a_vault_that_hangs_keeps_no_other_from_answering(work: Path, tmp_path: 
     os.mkfifo(index)
     answer = federation.recall(QUOKKA)
     assert {result.path for result in answer.results} == {"b.md", "roots/work/z.md"}
-    assert ("source", "hung did not answer in time: is its drive gone?") in answer.degraded
+    assert any("hung did not answer in time" in why for _, why in answer.degraded)
     for session in ("s1", "s2"):
         said = asked(main, session, QUOKKA, as_process=True)
         assert "painted green" in said and "rack 7" in said and "hums" not in said
     daemon.kill()
     assert "rack 7" in asked(main, "s3", QUOKKA, as_process=True)
-    assert asked(main, "s3", QUOKKA, as_process=True) == "" and "Hung did not answer in time" in logged(data)
+    assert asked(main, "s3", QUOKKA, as_process=True) == "" and "did not answer in time" in logged(data)
