@@ -61,13 +61,12 @@ def test_what_was_written_and_how_to_undo_it(root: Path) -> None:
         "proposals": done["proposals"]["open"], "undo": done["run"], "undone": False,
     }  # fmt: skip
     assert f"{len(done['pages'])} pages written" in text and f"memory reflect --undo {done['run']}" in text
-    assert [check.level for check in checked(root)] == ["ok"]
+    assert checked(root) == []
     reflect(root, "--undo")
     document, text = told(root)
     assert document is not None and document["undo"] is None and "--undo" not in text
     assert (document["undone"], document["proposals"]) == (True, None)
     assert f"{len(done['pages'])} pages written, undone since" in text and "waiting" not in text
-    assert ["undone" in check.message for check in checked(root)] == [True]
     reflect(root)
     assert "undone" not in told(root)[1]
 
@@ -86,7 +85,7 @@ def test_a_page_that_was_skipped_is_told_with_its_reason_until_a_run_skips_none(
     assert (check.level, NORA in check.message, bool(check.fix)) == ("warning", True, True)
     put(root, NORA, page)
     reflect(root)
-    assert [check.level for check in checked(root)] == ["ok"]
+    assert checked(root) == []
 
 
 def test_one_that_failed_is_told(root: Path) -> None:

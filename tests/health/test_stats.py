@@ -20,9 +20,9 @@ from vault_memory.health.stats import Figures, days_of, has_moved, stats
 from vault_memory.integrations.install import is_unchanged
 from vault_memory.memory import Memory
 from vault_memory.rendering import stats as drawing
-from vault_memory.rendering.common import cells
 from vault_memory.rendering.stats import stats_text
 from vault_memory.text.calendar_days import period_of
+from vault_memory.text.terminal import cells
 
 TODAY = date(2025, 12, 3)
 NOTES = {
@@ -239,8 +239,8 @@ def test_a_drawing_holds_the_numbers_and_the_names() -> None:
 # --- the file ---------------------------------------------------------------------------------------------------------
 
 
-def draw(found: Figures, file: Path, force: bool = False) -> None:
-    write_drawing(file, drawing.svg(found, "vault"), force)
+def draw(found: Figures, file: Path) -> None:
+    write_drawing(file, drawing.svg(found, "vault"))
 
 
 def test_a_drawing_is_written_and_drawn_again(vault: Memory, tmp_path: Path) -> None:
@@ -266,16 +266,13 @@ def test_a_file_that_is_not_ours_stays(vault: Memory, tmp_path: Path, where: str
     file.chmod(0o640)
     with pytest.raises(RefusedError, match="not a drawing made by this program"):
         draw(found, file)
-    assert file.read_bytes() == data
-    draw(found, file, force=True)
-    assert is_unchanged(file.read_bytes()) and file.stat().st_mode & 0o777 == 0o640
+    assert file.read_bytes() == data and file.stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize("name", ["stats.md", "stats", "stats.svg.txt", "memory/2025-12-03.md"])
 def test_only_svg_files_are_drawn(vault: Memory, name: str) -> None:
-    for force in (False, True):
-        with pytest.raises(UsageError, match="not the name of an SVG file"):
-            draw(stats(vault, TODAY), vault.vault.root / name, force)
+    with pytest.raises(UsageError, match="not the name of an SVG file"):
+        draw(stats(vault, TODAY), vault.vault.root / name)
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs links")
@@ -287,11 +284,5 @@ def test_links_lead_nowhere_else(vault: Memory, tmp_path: Path) -> None:
     (root / "b.svg").symlink_to(root / "Boats.md")
     for file in (root / "a.svg", root / "b.svg"):
         with pytest.raises(RefusedError):
-            draw(found, file, force=True)
+            draw(found, file)
     assert secret.read_text() == "mine" and (root / "Boats.md").read_text() == NOTES["Boats.md"]
-
-
-def test_force_goes_with_a_file(vault: Memory) -> None:
-    for more in ([], ["--plot"]):
-        said = call("--vault", str(vault.vault.root), "stats", *more, "--force")
-        assert said.code == 2 and "--force only works with --plot FILE.svg" in said.err

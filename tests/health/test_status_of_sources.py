@@ -12,7 +12,7 @@ from vaults import fill
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, UsageError
 from vault_memory.federation import Federation
-from vault_memory.health.doctor import Check, daemon_checks, doctor, forget
+from vault_memory.health.doctor import Check, daemon_checks, doctor, forget_sessions
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering.status import status_text
@@ -70,13 +70,13 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
     assert checks(off, "sessions") == [kept] and doctor(Federation(off), fix=True)  # that deletes no text
     assert (tmp_data / "sessions" / "claude-code" / "one.md").exists()
     with pytest.raises(UsageError):
-        forget(Federation(config), "sessions")
+        forget_sessions(Federation(config))
     with locations.writer_lock(tmp_data / "sessions" / ".state" / "sweep", 0), pytest.raises(BusyError):
-        forget(Federation(off), "sessions")
-    assert "3 sessions were deleted" in forget(Federation(off), "sessions").message
+        forget_sessions(Federation(off))
+    assert "3 sessions were deleted" in forget_sessions(Federation(off)).message
     assert not (tmp_data / "sessions").exists() and checks(off, "sessions") == []
     with pytest.raises(UsageError):
-        forget(Federation(off), "sessions")
+        forget_sessions(Federation(off))
     Federation(config).refresh_sessions()
     assert {file.name for file in (tmp_data / "sessions").glob("*/*.md")} == {"other.md", "two.md"}
 
@@ -84,7 +84,7 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
 def test_one_tool_that_was_switched_off(config: Config, tmp_data: Path) -> None:
     off = replace(config, sessions_tools=("openclaw",))
     assert "1 session of claude-code" in checks(off, "sessions")[-1].message
-    forget(Federation(off), "sessions")
+    forget_sessions(Federation(off))
     assert not (tmp_data / "sessions" / "claude-code").exists()
     assert (tmp_data / "sessions" / "openclaw" / "two.md").exists()
     with Federation(off).sessions.index_file.reading() as (store, freshness):

@@ -123,29 +123,6 @@ def test_every_answer_from_the_index_says_how_fresh_it_is(tmp_path: Path, argume
     assert json.loads(called(root, "--json", *arguments).out)["index"]["notes"] == 5
 
 
-# --- what doctor says before anybody runs into it --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("index", ["kept", "gone"])
-def test_doctor_says_that_indexing_will_be_refused_and_mends_nothing(tmp_path: Path, index: str) -> None:
-    root = fill(tmp_path / "vault", NOTES | {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)})
-    memory(root).index()
-    (root / "many").rename(tmp_path / "unmounted")
-    if index == "gone":
-        shutil.rmtree(root / ".memory")
-    refused = called(root, "index")
-    assert refused.code == 6
-    for arguments in (["doctor"], ["doctor", "--fix"]):
-        said = called(root, *arguments)
-        assert said.code == 1
-        assert f"{LOSS_CAP + 10} of {LOSS_CAP + 13} notes have vanished" in said.out
-        assert "run `memory index --rebuild`" in said.out
-        assert "→ Run `memory index`" not in said.out
-    assert called(root, "index").code == 6
-    (tmp_path / "unmounted").rename(root / "many")
-    assert called(root, "doctor").code == 0
-
-
 def test_nothing_makes_the_folder_of_a_vault_that_is_gone(tmp_path: Path) -> None:
     root = tmp_path / "away"
     journal.note_recall(root, "anybody there?", datetime.now(UTC), [])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample import call
-from vaults import fill, index_digest, memory, opened, run
+from vaults import fill, index_digest, memory, opened
 
 from vault_memory.errors import RefusedError
 from vault_memory.memory import Memory
@@ -114,18 +114,15 @@ def test_two_devices_are_one_memory(vault: Memory) -> None:
     assert tier(vault) == "working"
 
 
-def test_damaged_lines_are_passed_over_and_counted(vault: Memory) -> None:
+def test_damaged_lines_are_passed_over(vault: Memory) -> None:
     use(vault, QUESTIONS[:5])
     (file,) = (vault.vault.root / ".memory" / "journal").iterdir()
     bad = [b"\xff\xfe\n", b"[]\n", b'{"event":"recall"}\n', b'{"event":"recall","day":"x","query":"y","texts":[]}\n',
            b'{"event":"recall","day":"2025-10-01","query":1,"texts":3}\n', b"[" * 5000 + b"\n"]  # fmt: skip
     other = [b"\n", b'{"event":"of a later version","what":"x"}\n']
     file.write_bytes(b"".join([*bad, *other]) + file.read_bytes() + b'{"event":"recall","day":"20')
-    use(vault, QUESTIONS[5:10], first=date(2025, 10, 10))
+    use(vault, QUESTIONS[5:10], first=date(2025, 10, 10))  # the line cut off by a crash takes none with it
     assert tier(vault) == "core"
-    # The line cut off by a crash took none with it.
-    said = run(vault.vault.root, "doctor").stdout
-    assert f"{len(bad) + 1} damaged lines in .memory/journal/{file.name}" in said
 
 
 def test_a_journal_that_leads_out_is_none(vault: Memory, tmp_path: Path) -> None:

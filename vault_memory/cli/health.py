@@ -9,8 +9,9 @@ import click
 
 from vault_memory.cli.common import Shared, command, progress_bar, say_of_index
 from vault_memory.errors import RefusedError, UsageError, VaultError
-from vault_memory.rendering.common import clean, dump, seen_document
+from vault_memory.rendering.common import dump, seen_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
+from vault_memory.text.terminal import clean
 from vault_memory.vault.walk import printable
 
 
@@ -26,18 +27,15 @@ def status(shared: Shared) -> None:
     "--plot", is_flag=False, flag_value="", metavar="[FILE.svg]",
     help="Draw notes, facts and opinions: here, or as an SVG file.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace the file even if this program did not make it.")
-def stats(shared: Shared, plot: str | None, force: bool) -> None:
+def stats(shared: Shared, plot: str | None) -> None:
     """Show statistics about the vault: days, facts, entities, opinions, summaries, recalls, index."""
     from vault_memory.health.stats import stats as count
     from vault_memory.rendering.stats import sparklines, stats_text, svg
 
-    if force and not plot:
-        raise UsageError("--force only works with --plot FILE.svg.", "It replaces that file, whatever it is.")
     memory = shared.memory()
     with progress_bar(shared) as bar:
         found = count(memory, date.today(), bar)
-    file = write_drawing(Path(plot), svg(found, memory.vault.root.name), force) if plot else None
+    file = write_drawing(Path(plot), svg(found, memory.vault.root.name)) if plot else None
     if shared.json:
         seen = seen_document(memory.index_state)
         found["index"] |= seen.pop("index", {})
@@ -52,11 +50,11 @@ def stats(shared: Shared, plot: str | None, force: bool) -> None:
     say_of_index(shared, memory)
 
 
-def write_drawing(file: Path, drawing: str, force: bool = False) -> Path:
+def write_drawing(file: Path, drawing: str) -> Path:
     """Write a drawing whole or not at all; returns where it lies.
 
-    Raises UsageError for a name that is not that of an SVG file, RefusedError for a link and (unless forced) a file
-    that is not ours, VaultError where the system refuses.
+    Raises UsageError for a name that is not that of an SVG file, RefusedError for a link and a file that is not ours,
+    VaultError where the system refuses.
     """
     from vault_memory.integrations.install import is_unchanged, replace_file
 
@@ -68,9 +66,9 @@ def write_drawing(file: Path, drawing: str, force: bool = False) -> Path:
         before = target.read_bytes() if os.path.lexists(target) else None
     except OSError as error:
         raise VaultError(f"{shown} cannot be read: {error.strerror}.", "Choose another file.") from error
-    if target.is_symlink() or not (before is None or force or is_unchanged(before)):
+    if target.is_symlink() or not (before is None or is_unchanged(before)):
         what = "is not a drawing made by this program, or has been changed since: it was left alone."
-        raise RefusedError(f"{shown} {what}", "Choose another file, or replace it with --force.")
+        raise RefusedError(f"{shown} {what}", "Choose another file, or delete that one.")
     replace_file(target, before, drawing.encode("utf-8"))
     return Path(os.path.abspath(file))
 
@@ -79,14 +77,10 @@ def write_drawing(file: Path, drawing: str, force: bool = False) -> Path:
 @click.option(
     "--fix",
     is_flag=True,
-    help="Rebuild an unusable index; delete vectors whose text is gone, and those of a model that has changed under the"
-    " same name. Never touches a note.",
+    help="Rebuild an unusable index; delete the vectors of a model that has changed. Never touches a note.",
 )
 @click.option(
-    "--forget",
-    metavar="MODEL|sessions",
-    help="Only delete the vectors of a model that is no longer configured; with `sessions`, the texts of agents'"
-    " sessions that are switched off.",
+    "--forget", type=click.Choice(["sessions"]), help="Only delete the texts of agents' sessions that are switched off."
 )
 def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Check for common problems and say how to fix them."""
@@ -95,7 +89,7 @@ def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
 
     memory = shared.memory(with_problems=not (fix or forget))
     if forget:
-        checks = [doctors.forget(memory, forget)]
+        checks = [doctors.forget_sessions(memory)]
     else:
         checks = [*doctors.doctor(memory, fix), *doctors.agent_checks(memory.config, Path.cwd(), os.environ)]
         checks += doctors.daemon_checks(client.ask(memory.config.vault, "health", {}))

@@ -4,7 +4,7 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import (
     BusyError,
     IndexUnusableError,
-    RefusedError,
     RemoteError,
     UsageError,
     VaultMemoryError,
@@ -43,10 +42,6 @@ if TYPE_CHECKING:
     from vault_memory.memory import Memory
 
 
-SESSIONS = "sessions"
-"""What texts of agents' sessions are called where they are to be forgotten."""
-
-
 @dataclass(frozen=True)
 class Check:
     """One thing doctor looked at; `level` is ok, notice, warning or error; `fix` says what to do about it."""
@@ -59,16 +54,21 @@ class Check:
 
 def doctor(memory: "Federation", fix: bool = False) -> list[Check]:
     """Look at everything that commonly goes wrong; `fix` repairs what is derived and never touches a note."""
-    found = list(_checks(memory))
-    done: list[Check] = []
-    is_broken = any(check.name == "index" and check.level == "error" for check in found)
-    if fix and is_broken:
-        with suppress(RefusedError):  # a file that is not ours: the check has said so
+    done = list(_repair(memory)) if fix else []
+    return [*_checks(memory), *done]
+
+
+def _repair(memory: "Federation") -> Iterator[Check]:
+    """Build an unusable index anew; delete the vectors of a model that is not the one it was."""
+    with suppress(VaultMemoryError):  # the check says what is wrong
+        if any(check.level == "error" for check in _index(memory, memory.vault.walk())):
             memory.index(rebuild=True)
-            done.append(Check("index", "ok", "was unusable; rebuilt"))
-    if fix and (done or not is_broken):
-        done += _drop_useless_vectors(memory)
-    return [*_checks(memory), *done] if done else found
+            yield Check("index", "ok", "was unusable; rebuilt")
+        elif (remote := memory.search.remote) and _model_change(memory, remote):
+            path = memory.index_file.path
+            with locations.writer_lock(path, 5.0), Store.opened(path) as store:
+                embedding_rows.drop_space(store, embedding_rows.all_spaces(store)[remote.id])
+            yield Check("vectors", "ok", f"vectors of {remote.id} were deleted")
 
 
 def _checks(memory: "Federation") -> Iterator[Check]:
@@ -84,16 +84,8 @@ def _checks(memory: "Federation") -> Iterator[Check]:
 def _notes(memory: "Federation", walk: Walk) -> Iterator[Check]:
     holds = f"{plural(len(walk.notes), 'note')} in {plural(walk.folders, 'folder')}"
     yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
-    for path in _unreadable(memory, walk):
-        what = f"{path} cannot be read: what the index knows of it is kept, but not cited"
-        yield Check("files", "warning", what, "Make it readable (`chmod u+r`), or move it away.")
     for problem in walk.skipped:
         yield Check("files", "notice", f"{problem.path}: {problem.message}")
-
-
-def _unreadable(memory: "Federation", walk: Walk) -> list[str]:
-    """Notes that only look readable to a walk: what is known of them cannot be brought up to date."""
-    return [path for path in walk.notes if not os.access(memory.vault.root / path, os.R_OK)]
 
 
 def _settings(memory: "Federation", walk: Walk) -> Iterator[Check]:
@@ -138,21 +130,12 @@ def _places(memory: "Federation", walk: Walk) -> Iterator[Check]:
 
 
 def _index(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    """How the index is, and whether indexing is refused: the vault looks absent rather than edited."""
-    if why := memory.index_file.unusable():
-        is_there = memory.index_file.path.exists()
-        state = Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
-        run = "Run `memory index`, or just ask."
-        state = state if is_there else Check("index", "notice", "there is no index yet", run)
+    if not memory.index_file.path.exists():
+        yield Check("index", "notice", "there is no index yet", "Run `memory index`, or just ask.")
+    elif why := memory.index_file.unusable():
+        yield Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     else:
-        state = _inspect_index(memory)
-    refusal = None
-    with suppress(BusyError, IndexUnusableError):
-        refusal = memory.index_file.refusal()
-    may_run = not refusal and locations.is_writable(memory.index_file.path) and not _unreadable(memory, walk)
-    yield state if may_run or state.level == "error" else replace(state, fix="")
-    if refusal:
-        yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
+        yield _inspect_index(memory)
 
 
 def _inspect_index(memory: "Federation") -> Check:
@@ -176,29 +159,13 @@ def _inspect_index(memory: "Federation") -> Check:
     return Check("index", "ok", f"sound and up to date: {', '.join(held)}")
 
 
-def _journal(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    for name, file in journal.files(memory.vault.root).items():
-        with suppress(OSError):
-            damaged = max((mark[-1] for _, mark in journal.read(file)), default=0)
-            if damaged:
-                what = f"{plural(damaged, 'damaged line')} in .memory/journal/{name} skipped"
-                yield Check("journal", "notice", what)
-
-
 def _reflect(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """What the last reflect could not write: nobody looks on at night."""
     last = last_reflect(memory)
-    if last is None:
-        return
-    when = f"the last one, {last.at.astimezone():%Y-%m-%d %H:%M},"
-    if not last.ok:
-        yield Check("reflect", "warning", f"{when} failed: {last.why}", last.next_step)
-    elif last.skipped:
-        what = f"{when} skipped {plural(last.skipped, 'page')}; the first: {last.why}"
-        yield Check("reflect", "warning", what, last.next_step)
-    else:
-        undone = "; it was undone since" if last.undone else ""
-        yield Check("reflect", "ok", f"{when} wrote {plural(last.pages, 'page')}{undone}")
+    if last and (last.skipped or not last.ok):
+        what = "failed" if not last.ok else f"skipped {plural(last.skipped, 'page')}; the first"
+        when = f"the last one, {last.at.astimezone():%Y-%m-%d %H:%M},"
+        yield Check("reflect", "warning", f"{when} {what}: {last.why}", last.next_step)
 
 
 def _embedder(memory: "Federation", walk: Walk) -> Iterator[Check]:
@@ -256,17 +223,12 @@ def _model_change(memory: "Federation", remote: "RemoteEmbedder") -> str:
 
 
 def _vectors(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    """Vectors that wait to be made, and those of embedders that are not configured now."""
+    """Vectors that wait to be made, or cannot be."""
     if not _is_usable(memory):
         return
     state = index_status(memory)
-    for each in state["embedders"]:
+    for each in (each for each in state["embedders"] if each["configured"]):
         name, passages = each["id"], f"{state['passages']:,} passages"
-        if not each["configured"]:
-            kept = f"{each['vectors']:,} vectors of {name} are kept, though it is no longer configured"
-            again = f"Going back to it costs nothing. `memory doctor --forget {name}` deletes them."
-            yield Check("vectors", "notice", kept, again)
-            continue
         if each["passages"] + each["without"] < state["passages"]:
             missing = f"{name} has vectors for {each['passages']:,} of {passages}"
             yield Check("vectors", "notice", missing, "Run `memory index`.")
@@ -276,58 +238,18 @@ def _vectors(memory: "Federation", walk: Walk) -> Iterator[Check]:
             yield Check("vectors", "notice", lacks, again)
 
 
-def _drop_useless_vectors(memory: "Federation") -> list[Check]:
-    """Delete vectors of no use: those without a text, and those of a model that is not the one it was."""
-    done: list[Check] = []
-    if not _is_usable(memory):
-        return done
-    remote, changed = memory.search.remote, ""
-    if remote:
-        with suppress(RemoteError):
-            changed = _model_change(memory, remote)
-        remote.close()
-    with (
-        suppress(BusyError),
-        locations.writer_lock(memory.index_file.path, 5.0),
-        Store.opened(memory.index_file.path) as store,
-    ):
-        space = embedding_rows.all_spaces(store).get(remote.id) if remote and changed else None
-        if space:
-            embedding_rows.drop_space(store, space)
-            done.append(Check("vectors", "ok", f"vectors of {space.name} were deleted"))
-        if gone := embedding_rows.sweep(store):
-            done.append(Check("vectors", "ok", f"{plural(gone, 'vector')} without text deleted"))
-    return done
+def forget_sessions(memory: "Federation") -> Check:
+    """Delete the texts of sessions that were switched off; raises UsageError where there are none."""
+    from vault_memory.sessions import session_root
 
-
-def forget(memory: "Federation", name: str) -> Check:
-    """Delete the vectors of an embedder that was left for another, or the texts of sessions that were switched off.
-
-    Raises UsageError for what is configured and for what there is none of, BusyError while others write.
-    """
-    if name == SESSIONS:
-        from vault_memory.sessions import session_root
-
-        left = session_root.unwanted_texts(memory.config, os.environ)
-        if not left.texts:
-            on = ", ".join(memory.config.sessions_tools)
-            why = f"Those of {on} are switched on." if on else "None are kept."
-            raise UsageError("There are no texts of sessions that are switched off.", why)
-        session_root.forget(left.tools, memory.config, os.environ)
-        memory.refresh_sessions()
-        return Check("sessions", "ok", f"texts of {plural(left.texts, 'session')} were deleted")
-    if memory.search.remote and memory.search.remote.id == name:
-        raise UsageError(f"{name} is configured, so its vectors are in use.", "Configure another embedder first.")
-    kept: list[embedding_rows.Space] = []
-    if _is_usable(memory):
-        with locations.writer_lock(memory.index_file.path, 5.0), Store.opened(memory.index_file.path) as store:
-            kept = embedding_rows.configured_spaces(store)
-            for space in kept:
-                if space.name == name:
-                    embedding_rows.drop_space(store, space)
-                    return Check("vectors", "ok", f"vectors of {name} were deleted")
-    there = ", ".join(space.name for space in kept) or "none"
-    raise UsageError(f"The index keeps no vectors of {name}.", f"It keeps vectors of: {there}.")
+    left = session_root.unwanted_texts(memory.config, os.environ)
+    if not left.texts:
+        on = ", ".join(memory.config.sessions_tools)
+        why = f"Those of {on} are switched on." if on else "None are kept."
+        raise UsageError("There are no texts of sessions that are switched off.", why)
+    session_root.forget(left.tools, memory.config, os.environ)
+    memory.refresh_sessions()
+    return Check("sessions", "ok", f"texts of {plural(left.texts, 'session')} were deleted")
 
 
 # --- what is asked beside the vault ----------------------------------------------------------------------------------
@@ -340,11 +262,8 @@ def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
     if found := state_of.sessions(memory):
         for tool in found["tools"]:
             folder = readers.tool_folder(tool, memory.config, os.environ)
-            missing = "" if folder.is_dir() else f"folder {folder}"
-            if tool == "opencode" and not missing and not (folder / readers.DATABASE).is_file():
-                missing = f"{readers.DATABASE} in {folder} (opencode has one since version 1.2)"
-            if missing:
-                what = f"there is no {missing}, so nothing of {tool} is read"
+            if not folder.is_dir():
+                what = f"there is no folder {folder}, so nothing of {tool} is read"
                 yield Check("sessions", "notice", what, "Correct `sessions` in your settings if it is elsewhere.")
         held = f"{plural(found['transcripts'], 'session')} in {found['folder']} ({found['bytes'] / 1e6:.1f} MB)"
         if found["pending"]:
@@ -356,7 +275,7 @@ def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
         held = f"{plural(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
         kept = f"texts of {held} are kept in {left.folder}, though switched off"
         only = "some may be the only copy, for tools delete their transcripts"
-        yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them; {only}.")
+        yield Check("sessions", "notice", kept, f"`memory doctor --forget sessions` deletes them; {only}.")
 
 
 def _further_vaults(memory: "Federation", walk: Walk) -> Iterator[Check]:
@@ -376,7 +295,7 @@ def _further_vaults(memory: "Federation", walk: Walk) -> Iterator[Check]:
 Part = Callable[["Federation", Walk], Iterable[Check]]
 
 _PARTS: Mapping[str, Part] = {
-    "files": _notes, "settings": _settings, "place": _places, "index": _index, "journal": _journal, "reflect": _reflect,
+    "files": _notes, "settings": _settings, "place": _places, "index": _index, "reflect": _reflect,
     "embedder": _embedder, "models": _models, "vectors": _vectors, "sessions": _sessions, "roots": _further_vaults,
 }  # fmt: skip
 """What doctor looks at, each by itself."""

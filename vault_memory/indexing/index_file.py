@@ -13,7 +13,6 @@ from vault_memory.config import Config, template
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError, VaultMemoryError
 from vault_memory.indexing import walk_diff
-from vault_memory.markdown.note import is_note_path
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
 from vault_memory.store.view import ALL, Store, View
@@ -32,8 +31,6 @@ CATCH_UP_SECONDS = 1.0
 """How long a recall may spend on changed notes before it answers from what it has."""
 
 LOCK_SECONDS = 30.0
-
-CHECK_TRIES = 3
 
 
 def outdated(store: Store, walk: Walk) -> tuple[str, ...]:
@@ -245,21 +242,6 @@ class IndexFile:
         report.rebuilt = why
         return report
 
-    def refusal(self) -> RefusedError | None:
-        """The error that `index` would refuse to go on with (law 7), without doing anything."""
-        walk = self.vault.walk()
-        try:
-            if self.unusable():
-                walk_diff.refuse_rebuild(self.path, self.vault, walk, asked_for=False)
-                return None
-            with Store.opened(self.path) as store:
-                _, changes = walk_diff.compare(store, walk)
-                moved = sum(map(is_note_path, self.indexer(store).moved(changes.new, changes.gone)))
-                walk_diff.refuse_loss(store.count_notes(), len(walk.notes), changes.notes_gone - moved)
-        except RefusedError as error:
-            return error
-        return None
-
     def fingerprint(self) -> str:
         """What an index's rows depend on besides the notes, folders' scopes too: equal when it can be used (law 9)."""
         config, daily = self.config, self.vault.daily
@@ -278,7 +260,7 @@ class IndexFile:
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build: equal when all is well.
 
-        Raises BusyError where notes are saved all the while: then they prove nothing.
+        Raises BusyError where they differ and notes were saved meanwhile: then that proves nothing.
         """
         from vault_memory.store.content_digest import digest
 
@@ -286,22 +268,22 @@ class IndexFile:
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
             self._bring_up_to_date(None, progress)
-            for _ in range(CHECK_TRIES):
-                try:
-                    with Store.opened(self.path) as store:
-                        mine = digest(store)
-                except IndexDamagedError as error:
-                    raise IndexDamagedError(f"The index is damaged: {error}.", error.next_step) from error
-                built = schema.new_name(self.path)
-                try:
-                    with closing(Store.create(built)) as store:
-                        self.indexer(store).load(self.vault.walk(), progress)
-                        fresh = digest(store)
-                finally:
-                    built.unlink(missing_ok=True)
-                if mine == fresh or not self._bring_up_to_date(None, progress).changed:  # nothing was saved meanwhile
-                    return mine, fresh
-        raise BusyError("Notes are saved all the while, so the index could not be compared.", "Try again in a moment.")
+            try:
+                with Store.opened(self.path) as store:
+                    mine = digest(store)
+            except IndexDamagedError as error:
+                raise IndexDamagedError(f"The index is damaged: {error}.", error.next_step) from error
+            built = schema.new_name(self.path)
+            try:
+                with closing(Store.create(built)) as store:
+                    self.indexer(store).load(self.vault.walk(), progress)
+                    fresh = digest(store)
+            finally:
+                built.unlink(missing_ok=True)
+            if mine != fresh and self._bring_up_to_date(None, progress).changed:
+                saved = "Notes were saved meanwhile, so the index could not be compared."
+                raise BusyError(saved, "Try again in a moment.")
+            return mine, fresh
 
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
