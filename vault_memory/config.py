@@ -101,7 +101,8 @@ def _split(address: str) -> "SplitResult | None":
         return None
     # `:56789` is that port of this computer, as Ollama reads it.
     named = bool(parts.hostname) or (bare and port is not None)
-    return parts if named and port != 0 and parts.scheme in ("http", "https") else None
+    is_plain = port != 0 and parts.scheme in ("http", "https") and not parts.username
+    return parts if named and is_plain else None
 
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
@@ -109,7 +110,6 @@ LANGUAGES = ("en", "de", "fr", "es", "pt")
 
 _NOTE_INSIDE = r"(?:[^./\\:\0][^/\\:\0]*/)*[^./\\:\0][^/\\:\0]*\.md"
 
-_PREFIX = _must_be("text in quotes", lambda value: isinstance(value, str))
 _TEXT = _must_be("text in quotes", _is_text)
 _PATH = _must_be("text in quotes", _is_text, _absolute)
 _PATHS = _must_be("a list of texts", _are_texts, lambda value: tuple(map(_PATH, value)))
@@ -146,7 +146,7 @@ _TIME = _must_be(
     lambda value: isinstance(value, str) and re.fullmatch(r"(([01]\d|2[0-3]):[0-5]\d)?", value, re.ASCII),
 )
 _ADDRESS = _must_be(
-    "an address such as http://127.0.0.1:11434",
+    "an address such as http://127.0.0.1:11434, without user and password",
     lambda value: _is_text(value) and _split(value) and not any(map(str.isspace, value)),
 )
 _VARIABLE = _must_be(  # a key pasted here by mistake would be shown wherever the variable is named
@@ -193,9 +193,6 @@ class Config:
     embedding_timeout_seconds: float = _own(_number(0.1, 3600), 60.0)
     embedding_query_deadline_seconds: float = _own(_number(0.01, 60), 0.5)
     embedding_keep_alive: str = _own(_TEXT, "30m")
-    embedding_query_prefix: str | None = _own(_PREFIX)
-    embedding_document_prefix: str | None = _own(_PREFIX)
-    embedding_context_tokens: int = _own(_number(16, 1_000_000), 0)
     rerank_provider: str = _own(_one_of("off", "ollama"), "off")
     rerank_model: str = _own(_TEXT, "")
     rerank_url: str = _own(_ADDRESS, "")
@@ -242,7 +239,7 @@ SETTINGS = {each.metadata["key"] or each.name.replace("_", ".", 1): each for eac
 """Key → field, the key as it stands in a settings file."""
 SETTINGS["vault.path"] = SETTINGS["vault"]  # beside a table [vault] the vault itself cannot be called `vault`
 
-RETIRED = ("chunk.tokens", "chunk.overlap")
+RETIRED = ("embedding.query_prefix", "embedding.document_prefix", "embedding.context_tokens")
 """Keys that counted once: who has them in a file is told, and goes on."""
 
 _OWN_TABLES = ("embedding.", "rerank.", "reflect.", "sessions.", "capture.")
@@ -381,9 +378,9 @@ class _Reader:
             if in_vault and (key.startswith(_PROJECTS_TABLE) or (setting and setting.metadata["users_own"])):
                 self.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
             elif setting is None and (key in RETIRED or (in_vault and not key.casefold().startswith("scope"))):
-                self.unknown.append(f"{path}: {_no_setting(key)}")
+                self.unknown.append(f"{path}: `{key}` is not a setting")
             elif setting is None:  # in a vault, too, what may have been meant to shut a folder
-                self.problems.append(f"{path}: {_no_setting(key)}")
+                self.problems.append(f"{path}: `{key}` is not a setting")
             else:
                 with self.collecting(f"{path}: `{key}`"):
                     values[setting.name] = setting.metadata["check"](value)
@@ -423,13 +420,6 @@ def _of_text(check: Check, text: str) -> object:
     return check(text)
 
 
-def _no_setting(key: str) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(key, SETTINGS, n=1, cutoff=0.8)
-    return f"`{key}` is not a setting" + (f": did you mean `{near[0]}`?" if near else "")
-
-
 _MUST_BE_NAMED = (
     ("embedding", "url", ("openai",)),
     ("embedding", "model", ("openai",)),
@@ -451,10 +441,6 @@ def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[
         is_ollama, url = values.get(f"{table}_provider") == "ollama", values.get(f"{table}_url")
         if is_ollama and not url and host:
             try:
-                url = _ADDRESS(host)
+                _ADDRESS(host)
             except ValueError as error:
                 yield table, f"$OLLAMA_HOST {error}"
-        parts = _split(url) if url else None
-        if parts and parts.username and values.get(f"{table}_key_env"):
-            both = f"the address has a password and `{table}.key_env` names a key, and the server takes only one"
-            yield table, f"settings: {both}: leave one of them out"

@@ -12,7 +12,7 @@ from model_server import Model, ModelServer, model_server, vector
 
 from vault_memory.config import Config
 from vault_memory.embedding.configured_embedder import RemoteEmbedder, fit, quantised
-from vault_memory.embedding.endpoints import embedding_endpoint, ollama_address, parse_address, usual_prefixes
+from vault_memory.embedding.endpoints import embedding_endpoint, ollama_address, usual_prefixes
 from vault_memory.embedding.model_clients import COOL_DOWN_SECONDS, server_of, within
 from vault_memory.errors import RemoteError
 from vault_memory.store.vectors import bit_code
@@ -68,14 +68,6 @@ def test_ollama_host_is_read_as_ollama_reads_it(text: str, url: str) -> None:
     with_client.close()
 
 
-def test_credentials_are_kept_apart_and_never_shown(server: ModelServer) -> None:
-    url = "https://peter:p%40ss@example.com/v1"
-    assert parse_address(url, None) == ("https://example.com:443/v1", "example.com:443", ("peter", "p@ss"), "")
-    mine = remote(server, "openai", embedding_model="m", embedding_url=url)
-    assert mine.id == "openai/m@1"
-    assert "p@ss" not in mine.where + mine.id
-
-
 def test_the_query_of_an_address_is_kept(server: ModelServer) -> None:
     """Azure wants `?api-version=…`."""
     mine = remote(server, "openai", embedding_url=f"http://{server.host}/v1?api-version=2024-02-01")
@@ -97,13 +89,9 @@ def test_known_models_have_their_prefixes(model: str, query: str, document: str)
     assert usual_prefixes(model) == (query, document)
 
 
-def test_the_spaces_name_changes_with_what_is_stored_only(server: ModelServer) -> None:
+def test_the_space_is_named_after_provider_and_model(server: ModelServer) -> None:
     assert remote(server).id == "ollama/nomic-embed-text@1"
     assert remote(server, embedding_model="nomic-embed-text:latest").id == "ollama/nomic-embed-text@1"
-    assert remote(server, embedding_query_prefix="ask: ").id == "ollama/nomic-embed-text@1"
-    other = remote(server, embedding_document_prefix="").id
-    assert other.startswith("ollama/nomic-embed-text@1-")
-    assert len({other, remote(server, embedding_document_prefix="x").id}) == 2
 
 
 # --- vectors ---------------------------------------------------------------------------------------------------------

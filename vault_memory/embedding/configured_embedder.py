@@ -6,7 +6,6 @@ another version under the same name: the vector of one known text tells. Missing
 batch in one short transaction, and the server is asked without any lock: whatever ends the run loses at most a batch.
 """
 
-import hashlib
 import math
 import os
 import time
@@ -74,22 +73,16 @@ class RemoteEmbedder:
         self._environ = os.environ if environ is None else environ
         self.endpoint = embedding_endpoint(config, self._environ)
         self.where = self.endpoint.where
-        query, document = usual_prefixes(self.endpoint.model)
-        own = config.embedding_query_prefix, config.embedding_document_prefix
-        self._query_prefix = query if own[0] is None else own[0]
-        self._document_prefix = document if own[1] is None else own[1]
-        self._context_tokens = config.embedding_context_tokens
+        self._query_prefix, self._document_prefix = usual_prefixes(self.endpoint.model)
+        self._context_tokens = 0
         self.batch = config.embedding_batch
         self._probe: tuple[float, bytes | None] = (-math.inf, None)
         """When a question last took `PROBE` along, and the vector it got."""
 
     @property
     def id(self) -> str:
-        """Name of the vector space: provider, model, and what is embedded; no address, no credentials."""
-        prefix = self._document_prefix
-        own = hashlib.blake2b(prefix.encode(), digest_size=4).hexdigest()
-        is_usual = prefix == usual_prefixes(self.endpoint.model)[1]
-        return f"{self.endpoint.name}@{TEXT_VERSION}" + ("" if is_usual else f"-{own}")
+        """Name of the vector space: provider, model, and what is embedded; no address."""
+        return f"{self.endpoint.name}@{TEXT_VERSION}"
 
     @cached_property
     def _patient(self) -> "ModelServer":
@@ -116,7 +109,7 @@ class RemoteEmbedder:
         from vault_memory.embedding.model_clients import retry
 
         reads = retry(self._patient.find_model, self._sleep)
-        self._context_tokens = self._config.embedding_context_tokens or reads or 0
+        self._context_tokens = reads or 0
         return reads
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from vault_memory.config import Config
 from vault_memory.errors import RemoteError
@@ -31,12 +31,10 @@ PREFIXES: Mapping[str, tuple[str, str]] = {
 
 
 class Address(NamedTuple):
-    """A server: its URL without credentials and query, `host:port` for people, and what the URL had of these."""
+    """A server: its URL without query, and `host:port` for people."""
 
     url: str
     shown: str
-    credentials: tuple[str, str] | None
-    """User and password."""
     query: str = ""
     """What stands behind a `?` and goes with every request: Azure wants `api-version=…`."""
 
@@ -59,7 +57,7 @@ class Endpoint(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Provider and model in one word, `ollama/llama3.2`; no address, no credentials."""
+        """Provider and model in one word, `ollama/llama3.2`; no address."""
         return f"{self.provider}/{' '.join(self.model.removesuffix(':latest').split())}"
 
     @property
@@ -124,8 +122,7 @@ def parse_address(url: str, bare_port: int | None) -> Address:
         port = bare_port or port
     host = split.hostname or "127.0.0.1"
     shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    credentials = (unquote(split.username), unquote(split.password or "")) if split.username else None
-    return Address(f"{scheme}://{shown}{split.path.rstrip('/')}", shown, credentials, split.query)
+    return Address(f"{scheme}://{shown}{split.path.rstrip('/')}", shown, split.query)
 
 
 def usual_prefixes(model: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Asks model servers over HTTP: Ollama through its own client, OpenAI-compatible ones and Anthropic through httpx.
 
-Every failure leaves as a RemoteError without key or password. Import this lazily: httpx takes 130 ms, ollama 320 more.
+Every failure leaves as a RemoteError without the key. Import this lazily: httpx takes 130 ms, ollama 320 more.
 """
 
 import json
@@ -178,7 +178,6 @@ class ModelServer:
             address, is_chat = self.endpoint.address, self.endpoint.setting != "embedding"
             self._client = self._new_client(
                 timeout=self._seconds,
-                auth=address.credentials,
                 headers=self._headers() | ({"Accept-Encoding": "identity"} if is_chat else {}),
                 event_hooks={"response": [self._bound]} if is_chat else {},
                 # A redirect could carry notes and key elsewhere; no proxy stands before this computer.
@@ -197,9 +196,7 @@ class ModelServer:
     def plain(self, text: object) -> str:
         """What a server said, on one short line without secrets: it may repeat the key it refuses."""
         line = " ".join(str(text).split())
-        for secret in (self._key, (self.endpoint.address.credentials or ("", ""))[1]):
-            line = line.replace(secret, "…") if secret else line
-        return line[:200]
+        return (line.replace(self._key, "…") if self._key else line)[:200]
 
     def _new_client(self, **settings: Any) -> Any:  # noqa: ANN401 - as httpx takes them
         return httpx.Client(**settings)
