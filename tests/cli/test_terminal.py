@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sample import NOW, at_home, call, working_in
 from vaults import put
 
-from vault_memory.rendering.common import cells
 from vault_memory.rendering.recall import BOLD, FEWEST_CELLS, wrapped
+from vault_memory.text.terminal import cells
 
 pty = pytest.importorskip("pty", reason="needs a pseudo-terminal")
 
@@ -183,8 +183,7 @@ def test_the_shell_completes_commands_and_options() -> None:
 @pytest.mark.parametrize(
     ("typed", "settings"),
     [
-        ("n\n", None), ("y\nn\n", '[sessions]\ntools = ["claude-code"]\n'),
-        ("y\ny\n", '[sessions]\nlog = true\ntools = ["claude-code"]\n'),
+        ("n\n", None), ("y\n", '[sessions]\ntools = ["claude-code"]\n'),
     ],
 )  # fmt: skip
 def test_an_install_asks_whether_sessions_are_kept(tmp_path: Path, typed: str, settings: str | None) -> None:
@@ -197,17 +196,3 @@ def test_an_install_asks_whether_sessions_are_kept(tmp_path: Path, typed: str, s
         assert (file.read_text() if file.exists() else None) == (settings and settings + captured)
         if settings:
             assert "searchable" not in screen("install", "claude-code", "--vault", "Notes")
-
-
-def test_an_install_asks_before_it_copies_an_agents_notes(tmp_path: Path) -> None:
-    put(tmp_path, "Notes/memory.md", "# Memory\n")
-    (tmp_path / "tern/.git").mkdir(parents=True)
-    project = re.sub(r"[^A-Za-z0-9]", "-", str((tmp_path / "tern").resolve()))
-    put(tmp_path, f".claude/projects/{project}/memory/MEMORY.md", "- a\n")
-    words = "install", "claude-code", "--vault", str(tmp_path / "Notes"), "--scope", "project", "--auto-memory"
-    copy = tmp_path / "Notes/agents/claude-code/tern/MEMORY.md"
-    with at_home(tmp_path), working_in(tmp_path / "tern"):
-        assert "Copy the 1 note that Claude Code has" in screen(*words, "--no-sessions", typed="n\n", columns=400)
-        assert not copy.exists()
-        screen(*words, "--no-sessions", typed="\n")
-        assert copy.read_text() == "- a\n"

@@ -21,21 +21,6 @@ def told(*edits: Edit, **more: Any) -> list[str]:
     return reflect_text(ReflectReport(edits, facts=9, **more), verbose).split("\n")
 
 
-SUMMARIES = [
-    *(edit(f"bank/summaries/2025-W{n}.md", f"Week {n}: 20 facts on 6 days", is_new=True) for n in range(41, 49)),
-    edit("bank/summaries/2025-10.md", "October", is_new=True), edit("bank/summaries/2025-11.md", "11", is_new=True),
-    edit("bank/summaries/2025.md", "2025", is_new=True),
-]  # fmt: skip
-
-
-def test_summaries_are_told_together() -> None:
-    assert told(*SUMMARIES) == ["11 pages made.", "  + bank/summaries: 8 weeks, 2 months and 1 year summarised"]
-    assert told(edit("bank/summaries/2025-W41.md"), edit("bank/summaries/2025-10.md"))[1:] == [
-        "  ~ bank/summaries: 1 week and 1 month updated"
-    ]
-    assert told(edit("bank/summaries/2025-W41.md"))[1:] == ["  ~ bank/summaries/2025-W41.md: 2 facts new"]
-
-
 def move(before: float | None, after: float | None, why: str = "because", words: str = "The sea is cold") -> Move:
     return Move(words, before, after, why)
 

@@ -23,7 +23,6 @@ from vault_memory.integrations.install import (
 )
 from vault_memory.integrations.settings_paths import InstallPlace
 from vault_memory.sessions import projects
-from vault_memory.text.english import plural
 from vault_memory.text.scope_syntax import AGENT_NOTES
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     changes = installer.install()
     can_ask = shared.can_ask() and not dry_run
     if notes:
-        changes += _copies(place, notes, can_ask)
+        changes += copies(usual_folder(place), notes)
     keeping = _sessions_settings(agent, config, sessions, can_ask)
     if keeping:
         changes.append(installer.add_settings(keeping, f"{agent} {scope}"))
@@ -136,14 +135,6 @@ def _place(scope: str) -> InstallPlace:
     return InstallPlace(scope, projects.checkout(here) or here, os.environ)
 
 
-def _copies(place: InstallPlace, notes: Path, can_ask: bool) -> list[FileChange]:
-    """What copies the notes that Claude Code has of a project already, unless its owner says no."""
-    source = usual_folder(place)
-    found = copies(source, notes)
-    question = f"Copy the {plural(len(found), 'note')} that Claude Code has of this project ({source}) to {notes}?"
-    return found if found and (not can_ask or click.confirm(question, default=True, err=True)) else []
-
-
 def _sessions_settings(agent: str, config: "Config", wanted: bool | None, can_ask: bool) -> SettingValues:
     """What is to be added to the user's settings so that an agent's sessions are kept; asks where nothing is said."""
     if agent not in TRANSCRIPTS_STAY:
@@ -156,10 +147,7 @@ def _sessions_settings(agent: str, config: "Config", wanted: bool | None, can_as
     question = f"{TRANSCRIPTS_STAY[agent]} Keep what is said in {name}'s sessions searchable, for you alone?"
     if not (wanted or click.confirm(question, err=True)):
         return {}
-    log = "Also list each day's sessions in its daily note, under `## Sessions`?"
-    is_logged = can_ask and not config.sessions_log and click.confirm(log, err=True)
-    named = {} if config.capture_vault else {"capture.vault": str(config.vault)}
-    return {"sessions.tools": [agent], **named, **({"sessions.log": True} if is_logged else {})}
+    return {"sessions.tools": [agent]} | ({} if config.capture_vault else {"capture.vault": str(config.vault)})
 
 
 def _installer(agent: str, place: InstallPlace, config: "Config | None" = None, notes: Path | None = None) -> Installer:

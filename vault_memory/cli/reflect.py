@@ -30,12 +30,8 @@ def reflect(
 
     memory = shared.memory()
     if undo is not None:
-        given = {"--since": since, "--now": now, "--only": only, "--apply-core": apply_core}
-        if others := [option for option, value in given.items() if value]:  # an undo takes back a whole run
-            what = f"{' and '.join(others)} {'does' if len(others) == 1 else 'do'} not work with --undo."
-            raise UsageError(
-                f"{what} Nothing was undone.", "Run `memory reflect --undo [RUN]`; it takes only --dry-run and --force."
-            )
+        if since or now or only or apply_core:  # an undo takes back a whole run
+            raise UsageError("--undo takes --dry-run and --force alone: nothing was undone.", "Leave out the rest.")
         undone = memory.undo(undo, dry_run=dry_run, force=force)
         shared.say(dump(undone_document(undone, dry_run)) if shared.json else undone_text(undone, dry_run))
         return

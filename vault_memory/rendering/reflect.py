@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from vault_memory.reflect.core_proposals import CORE_TOKENS, MOST_OPEN, SURE, SURE_DAYS
 from vault_memory.reflect.opinion_page import decimal
-from vault_memory.rendering.common import Document, clean, cut, schema
+from vault_memory.rendering.common import Document, schema
 from vault_memory.text.calendar_days import PERIODS, kind_of
 from vault_memory.text.english import listed, plural
+from vault_memory.text.terminal import clean, cut
 
 if TYPE_CHECKING:
-    from vault_memory.reflect.edit_plan import Edit
     from vault_memory.reflect.job import ReflectReport
     from vault_memory.reflect.opinion_page import Move
     from vault_memory.vault.undo_history import UndoReport
@@ -102,7 +102,8 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
     if model and model.failed:
         failed = f"{clean(model.method)} failed on {plural(model.failed, 'page')}: {clean(model.why)}."
         lines.append(f"  ! {failed} They were written without it; the next run tries again where that may help.")
-    lines += _pages(done.edits, done.layout.summaries, verbose)
+    pages = [f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {clean(edit.why)}" for edit in done.edits]
+    lines += _first(pages, MAX_PAGES, "pages", verbose)
     lines += _opinions(done.moves, verbose)
     if done.edits or verbose:
         for sentence in (*_proposals(done), *_left_out(done, verbose)):
@@ -123,18 +124,13 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
 
 def undone_text(undone: "UndoReport", dry_run: bool) -> str:
     """What an undo put back and what it deleted, or would."""
-    noun = "page" if undone.run.endswith("-reflect") else "note"
     deleted = sum(back.text is None for back in undone.backs)
-    restored = len(undone.backs) - deleted
-    if restored:
-        head = f"{plural(restored, noun)} restored to before {undone.run}"
-        head += f", {deleted:,} it had created deleted" if deleted else ""
-    else:
-        head = f"{plural(deleted, noun)} deleted that {undone.run} had created"
+    counts = ((len(undone.backs) - deleted, "restored"), (deleted, "it had created deleted"))
+    parts = [f"{plural(count, 'note')} {what}" for count, what in counts if count]
     dry = " (dry run: nothing was written)" if dry_run else ""
     lines = [f"  {'-' if back.text is None else '~'} {clean(back.path)}" for back in undone.backs]
     kept = [f"  = {clean(path)}: changed since, left as it is" for path in undone.kept]
-    return "\n".join([f"{head}{dry}.", *lines, *kept])
+    return "\n".join([f"{undone.run} undone: {', '.join(parts)}{dry}.", *lines, *kept])
 
 
 def _wrapped(sentence: str) -> list[str]:
@@ -164,21 +160,6 @@ def _headline(done: "ReflectReport") -> str:
     waiting = done.proposed.open if done.proposed else 0
     wait = "waits" if waiting == 1 else "wait"
     return f"{what} {plural(waiting, 'proposal')} for {layout.core} {wait} in {layout.proposals}." if waiting else what
-
-
-# --- pages -----------------------------------------------------------------------------------------------------------
-
-
-def _pages(edits: Sequence["Edit"], folder: str, verbose: bool) -> Iterator[str]:
-    """Each page with what changed on it; summaries, which lie in `folder`, by their kind."""
-    summaries = [edit for edit in edits if edit.path.startswith(folder)]
-    is_grouped = len(summaries) > 1 and not verbose
-    for mark, is_new, what in (("+", True, "summarised"), ("~", False, "updated")) if is_grouped else ():
-        if paths := [edit.path for edit in summaries if (edit.before is None) == is_new]:
-            yield f"  {mark} {folder.rstrip('/')}: {_kinds(paths)} {what}"
-    named = [edit for edit in edits if not (is_grouped and edit.path.startswith(folder))]
-    lines = [f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {clean(edit.why)}" for edit in named]
-    yield from _first(lines, MAX_PAGES, "pages", verbose)
 
 
 def _first(lines: Sequence[str], most: int, what: str, verbose: bool) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from vault_memory.markdown.note import Problem
-from vault_memory.rendering.common import Document, clean, schema
+from vault_memory.rendering.common import Document, schema
 from vault_memory.text.english import plural
+from vault_memory.text.terminal import clean
 
 if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import BackfillReport
@@ -73,17 +74,13 @@ def sessions_text(swept: "SyncReport") -> str:
         lines.append(f"{plural(swept.skipped, 'damaged record')} in transcripts skipped")
     if swept.gone:
         lines.append(f"{plural(swept.gone, 'session')} whose transcript is gone: their text is kept")
-    if swept.unfinished:
-        lines.append(f"{plural(swept.unfinished, 'transcript')} ending in an unfinished line, to be read when complete")
     return "\n".join([*lines, *map(clean, swept.problems)])
 
 
 def backfill_text(filled: "BackfillReport") -> str:
     """What was embedded, what was cut or given up, and what still waits and why."""
-    parts = [f"{filled.embedded:,} embedded"]
-    parts += [f"{filled.from_cache:,} known already"] if filled.from_cache else []
-    parts += [f"{filled.removed:,} no longer needed"] if filled.removed else []
-    lines = [f"{filled.embedder}: {filled.done:,} of {plural(filled.passages, 'passage')} ({', '.join(parts)})"]
+    done = f"{filled.done:,} of {plural(filled.passages, 'passage')} ({filled.embedded:,} embedded)"
+    lines = [f"{filled.embedder}: {done}"]
     if filled.cut:
         lines.append(f"{plural(filled.cut, 'text')} longer than the model reads: embedded without the end")
     if filled.without:
@@ -126,9 +123,7 @@ def status_text(document: Document) -> str:
     index, daemon = document["index"], document["daemon"]
     lines = [f"vault    {document['vault']}"]
     if not index["generation"]:
-        instead = "see below" if daemon and daemon["trouble"] else "run `memory index`"
-        instead = "it is being built" if daemon and daemon["indexing"] else instead
-        lines.append(f"index    none that can be used: {instead}")
+        lines.append("index    none that can be used: run `memory index`")
     else:
         where = "" if index["why_there"] == "vault" else f" ({index['why_there']})"
         behind = "not up to date" if index["pending"] is None else f"{plural(index['pending'], 'note')} behind"
@@ -156,9 +151,8 @@ def _vectors(each: Document, passages: int) -> str:
 def _sessions(found: Document) -> Iterator[str]:
     damaged = f", {plural(found['skipped'], 'damaged record')} skipped" if found["skipped"] else ""
     gone = f", {found['gone']:,} whose transcript is gone" if found["gone"] else ""
-    unfinished = f", {found['unfinished']:,} ending in an unfinished line" if found["unfinished"] else ""
     held = f"{found['transcripts']:,} from {', '.join(found['tools'])}, {plural(found['messages'], 'message')}"
-    yield f"sessions {held}{gone}{unfinished}{damaged}"
+    yield f"sessions {held}{gone}{damaged}"
     if found["swept"]:
         behind = f"{plural(found['pending'], 'session')} behind" if found["pending"] else "up to date"
         yield f"{INDENT}{found['folder']}, {found['bytes'] / 1e6:.1f} MB, read {_local(found['swept'])}, {behind}"
@@ -206,10 +200,7 @@ def _daemon(daemon: Document) -> Iterator[str]:
     watching = "watching for changes" if daemon["watching"] == "native" else "checking every few seconds"
     waits = daemon["oldest_pending_seconds"]
     waiting = f", {plural(daemon['pending'], 'change')} waiting for {waits:.1f} s" if waits is not None else ""
-    minutes = int(daemon["uptime_seconds"] // 60)
-    hours = minutes // 60
-    up = f"{hours // 24} d {hours % 24} h" if hours >= 48 else f"{hours} h {minutes % 60} min"
-    up = up if hours else f"{minutes} min" if minutes else f"{daemon['uptime_seconds']:.0f} s"
+    up = timedelta(seconds=int(daemon["uptime_seconds"]))  # as `2 days, 4:05:06`
     yield f"daemon   process {daemon['pid']}, up {up}, {watching}{waiting}"
     if daemon["indexing"]:
         yield f"{INDENT}indexing {daemon['indexing']['done']:,} of {daemon['indexing']['total']:,}"
