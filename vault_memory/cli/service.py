@@ -61,10 +61,8 @@ def _perform(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dic
         text = services.cron(target).rstrip("\n")
         return {"lines": text.splitlines()}, text
     if action == "status":
-        states = supervisor.states()
-        width = max(len(state.name) for state in states)
-        lines = [f"{state.name:{width}}  {_describe(state)}" for state in states]
-        return {"units": _units(states)}, "\n".join((f"vault  {clean(str(target.vault))}", *lines))
+        state = supervisor.state()
+        return {"units": _units(state)}, f"vault  {clean(str(target.vault))}\n{state.name}  {_describe(state)}"
     if action == "install":
         unit = services.unit(kind, target, os.environ)
         if only_print:
@@ -73,17 +71,18 @@ def _perform(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dic
             return {"files": [{"path": str(unit.path), "text": unit.text}], "commands": commands}, text
         written, removed = supervisor.install(unit)
     elif only_print:
-        files = [str(state.path) for state in supervisor.states() if state.installed]
-        return {"removed": files}, "\n".join(f"would delete {path}" for path in files) or "Nothing is installed."
+        state = supervisor.state()
+        files = [str(state.path)] if state.installed else []
+        return {"removed": files}, f"would delete {state.path}" if files else "Nothing is installed."
     else:
         written, removed = [], supervisor.uninstall()
     paths = {"written": [str(path) for path in written], "removed": [str(path) for path in removed]}
     lines = [*(f"wrote {path}" for path in written), *(f"deleted {path}" for path in removed)]
-    return {"units": _units(supervisor.states())} | paths, "\n".join(lines) or "Nothing changed."
+    return {"units": _units(supervisor.state())} | paths, "\n".join(lines) or "Nothing changed."
 
 
-def _units(states: list[State]) -> list[dict[str, Any]]:
-    return [state._asdict() | {"path": str(state.path)} for state in states]
+def _units(state: State) -> list[dict[str, Any]]:
+    return [state._asdict() | {"path": str(state.path)}]
 
 
 def _describe(state: State) -> str:

@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -149,11 +149,6 @@ def is_ours(text: str) -> bool:
 
 # --- put in place and taken away -------------------------------------------------------------------------------------
 
-_ENABLED = {"enabled": True, "linked": True, "disabled": False, "masked": False}
-"""What `is-enabled` says; a unit that only its timer starts is `static`, which is neither."""
-
-_ACTIVE = {"active": True, "activating": True, "reloading": True, "inactive": False, "failed": False}
-
 
 class State(NamedTuple):
     """How one file's unit is; `enabled` and `active` are None where nobody can tell."""
@@ -181,26 +176,24 @@ class Supervisor:
         self.kind, self.target, self._environ = kind, target, environ
         self.folder = folder(kind, environ)
 
-    def states(self) -> list[State]:
-        """The daemon's file, there or not, and those of earlier versions that are there."""
-        found = []
-        for ending in (_ENDINGS[self.kind], *_FORMER_ENDINGS[self.kind]):
-            name = self.target.name + ending
-            text = _text(self.folder / name) or ""
-            ours = is_ours(text)
-            enabled, active = self._status(name) if ours else (False, False)
-            if ours or ending == _ENDINGS[self.kind]:
-                found.append(State(name, self.folder / name, ours, ours and not is_sealed(text), enabled, active))
-        return found
+    def state(self) -> State:
+        """How the daemon's file is, there or not."""
+        name = self.target.name + _ENDINGS[self.kind]
+        text = _text(self.folder / name) or ""
+        ours = is_ours(text)
+        enabled, active = self._status(name) if ours else (False, False)
+        return State(name, self.folder / name, ours, ours and not is_sealed(text), enabled, active)
 
     def _status(self, name: str) -> tuple[bool | None, bool | None]:
+        """Whether a unit is enabled, and whether it runs; None where nobody can tell."""
         if self.kind == "launchd":
             printed = self._run("launchctl", "print", _label(name))
             known = None if printed.is_missing else not printed.problem
             return known, known and "state = running" in printed.out
         enabled = self._run("systemctl", "--user", "is-enabled", name).out.strip()
         active = self._run("systemctl", "--user", "is-active", name).out.strip()
-        return _ENABLED.get(enabled), _ACTIVE.get(active)
+        is_active = {"active": True, "inactive": False, "failed": False}.get(active)
+        return {"enabled": True, "disabled": False}.get(enabled), is_active
 
     def install(self, unit: Unit) -> tuple[list[Path], list[Path]]:
         """Put the file in place and have it started; returns what was written and what was taken away.
@@ -219,8 +212,8 @@ class Supervisor:
         written = [unit.path] if before != unit.text else []
         if written:
             _write(unit)
-        removed, problem = self._take_away([each for each in self.states() if each.name != unit.name])
-        if problem := self._start(unit, bool(written), before is not None) or problem:
+        removed, _ = self._take_away(_FORMER_ENDINGS[self.kind])
+        if problem := self._start(unit, bool(written), before is not None):
             what = f"Written: {unit.path if written else 'nothing new'}. It could not be started: "
             step = "Run this when you are logged in: " + " && ".join(map(shlex.join, self.commands(unit)))
             raise VaultMemoryError(what + problem, step)
@@ -249,44 +242,42 @@ class Supervisor:
 
         Raises VaultMemoryError where the files are gone and what runs could not be stopped.
         """
-        removed, problem = self._take_away(self.states())
+        removed, problem = self._take_away([_ENDINGS[self.kind], *_FORMER_ENDINGS[self.kind]])
         if problem:
             files = " ".join(str(path) for path in removed)
             what = f"Deleted: {files}. What runs was not stopped: {problem}"
             raise VaultMemoryError(what, "It ends when you log out.")
         return removed
 
-    def _take_away(self, states: Sequence[State]) -> tuple[list[Path], str]:
-        """Stop those of these that are installed, delete their files; returns those, and what could not be stopped."""
-        installed = [state for state in states if state.installed]
-        problems = [self._stop(state) for state in installed]
-        for state in installed:
+    def _take_away(self, endings: Iterable[str]) -> tuple[list[Path], str]:
+        """Stop and delete our files with these endings; returns them, and what could not be stopped."""
+        named = (self.folder / (self.target.name + ending) for ending in endings)
+        files = [file for file in named if is_ours(_text(file) or "")]
+        problems = [self._stop(file.name) for file in files]
+        for file in files:
             try:
-                state.path.unlink(missing_ok=True)
+                file.unlink()
             except OSError as error:
-                what = f"{state.path} cannot be deleted: {error.strerror or error}."
+                what = f"{file} cannot be deleted: {error.strerror or error}."
                 raise VaultMemoryError(what, "Delete it yourself, then run it again.") from error
-        if installed and self.kind == "systemd":
-            names = [state.name for state in installed]
-            self._sweep(names)
+        if files and self.kind == "systemd":
+            self._sweep([file.name for file in files])
             self._run("systemctl", "--user", "daemon-reload")
-            self._run("systemctl", "--user", "reset-failed", *names)
-        return [state.path for state in installed], " ".join(dict.fromkeys(filter(None, problems)))
+        return files, " ".join(dict.fromkeys(filter(None, problems)))
 
-    def _stop(self, state: State) -> str:
+    def _stop(self, name: str) -> str:
         """Stop one and have it started no more; returns what went wrong, or ""."""
         if self.kind == "launchd":
-            return self._run("launchctl", "bootout", _label(state.name)).problem if state.enabled else ""
-        said = self._run("systemctl", "--user", "disable", "--now", state.name)
+            return self._run("launchctl", "bootout", _label(name)).problem if self._status(name)[0] else ""
+        said = self._run("systemctl", "--user", "disable", "--now", name)
         # What systemd does not know, for want of itself or of the unit, has nothing running.
         return "" if said.is_missing or "does not exist" in said.problem else said.problem
 
-    def _sweep(self, names: Sequence[str]) -> None:
+    def _sweep(self, names: Iterable[str]) -> None:
         """Remove what systemd keeps of units: links to start them, and folders that are empty now."""
         wants = [self.folder / f"{name}.wants" for name in ("default.target", "timers.target")]
         for link in (folder / name for folder in wants for name in names):
-            with contextlib.suppress(OSError):
-                link.unlink()
+            link.unlink(missing_ok=True)
         for place in (*wants, self.folder, self.folder.parent):
             with contextlib.suppress(OSError):
                 place.rmdir()  # one that still holds something stays
