@@ -1,7 +1,6 @@
 """The MCP server as agents meet it: the SDK's own client, and bare lines, over real standard input and output."""
 
 import asyncio
-import json
 import os
 import signal
 import time
@@ -413,7 +412,7 @@ def test_a_long_edit_is_refused_and_a_long_answer_cut(root: Path, editing: None)
 
     async def work(session: Session) -> None:
         refused = await session.fail("memory_edit", action="append", text="x" * 2001)
-        assert "`text` is longer than 2,000 characters" in refused
+        assert "`text`: String should have at most 2000 characters." in refused
         done = await session.call("memory_edit", action="replace", text="- New.", old="- " + "old " * 1999 + "old")
         assert "--undo" in done and len(done) < 3500 and "…" in done
 
@@ -513,6 +512,7 @@ NO_MESSAGES: list[tuple[bytes, int, object]] = [
     (b'{"jsonrpc":"2.0","id":1}', -32600, 1), (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"),
     (b"7", -32600, None), (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
     (b'{"jsonrpc":"2.0","id":1,"result":null}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":6,"method":"ping","params":["\\udc00"]}', -32600, 6),
 ]  # fmt: skip
 
 
@@ -529,21 +529,6 @@ def test_what_is_no_message_is_answered_and_survived(root: Path, greeted: bool) 
         assert wire.greet()["result"]["serverInfo"]["name"] == "vault-memory"
     wire.ask(99, "ping")
     assert wire.receive()["id"] == 99
-
-
-def test_half_a_character_is_no_reason_to_leave_a_request_unanswered(root: Path) -> None:
-    wire = Wire(root)
-    wire.greet()
-    called = {"name": "memory_store", "arguments": {"content": "The \ud800 roof was mended. \U0001f3e0"}}
-    wire.send(json.dumps({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": called}).encode() + b"\n")
-    found = wire.receive()
-    assert found["id"] == 5 and not found["result"]["isError"]
-    (note,) = root.glob(f"memory/{found['result']['content'][0]['text'].split('memory/')[1][:10]}.md")
-    assert "The \ufffd roof was mended. \U0001f3e0" in note.read_text("utf-8")
-    wire.send(b'{"jsonrpc": "2.0", "id": 6, "method": "ping", "params": ["\\udc00"]}\n')
-    assert wire.receive()["id"] == 6
-    wire.send(b'{"jsonrpc": "2.0", "id": 7, "method": "\\udc00"\n')
-    assert wire.receive()["error"]["code"] == -32700
 
 
 def held_up(root: Path) -> Running:

@@ -22,8 +22,8 @@ from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
 from vault_memory.rendering.common import place
 from vault_memory.rendering.notes import entity_text, past_the_end
-from vault_memory.rendering.recall import CLOSEST_NOTES, FROM_SESSIONS, left_out_notes
-from vault_memory.search.answer import SESSION, no_mention
+from vault_memory.rendering.recall import left_out_notes
+from vault_memory.search.answer import SESSION
 from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import agent_frame
 from vault_memory.text.english import plural
@@ -104,7 +104,7 @@ def search(caller: Caller, given: Arguments) -> str:
             return cut
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _most_tokens(agent_frame.defused(found["text"])) - _most_tokens(found["text"])
-    before, notes = _introduction(found), _remarks(found, scopes)
+    before, notes = agent_frame.defused(" ".join(found["before"])), _remarks(found, scopes)
     if _most_tokens(before) > room // 2:
         before, notes = "", [_clause(before), *notes]
     after = _fit_remarks(max(room - _most_tokens(before), 0), notes)
@@ -117,15 +117,6 @@ def _passage(result: Mapping[str, Any]) -> dict[str, str]:
     found = {name: agent_frame.defused(clean(str(result[name]))) for name in ("source", "content")}
     found |= {"superseded_by": agent_frame.defused(clean(after))} if (after := result["superseded_by"]) else {}
     return found | ({} if result["trusted"] else {"by": agent_frame.defused(clean(result["by"]))})
-
-
-def _introduction(found: Mapping[str, Any]) -> str:
-    """What is said before the passages: which words no note has, and that the passages are guesses."""
-    unknown = found["understood"]["unknown"]
-    if not unknown:
-        return agent_frame.defused(" ".join(found["before"]))
-    introduced = [end for end in (FROM_SESSIONS, CLOSEST_NOTES) if any(each.endswith(end) for each in found["before"])]
-    return agent_frame.defused(" ".join([no_mention(unknown), *introduced]))
 
 
 def _remarks(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:

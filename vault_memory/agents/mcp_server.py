@@ -42,7 +42,6 @@ NAME = "vault-memory"
 LAST_WRITE_SECONDS = 0.7
 """How long a write in hand may take when the client has gone; notes are whole wherever it is cut off."""
 
-_HALF = re.compile("[\ud800-\udfff]")
 _WRITES = frozenset({"memory_store", "memory_edit"})
 
 
@@ -122,9 +121,10 @@ class McpServer:
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                     async with to_server:
                         async for read in incoming:
-                            item = _repair(read) if isinstance(read, Exception) else read
-                            is_refused = isinstance(read, Exception) and isinstance(item.message, types.JSONRPCError)
-                            await (outgoing if is_refused else to_server).send(item)
+                            if isinstance(read, Exception):
+                                await outgoing.send(_refusal(read))
+                            else:
+                                await to_server.send(read)
 
             group.start_soon(forward)
             await server.run(from_client, outgoing, server.create_initialization_options())
@@ -261,24 +261,19 @@ def _answer(text: str, structured: dict[str, Any] | None = None, is_error: bool 
     return types.CallToolResult(content=[text_content], structured_content=structured or None, is_error=is_error)
 
 
-def _repair(error: Exception) -> SessionMessage:
-    """The message in a line that the SDK could not read for half a character (`"\\ud800"`, as JavaScript may write it).
+def _refusal(error: Exception) -> SessionMessage:
+    """What JSON-RPC has answered to a line that is no message.
 
-    For any other line what JSON-RPC has answered to what is no message. It names a request by its id where that can be
-    read; that of an answer would be taken for a request's.
+    It names a request by its id where that can be read; that of an answer would be taken for a request's.
     """
     found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
     code, why = types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 message; each takes a line of its own."
     given = next((each["input"] for each in found if isinstance(each["input"], dict)), {})
     if line := next((each["input"] for each in found if each["type"] == "json_invalid"), ""):
         try:
-            given = json.loads(line)
-            text = _HALF.sub("\ufffd", json.dumps(given, ensure_ascii=False))
-            return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
-        except ValidationError:
-            pass
+            given = json.loads(line)  # it reads half a character, which pydantic refuses
         except (ValueError, TypeError, RecursionError):
-            given, code, why = {}, types.PARSE_ERROR, "This line is not JSON."
+            code, why = types.PARSE_ERROR, "This line is not JSON."
     number = given.get("id") if isinstance(given, dict) and not {"result", "error"} & given.keys() else None
     known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
     return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=why)))

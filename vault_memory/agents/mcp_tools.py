@@ -5,11 +5,11 @@ All of it stays small, for every session of every agent carries it. It knows not
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter, ValidationError
 
 from vault_memory.errors import UsageError
-
-Schema = dict[str, Any]
 
 INSTRUCTIONS = (
     "The user's long-term memory: Markdown notes they own. Before you answer anything about the user, their people, "
@@ -21,31 +21,52 @@ INSTRUCTIONS = (
 
 
 class Tool(NamedTuple):
-    """A tool: its description, the schema of each parameter, those that must be given, and whether it only reads."""
+    """A tool: its description, the type of each parameter, those that must be given, and whether it only reads."""
 
     name: str
     description: str
-    parameters: Mapping[str, Schema]
+    parameters: Mapping[str, TypeAdapter[Any]]
     required: tuple[str, ...] = ()
     only_reads: bool = True
     may_destroy: bool = False
 
     @property
-    def schema(self) -> Schema:
-        found: Schema = {"type": "object", "properties": dict(self.parameters), "additionalProperties": False}
+    def schema(self) -> dict[str, Any]:
+        properties = {name: type_.json_schema() for name, type_ in self.parameters.items()}
+        found = {"type": "object", "properties": properties, "additionalProperties": False}
         return found | ({"required": list(self.required)} if self.required else {})
 
 
-def _text(description: str, *, longest: int = 0) -> Schema:
-    return {"type": "string", "description": description} | ({"maxLength": longest} if longest else {})
+# What models commonly write instead of what they should is taken for it: `"5"` for 5, one text for a list of one.
 
 
-def _number(description: str, least: int, most: int) -> Schema:
-    return {"type": "integer", "description": description, "minimum": least, "maximum": most}
+def _text(description: str, *, longest: int = 1 << 20) -> TypeAdapter[Any]:
+    return TypeAdapter(Annotated[str, Field(description=description, max_length=longest)])
 
 
-def _texts(description: str) -> Schema:
-    return {"type": "array", "items": {"type": "string", "maxLength": 200}, "maxItems": 50, "description": description}
+def _number(description: str, least: int, most: int) -> TypeAdapter[Any]:
+    return TypeAdapter(Annotated[int, Field(description=description, ge=least, le=most)])
+
+
+def _texts(description: str) -> TypeAdapter[Any]:
+    def listed(value: Any) -> Any:  # noqa: ANN401 - JSON can be anything
+        values = [value] if isinstance(value, str) else value
+        return [each for each in values if each != ""] if isinstance(values, list) else values
+
+    items = list[Annotated[str, Field(max_length=200)]]
+    return TypeAdapter(Annotated[items, BeforeValidator(listed), Field(description=description, max_length=50)])
+
+
+def _choice(description: str, choices: tuple[str, ...]) -> TypeAdapter[Any]:
+    def spelt(value: Any) -> Any:  # noqa: ANN401
+        return next((each for each in choices if each.casefold() == str(value).strip().casefold()), value)
+
+    allowed: Any = Literal[choices]
+    return TypeAdapter(Annotated[allowed, BeforeValidator(spelt), Field(description=description)])
+
+
+def _flag(description: str) -> TypeAdapter[Any]:
+    return TypeAdapter(Annotated[StrictBool, Field(description=description)])
 
 
 LONGEST_TEXT = 2000
@@ -94,12 +115,11 @@ STORE = Tool(
     "output: `. With `title` a whole note is made instead.",
     {
         "content": _text("The fact in a sentence, or the note's Markdown"),
-        "kind": {
-            "type": "string",
-            "enum": ["world", "experience", "opinion", "observation", "W", "B", "O", "S"],
-            "description": "world or W: a fact (default); experience or B: what was done; opinion or O: a belief or "
-            "preference; observation or S: a conclusion",
-        },
+        "kind": _choice(
+            "world or W: a fact (default); experience or B: what was done; opinion or O: a belief or preference; "
+            "observation or S: a conclusion",
+            ("world", "experience", "opinion", "observation", "W", "B", "O", "S"),
+        ),
         "entities": _texts("Who or what it is about"),
         "title": _text("Makes a note of its own with this title", longest=200),
         "scope": _text(
@@ -107,10 +127,7 @@ STORE = Tool(
             "memory_search names it below each answer",
             longest=200,
         ),
-        "even_if_similar": {
-            "type": "boolean",
-            "description": "Store it although a line resembles it: yours is newer, or says something else",
-        },
+        "even_if_similar": _flag("Store it although a line resembles it: yours is newer, or says something else"),
     },
     ("content",),
     only_reads=False,
@@ -120,7 +137,7 @@ REFLECT = Tool(
     "memory_reflect",
     "Have summaries, entity pages and opinions written from what was logged. It runs by itself every night: call it "
     "only when the user asks. Can take minutes; the answer says how the user undoes it.",
-    {"dry_run": {"type": "boolean", "description": "Only tell what would be written"}},
+    {"dry_run": _flag("Only tell what would be written")},
     only_reads=False,
 )
 
@@ -135,11 +152,10 @@ EDIT = Tool(
     "Edit the core memory, the file that every session reads first: exact text, kept short. Read it with "
     "memory_get before. The file as it was is kept; the answer says how to undo.",
     {
-        "action": {
-            "type": "string",
-            "enum": ["append", "replace", "insert"],
-            "description": "append: at the end; replace: `text` in place of `old`; insert: below the line of `old`",
-        },
+        "action": _choice(
+            "append: at the end; replace: `text` in place of `old`; insert: below the line of `old`",
+            ("append", "replace", "insert"),
+        ),
         "text": _text("The text to put in; may be empty with replace", longest=LONGEST_TEXT),
         "old": _text("Text that stands in the file exactly once"),
         "file": _text("Which core file (the first)", longest=1000),
@@ -164,10 +180,7 @@ CORE_URI, ENTITY_URI, NOTE_URI = "memory://core", "memory://entity/", "memory://
 
 
 def checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call without those that say nothing; raises UsageError that names the first that is wrong.
-
-    What models commonly write instead of what they should is taken for it: `"5"` for 5, one text for a list of one.
-    """
+    """The arguments of a call without those that say nothing; raises UsageError that names the first that is wrong."""
     empty = {name for name, value in given.items() if value is None or (value == "" and name not in tool.required)}
     arguments = {name: value for name, value in given.items() if name not in empty}
     unknown = sorted(set(arguments) - set(tool.parameters))
@@ -177,53 +190,15 @@ def checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     missing = [name for name in tool.required if name not in arguments]
     if missing:
         raise UsageError(f"{tool.name} needs `{missing[0]}`.", "")
-    found = {name: _value(name, value, tool.parameters[name]) for name, value in arguments.items()}
+    found = {}
+    for name, value in arguments.items():
+        try:
+            found[name] = tool.parameters[name].validate_python(value)
+        except ValidationError as error:
+            raise UsageError(f"`{name}`: {error.errors(include_url=False)[0]['msg']}.", "") from error
     # Such text would make a note binary to git and grep; `old` only names what stands there.
     for name, value in () if tool.only_reads else found.items():
         texts = value if isinstance(value, list) else [value]
         if name != "old" and any(isinstance(text, str) and _CONTROL.search(text) for text in texts):
             raise UsageError(f"`{name}` holds a control character.", "Leave it out: notes are plain text.")
     return found
-
-
-def _value(name: str, value: Any, schema: Schema) -> Any:  # noqa: ANN401 - JSON can be anything
-    kind = schema["type"]
-    if kind == "integer":
-        return _whole(name, value, schema)
-    if kind == "boolean":
-        if not isinstance(value, bool):
-            raise UsageError(f"`{name}` must be true or false.", "")
-        return value
-    if kind == "array":
-        values = [value] if isinstance(value, str) else value
-        if not isinstance(values, list):
-            raise UsageError(f"`{name}` must be a list of texts.", "")
-        if len(values) > schema["maxItems"]:
-            raise UsageError(f"`{name}` holds more than {schema['maxItems']} texts.", "Leave some out.")
-        return [_plain(name, item, schema["items"]) for item in values if item != ""]
-    return _plain(name, value, schema)
-
-
-def _whole(name: str, value: Any, schema: Schema) -> int:  # noqa: ANN401
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 12:
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not schema["minimum"] <= value <= schema["maximum"]:
-        raise UsageError(f"`{name}` must be a whole number from {schema['minimum']} to {schema['maximum']}.", "")
-    return value
-
-
-def _plain(name: str, value: Any, schema: Schema) -> str:  # noqa: ANN401
-    if not isinstance(value, str):
-        raise UsageError(f"`{name}` must be text.", "")
-    if any("\ud800" <= char <= "\udfff" for char in value):
-        raise UsageError(f"`{name}` is not text that UTF-8 can hold.", "Fix its encoding.")
-    if len(value) > schema.get("maxLength", 1 << 20):
-        raise UsageError(f"`{name}` is longer than {schema.get('maxLength', 1 << 20):,} characters.", "Shorten it.")
-    if "enum" not in schema:
-        return value
-    known = next((each for each in schema["enum"] if each.casefold() == value.strip().casefold()), None)
-    if known is None:
-        raise UsageError(f"`{name}` is none of {', '.join(schema['enum'])}.", "")
-    return str(known)
