@@ -136,22 +136,6 @@ def _reflect(memory: Federation, params: Params, progress: "Progress | None") ->
     )
 
 
-def _capture(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.rendering.capture import capture_document
-
-    since = None if params.get("since") is None else _text(params, "since")
-    idle = request.count(params, "idle") or 0
-    return capture_document(memory.capture(since=since, dry_run=request.flag(params, "dry_run"), idle_minutes=idle))
-
-
-def _proposals(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    """The `proposals@1` document; the `capture@1` one where `yes` or `no` answer some."""
-    from vault_memory.rendering.capture import capture_document, proposals_document
-
-    yes, no = request.texts(params, "yes"), request.texts(params, "no")
-    return capture_document(memory.capture(yes=yes, no=no)) if yes or no else proposals_document(memory.proposals())
-
-
 def _gating_scalar(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.common import schema
 
@@ -189,8 +173,6 @@ METHODS: Mapping[str, Method] = {
     "opinions": Method(_opinions, frozenset({"entity", "scope"})),
     "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "scope", "date"}), is_slow=True),
     "reflect": Method(_reflect, frozenset({"since", "now", "only", "dry_run", "force", "apply_core"}), is_slow=True),
-    "capture": Method(_capture, frozenset({"since", "idle", "dry_run"}), is_slow=True),
-    "proposals": Method(_proposals, frozenset({"yes", "no"}), is_slow=True),
     "gating_scalar": Method(_gating_scalar, frozenset({"text", "turns", "scope"})),
     "index": Method(_index, frozenset({"paths", "rebuild"}), is_slow=True),
     "read": Method(_memory_method, frozenset({"name", "arguments"})),
