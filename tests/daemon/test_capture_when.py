@@ -127,9 +127,10 @@ def test_a_reflect_by_hand_captures_nothing_and_takes_nothing_away(root: Path, t
     assert captured in (root / "bank" / "proposals.md").read_text()
 
 
-def test_the_gate_by_its_method(root: Path) -> None:
-    of = memory(root)
-    of.index()
+def test_the_gate_by_its_method(root: Path, tmp_path: Path) -> None:
+    said(tmp_path, minutes_ago=60)
+    of = memory(root, sessions_tools=("claude-code",), sessions_claude_code=tmp_path / "claude")
+    of.capture()
     new, known = (
         rpc_methods.call("gating_scalar", of, {"text": text})
         for text in ("Ines prefers the late shift", "Mara owns the billing module.")
