@@ -10,7 +10,7 @@ from vault_memory.text.word_classes import joined, lowered
 GUESS = re.compile(
     joined(r"""
     \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|
-    probably|presumably|i (?:mean|guess|wonder|suppose|think)|suppose|imagine|i wish|if only|what if|let'?s say|
+    probably|presumably|i (?:mean|guess|wonder|suppose|suspect|think|hope)|suppose|imagine|i wish|if only|what if|let'?s say|
     in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|i)|vielleicht|
     vermutlich|wahrscheinlich|eventuell|glaube? ich|ich (?:glaube?|meine)|meine ich|irgendwann|jemals|eines tages|
     stell dir vor|angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|tal vez|creo que|
@@ -18,7 +18,20 @@ GUESS = re.compile(
 """)
 )
 """Marks what is said as a guess or a wish."""
-_IF = re.compile(r"(?:\W|and |but |und |et |e |y |ok )*(?:if|when i|quand je|wenn|falls|si|se|were|should|had)\b")
+WISH = re.compile(
+    joined(r"""
+    (?:\W|and |but |so |und |et |e |y |also )*(?:(?:i|we) (?:want|need|hope)|(?:i|we)'d like|let'?s|lets|
+    (?:ich|wir) (?:möchten?|will|wollen|brauchen?|hätten?)|(?:je|j'|on|nous) ?(?:veux|veut|voudrai\w|aimerai\w)|
+    (?:quiero|queremos|necesito|necesitamos|quero|queremos|queria|preciso))\b
+""")
+)
+"""Begins with what its speaker wants done."""
+_IF = re.compile(
+    joined(r"""
+    (?:\W|and |but |und |et |e |y |ok )*(?:if|when i|quand je|wenn|falls|si|se|were|should|had|
+    as long as|tant que(?! (?:t'|vous))|solange|mientras|enquanto)(?!\w)
+""")
+)
 """Begins a clause that supposes something."""
 JOKE = re.compile(
     joined(r"""
@@ -47,16 +60,16 @@ _AFFIRMED = re.compile(r"(?:\W|oh |ah |na |mais )*(?:sure|of course|klar|logisch
 """Affirms, which no question before makes irony."""
 _PASSING = re.compile(
     joined(r"""
-    \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|week|morning|afternoon|
-    evening|month|one|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
+    \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|hour|week|morning|
+    afternoon|evening|month|one|go|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
     currently|so far|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|
     bit|
     hours?|days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|the (?:demo|standup|call|
-    meeting))|until (?:i|we|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|
+    meeting))|(?:un)?till? (?:i|we|you|he|she|it|they|some(?:one|body)|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|
     third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|vorübergehend|
-    erstmal|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|
+    erstmal|vorerst|vorhin|soeben|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|
     diese woche|bis dahin|(?<!jeden )(?<!guten )morgen|pour l'instant|
-    tout à l'heure|tout de suite|ce (?:soir|matin)|
+    tout à l'heure|tout de suite|ce (?:soir|matin)|cet après-midi|
     aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|por ahora|esta (?:tarde|noche|vez|
     semana)|hoy|mañana(?! siempre)|^ahora|ayer|de momento|por enquanto|hoje|amanhã|^agora|
     ontem|dest[ae] vez|
@@ -100,6 +113,11 @@ _SECRET = re.compile(
 )
 """Says what a secret is; the known shapes of keys are gone from a session before. A code with a sign within
 (`A-2580#K`) is one of the secrets in 55 labelled sessions, which nothing else here finds."""
+_PASSWORD = re.compile(
+    r"\b(?:pass(?:word|wort|phrase|code)|pin|credentials?|kennwort|mot de passe|code d'accès|contraseña|senha)s?\b"
+)
+_CODE = re.compile(r"(?<!\S)(?=\S*[^\W\d_])(?=\S*\d)[^\s,;:]{6,80}")
+"""May be a password, in a message that speaks of one: letters and digits in one word."""
 _REPORTED = re.compile(
     joined(r"""
     \b(?:says?|said|wrote|writes|claims?|schrieb|schreibt|sagt|dit|écrit|a écrit|dice|escribió|diz|escreveu) ?(?::|
@@ -141,6 +159,7 @@ def is_foreign(sentence: str) -> bool:
     return is_secret(sentence) or _REPORTED.search(lowered(sentence)) is not None
 
 
-def is_secret(sentence: str) -> bool:
-    """Whether a sentence says what a secret is."""
-    return _SECRET.search(sentence) is not None
+def is_secret(sentence: str, message: str = "") -> bool:
+    """Whether a sentence says what a secret is, or may do so in a message that speaks of a password."""
+    may_be = _CODE.search(sentence) and _PASSWORD.search(lowered(message))
+    return may_be is not None or _SECRET.search(sentence) is not None

@@ -60,7 +60,9 @@ _MARK = re.compile(
     r"```|~~~|^---(?=-*[ \t]*$)|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", re.IGNORECASE | re.MULTILINE
 )
 """Where a block begins or ends, code or what stands between tags: put there by a tool, or pasted."""
-_QUOTATION = re.compile(r"[\"“„«‟”][^\"“”„‟«»]{25,}[\"“”»]")
+_QUOTATION = re.compile(r"[\"“„«‟”]((?:[^\"“”„‟«»\n]|\n(?!\n))*)[\"“”»]")
+LONG_QUOTATION = 25
+"""A quotation of so many characters is somebody's text, a shorter one a name or a word."""
 _QUOTED = re.compile(r"^\s*[>|]|^\s*[\"“„«].{20,}")
 _TALK = re.compile(r"^\W?\d{1,2}:\d\d(?::\d\d)?\W+\w[^\n:]{0,30}:[ \t][^\n]*$", re.MULTILINE)
 """A line of a pasted talk: the time, a name, and what that one said."""
@@ -105,7 +107,8 @@ def _typed(text: str) -> str:
 def _without_quotations(text: str) -> str:
     """A message without code, blocks, letters, quotations, and without the text that a line of it announces."""
     text = _LETTER.sub("\0", ends(_without_blocks(text)))
-    for pasted in (_QUOTATION, _TALK, _OUTPUT):
+    text = _QUOTATION.sub(lambda found: "\0" if len(found[1]) >= LONG_QUOTATION else found[0], text)
+    for pasted in (_TALK, _OUTPUT):
         text = pasted.sub("\0", text)
     text = _QUOTING.sub(lambda found: found[0] if is_request(found[0][: -len(found["quoted"])]) else "\0", text)
     announced = next((lead.start() for lead in _LEAD_IN.finditer(text) if not is_request(lead[0])), len(text))

@@ -295,7 +295,7 @@ _FILLER = re.compile(
 _NO_REQUEST = re.compile(
     joined(r"""
     \s*(?:,? (?:zu|om te)\b|(?:please )?to\b(?! self)|when|how|if|where|why|who|what|whether|me|us|you|the time|
-    de \w+[aei]r\b|onde|dónde|où|wo)(?!\w)|[^:,;.!?]{0,30}?\b(?:to|in|into) (?:the |an? )?(?:[\w/-]+\.\w|readme|
+    de \w+[aei]r\b|onde|dónde|où|wo)(?!\w)|[^:,;.!?]{0,30}?\b(?:to|in|into|as) (?:the |an? )?(?:[\w/-]+\.\w|readme|
     config|file|script|code|repo|docs?|changelog|issue|ticket|variable)
 """)
 )

@@ -9,7 +9,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise, takewhile
+from itertools import dropwhile, islice, pairwise, takewhile
 from typing import NamedTuple
 
 from vault_memory.capture import exclusions
@@ -112,9 +112,19 @@ _CURE = re.compile(
     r"consert\w+)\b"
 )
 """Names where a trouble came from, or what ended it."""
+_WHETHER = re.compile(r"(?:[^\W\d][\w'-]*,? ){1,5}(?:if|whether|ob|si)\b")
+"""Begins with what is to be found out: "check if", "I wonder whether"; who says "never if" states a rule."""
 _HALT = re.compile(r"(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*")
+_ANNOUNCED = re.compile(
+    r"(?=[^:]*\b(?:this|that|it|these|das|dies|es|folgendes|ça|ceci|cela|esto|eso|isto|isso|lo)\b)[^:.!?]{8,120}: +"
+)
+"""A clause that points forward, with a colon."""
 _DENIAL = re.compile(r"^(?:no|nope|nein|nee|non|não)\b[,.:!]+\s*")
+_LASTING = "always every denying ours verbs duty changes wishes"
+"""What may stand for a verb: "static types everywhere"."""
 _ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
+_LINKS = frozenset("and then please just und dann bitte et puis y luego e depois".split())
+"""What may stand before an order, where it goes on with one."""
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 
@@ -275,6 +285,8 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
     is_announced = False
     for place, line in enumerate(split_sentences(said.text)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
+        if exclusions.is_secret(sentence, said.text):
+            continue
         text, points_back = find_request(sentence)
         statement: Statement | None = None
         if is_announced or text:
@@ -288,6 +300,7 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
         elif not points_back:
             statement = _assent(sentence, question if place == 0 else "", said.number)
             statement = statement or _read(sentence, said.number, setting, spoken)
+            statement = statement or _read_announced(sentence, said.number, spoken)
         before += [sentence] if count_words(sentence) >= MIN_WORDS else []
         if statement:
             yield statement
@@ -311,6 +324,16 @@ def _announced(sentence: str, grammar: Grammar) -> str:
         return ""
     text = lasting_part(rest, grammar)
     return "" if len(words_of(text)) < MIN_WORDS or exclusions.STATUS.search(lowered(text)) else text
+
+
+def _read_announced(sentence: str, message: int, spoken: Spoken) -> Statement | None:
+    """What somebody announces, pointing forward to it ("chisel this in stone: …"), or puts into a polite question."""
+    found = _ANNOUNCED.match(lowered(sentence))
+    text = sentence[found.end() :] if found else ""
+    grammar = spoken.grammar(text)
+    if grammar is None or lasting_part(text, grammar) != text:
+        return None
+    return Statement(_capitalised(text.rstrip("?")), cue_of(text, grammar), message, sentence)
 
 
 def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Statement | None:
@@ -442,6 +465,10 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     if any(_supposes(lowered(part), grammar) for part in parts[: first + 1]):
         return ""
     kept = "".join(takewhile(lambda part: not _drops(part, grammar, is_start=False), parts[first:])).rstrip(MARKS)
+    begin = words_of(kept)[:2]
+    hangs = begin[:1] != ["so"] and grammar.has("reasons interrogatives", begin[:1])
+    if first > 0 and (hangs or begin[:1] == ["dass"] or begin == ["so", "that"] or kept.count("(") < kept.count(")")):
+        return ""  # of itself it says nothing
     return kept if count_words(kept) >= MIN_WORDS else ""
 
 
@@ -466,11 +493,12 @@ def _supposes(lower: str, grammar: Grammar) -> bool:
 
 def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: bool) -> bool:
     """Whether a clause tells the agent to do something, once: no subject stands before what it begins with."""
+    words = [*dropwhile(_LINKS.__contains__, words)] or words
     if words[0] in grammar.classes["yours"]:
         return True
-    if grammar.has("always", words) or grammar.has("every", words[:5]):
+    if grammar.has("always", words) or (grammar.has("every", words[:5]) and not is_start):
         return False
-    if words[0] in _DONT:
+    if words[0] in _DONT or (exclusions.WISH.match(lowered(clause)) and not grammar.has("denying", words)):
         return True
     if (
         words[0] in grammar.openers
@@ -481,12 +509,21 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
         return False
     if len(words) < 2 or words[1] in _ANDS or grammar.has("verbs duty denying", words[1:2]):
         return False
-    is_object = words[1] in grammar.openers or grammar.has("pointing", words[1:2])
-    return is_object and not words[0].endswith("s")
+    if words[0].endswith("s"):
+        return False
+    if words[1] in grammar.openers or grammar.has("pointing interrogatives", words[1:2]):
+        return True
+    if not is_start or len(words) <= MIN_WORDS:
+        return False
+    is_of_name = any(grammar.third.search(word) or grammar.past.fullmatch(word) for word in words[1:3])
+    return not (is_of_name or grammar.has(_LASTING, words))
 
 
 def _is_question(sentence: str, grammar: Grammar) -> bool:
-    """Whether a sentence asks, with or without its mark."""
+    """Whether a sentence asks, with or without its mark, or says that somebody wants to know or to find out."""
+    wondered = _WHETHER.match(lowered(sentence))
+    if wondered and not grammar.has("always every denying", words_of(wondered[0])):
+        return True
     return sentence.rstrip().endswith("?") or grammar.has("questions asking", words_of(sentence[:40])[:1])
 
 

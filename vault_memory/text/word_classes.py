@@ -84,7 +84,7 @@ LANGUAGES: Mapping[str, Language] = {
         past=r"was|were|had|did|got|went|came|wrote|gave|told|asked|said|thought|saw|made|took|ran|broke|lost|found|"
         r"knew|felt|began|brought|bought|sent|spent|heard|met|fell|forgot|understood|"
         r"(?<!\b(?:is|be|ts) )(?<!\b(?:are|get) )(?<!\bgets )(?<!\b(?:the|our) )(?<!\balways )(?<!\bnever )\w{3,}ed",
-        unreal=r"would|could|might|wouldn't|couldn't|\w+'d(?! (?:rather|prefer|like|better)\b)",
+        unreal=r"(?:would|could|should|might)(?:n't)?|\w+'d(?! (?:rather|prefer|like|better)\b)",
         interrogatives="who whom whose what which when where why how",
         idle="",
     ),
@@ -112,7 +112,7 @@ LANGUAGES: Mapping[str, Language] = {
         changes="umgestiegen gewechselt entschieden beschlossen vereinbart umgezogen ersetzt übernommen",
         third="t",
         past=r"war|waren|hatten?|wurden?|ging|kam|sah|ge\w{3,}t(?! (?:wird|werden))",
-        unreal="wären?|wär|hätten?|würden?|könnten?|müssten?",
+        unreal="wären?|wär|hätten?|würden?|könnten?|müssten?|sollten?",
         interrogatives="""wer wen wem wessen was wann wo wohin woher wie wieso weshalb warum welche welcher welches
             welchen welchem womit wofür wozu worüber worauf woran wovon wieviel wieviele""",
         idle="""viel viele vielen vieler wenig wenige wenigen mehr etwas einige einigen manche manchen alles allen aller
