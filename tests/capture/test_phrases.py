@@ -430,8 +430,15 @@ def test_a_greeting_alone_makes_no_letter(text: str) -> None:
     assert [one.is_request for one in find_statements([SessionTurn(1, True, text)], LANGUAGES)] == [True]
 
 
-def test_a_clause_with_its_verb_last_keeps_the_word_that_puts_it_there() -> None:
-    said = SessionTurn(1, True, "Merk dir, dass das Büro in Graz freitags geschlossen ist.")
-    assert [one.text for one in find_statements([said], LANGUAGES)] == [
-        "Dass das Büro in Graz freitags geschlossen ist."
-    ]
+@pytest.mark.parametrize(
+    ("asked", "stored"),
+    [
+        ("Merk dir, dass ich Vegetarier bin", "Ich bin Vegetarier"),
+        ("Merk dir, dass das Büro in Graz freitags geschlossen ist.", "Das Büro ist in Graz freitags geschlossen."),
+        ("Kannst du dir merken, dass ich dunkle Themen mag?", "Ich mag dunkle Themen."),
+        ("Merk dir, dass wir freitags nicht ausrollen.", "„wir freitags nicht ausrollen“"),
+        ("Merk dir, dass Peter Schmidt Vegetarier ist.", "„Peter Schmidt Vegetarier ist“"),
+    ],
+)
+def test_a_clause_with_its_verb_last_becomes_a_main_clause_or_a_quotation(asked: str, stored: str) -> None:
+    assert [one.text for one in find_statements([SessionTurn(1, True, asked)], LANGUAGES)] == [stored]

@@ -72,6 +72,40 @@ def test_what_is_asked_supposed_quoted_passing_or_secret_is_none(text: str) -> N
     assert kept(("U", text)) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Check if the exporter always closes its files, all of them.",
+        "Keep adding a column at a time until the report looks like ours on paper.",
+        "I'd like a table of every invoice, sorted by client, with all the totals below.",
+        "I suspect we only get there with both of the caches turned into one, and no lock.",
+        "Draw the grid first, which always keeps the lines below the labels.",
+        "the cover page should be shorter than ours was, with a name and no logo on each side",
+        "for this go always count the second row as the header",
+        "Schau mal, ob die Summe immer noch in beiden Spalten steht, und nimm nur die zweite.",
+        "Lass die Farben vorerst, und mach mit der Legende weiter, sonst wird das nie etwas.",
+        "Vérifie si les deux colonnes sont toujours triées, et garde seulement la première.",
+        "Comprueba si todas las filas tienen siempre un total, y quita solo la última.",
+        "Quero uma tabela com todas as notas de cada cliente da nossa lista.",
+        "the new passphrase is set\nbramble7-Otter goes in twice here, every time",
+    ],
+)
+def test_talk_about_the_task_at_hand_is_no_statement(text: str) -> None:
+    assert kept(("U", "hello there, we have work to do"), ("A", "Good."), ("U", text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("carve this over the door: nobody pays in cash here", "Nobody pays in cash here"),
+        ("could you stow away somewhere that deliveries always come on Mondays?", "Deliveries always come on Mondays."),
+        ('Our "fast" lane takes no parcels over 20 kg, and the "slow" one takes all of them', None),
+    ],
+)
+def test_what_is_announced_or_put_politely_is_a_statement(text: str, statement: str | None) -> None:
+    assert [one for _, one in kept(("U", "hello"), ("A", "Hi."), ("U", text))] == [statement or text]
+
+
 def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
     assert kept(("A", "We always use tabs. Is that a rule?"), ("U", "no idea")) == []
     question = "Is 1.88 the oldest compiler you support?"
@@ -165,8 +199,8 @@ def test_who_interrupts_takes_back_what_was_said_just_before() -> None:
         ("commit messages schreiben wir hier immer auf deutsch, mach das heute auch",
          "Commit messages schreiben wir hier immer auf deutsch"),
         ("make it two columns, we always look at these on our phones", "We always look at these on our phones"),
-        ("i do the shopping on mondays at the covered market, we need the list, so round it up this time",
-         "I do the shopping on mondays at the covered market, we need the list"),
+        ("we do the shopping on mondays at the covered market, we need the list, so round it up this time",
+         "We do the shopping on mondays at the covered market"),
     ],
 )  # fmt: skip
 def test_clauses_that_ask_or_joke_are_left_out(text: str, statement: str) -> None:

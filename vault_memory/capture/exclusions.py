@@ -10,8 +10,9 @@ from vault_memory.text.word_classes import joined, lowered
 GUESS = re.compile(
     joined(r"""
     \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|
-    probably|presumably|i (?:mean|guess|wonder|suppose|suspect|think|hope)|suppose|imagine|i wish|if only|what if|let'?s say|
-    in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|i)|vielleicht|
+    probably|presumably|i (?:mean|guess|wonder|suppose|suspect|think|hope)|suppose|imagine|i wish|if only|what if|
+    let'?s say|in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|i)|
+    vielleicht|
     vermutlich|wahrscheinlich|eventuell|glaube? ich|ich (?:glaube?|meine)|meine ich|irgendwann|jemals|eines tages|
     stell dir vor|angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|tal vez|creo que|
     a lo mejor|algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
@@ -25,7 +26,7 @@ WISH = re.compile(
     (?:quiero|queremos|necesito|necesitamos|quero|queremos|queria|preciso))\b
 """)
 )
-"""Begins with what its speaker wants done."""
+"""Begins with what its speaker wants done now."""
 _IF = re.compile(
     joined(r"""
     (?:\W|and |but |und |et |e |y |ok )*(?:if|when i|quand je|wenn|falls|si|se|were|should|had|
@@ -61,14 +62,15 @@ _AFFIRMED = re.compile(r"(?:\W|oh |ah |na |mais )*(?:sure|of course|klar|logisch
 _PASSING = re.compile(
     joined(r"""
     \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|hour|week|morning|
-    afternoon|evening|month|one|go|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
-    currently|so far|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|
+    afternoon|evening|month|one|go|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|
+    at the moment|currently|so far|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|
     bit|
     hours?|days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|the (?:demo|standup|call|
-    meeting))|(?:un)?till? (?:i|we|you|he|she|it|they|some(?:one|body)|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|
-    third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|vorübergehend|
-    erstmal|vorerst|vorhin|soeben|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|gerade|im moment|
-    diese woche|bis dahin|(?<!jeden )(?<!guten )morgen|pour l'instant|
+    meeting))|(?:un)?till? (?:i|we|you|he|she|it|they|some(?:one|body)|then|\w+day|later)|
+    (?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|third|last|other|next|latter|
+    former)(?: one)?(?=[.,!]?$|,)|temporarily|vorübergehend|
+    erstmal|vorerst|vorhin|soeben|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|
+    gerade|im moment|diese woche|bis dahin|(?<!jeden )(?<!guten )morgen|pour l'instant|
     tout à l'heure|tout de suite|ce (?:soir|matin)|cet après-midi|
     aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|por ahora|esta (?:tarde|noche|vez|
     semana)|hoy|mañana(?! siempre)|^ahora|ayer|de momento|por enquanto|hoje|amanhã|^agora|
@@ -89,7 +91,7 @@ STATUS = re.compile(
     \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:good|great|nice|bad|ugly|better|worse|
     pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
     green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
-    working|running|off)|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|
+    working|running|off)|keeps \w+ing|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|
     (?:it|that|this|es|das) (?:looks?|sounds?|feels?|seems?|klingt|sieht)|typo|err(?:or|ors|ored)|
     too (?:many|much)|takes forever|(?:nobody|no one) (?:knows|understands)|niemand weiß|personne ne sait|nadie sabe|
     ninguém sabe|(?:sind|ist) (?:\w+ ){0,2}(?:rot|grün|kaputt|fertig|falsch|leer)|(?:ne |
@@ -114,7 +116,8 @@ _SECRET = re.compile(
 """Says what a secret is; the known shapes of keys are gone from a session before. A code with a sign within
 (`A-2580#K`) is one of the secrets in 55 labelled sessions, which nothing else here finds."""
 _PASSWORD = re.compile(
-    r"\b(?:pass(?:word|wort|phrase|code)|pin|credentials?|kennwort|mot de passe|code d'accès|contraseña|senha)s?\b"
+    r"\b(?:pass(?:word|wort|phrase|code)|(?:the|my|our|die|meine|le|mon|el|mi|o|meu) (?:\w+ )?pin|credentials?|"
+    r"kennwort|mot de passe|code d'accès|contraseña|senha)s?\b"
 )
 _CODE = re.compile(r"(?<!\S)(?=\S*[^\W\d_])(?=\S*\d)[^\s,;:]{6,80}")
 """May be a password, in a message that speaks of one: letters and digits in one word."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from vault_memory.text.word_classes import LANGUAGES, count_words, joined, lowered, words_of
+from vault_memory.text.word_classes import LANGUAGES, count_words, grammars, joined, lowered, words_of
 
 MAX_CHARS = 600
 """A sentence that is read has so many characters."""
@@ -17,7 +17,8 @@ MIN_CONTENT_WORDS = 3
 """What is asked for has so many words where it follows the request; what stands before it has one more."""
 
 QUESTION_MORE_WORDS = 2
-"""So many more has what a question asks to remember: "can you remember that song?" asks for nothing."""
+"""So many more has what a question asks to remember: "can you remember that song?" asks for nothing.
+A clause that begins with its subject needs no more."""
 
 PLACE_WORDS = 5
 """So many words may say where or as what something is to be kept: "save that as a rule for next time"."""
@@ -68,7 +69,7 @@ WORDS = {
             remember\w*|memori[sz]\w*|(?:keep|bear) in mind|(?:make|take) a note|note(?=:)|
             (?:retain|note|save|store|log|record|file|keep|jot|write|put|add|commit)(?:d|ed)?
             (?: down)? (?:this|that|it|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
-            (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|
+            (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|(?:echo|repeat|leak) (?:this|that|it)\b|
             (?:in|into|to|from|for|part of) (?:your (?:[\w-]+ )?|the |any )?(?:memory|memories|notes|mind)|
             for the record""",
         forget="forget",
@@ -295,8 +296,9 @@ _FILLER = re.compile(
 _NO_REQUEST = re.compile(
     joined(r"""
     \s*(?:,? (?:zu|om te)\b|(?:please )?to\b(?! self)|when|how|if|where|why|who|what|whether|me|us|you|the time|
-    de \w+[aei]r\b|onde|dónde|où|wo)(?!\w)|[^:,;.!?]{0,30}?\b(?:to|in|into|as) (?:the |an? )?(?:[\w/-]+\.\w|readme|
-    config|file|script|code|repo|docs?|changelog|issue|ticket|variable)
+    de \w+[aei]r\b|onde|dónde|où|wo|(?:this|that|it) as [\w/-]+\.\w+)(?!\w)|
+    [^:,;.!?]{0,30}?\b(?:to|in|into) (?:the |an? )?(?:[\w/-]+\.\w|readme|config|file|script|code|repo|docs?|changelog|
+    issue|ticket|variable)
 """)
 )
 """What follows a word for remembering where it asks to do something, or whether somebody remembers, or names a file."""
@@ -335,6 +337,27 @@ _ASKING = frozenset(
      "puedes", "podrías", "pode", "poderia", "podes", "podias")
 )  # fmt: skip
 """With what somebody begins who asks for something politely."""
+
+_POINTING = re.compile(
+    r"(?=[^:]*\b(?:this|that|it|these|das|dies|es|folgendes|ça|ceci|cela|esto|eso|isto|isso|lo)\b)[^:.!?]{8,120}: +"
+)
+"""A clause that points forward, with a colon."""
+_ASKED_POLITELY = re.compile(
+    rf"(?:(?:and|also|und|et|y|e) )?(?:você |vc )?(?:{'|'.join(sorted(_ASKING))})\b"
+    r"(?![^?]*?\b(?:check|confirm|verif|ensur|make sure|assur|garant|asegur|comprob|prüf|schau|sicher|tell|say|explain|"
+    r"explic|expliqu|show|zeig|erklär|sagen?\b|dire\b|decir|dizer|think|mean|assum|believ|imagin|know|see))"
+    r"[^?:]{3,80}?\b(?:(?:that|que|qu') ?|(?=da(?:ss|ß) ))"
+)
+"""Asks politely for anything but to say or to find out something."""
+_SUBORDINATE = re.compile(
+    joined(r"""
+    (?i:da(?:ss|ß)) (?P<subject>(?:(?:der|die|das|ein|eine|kein|keine|meine?|unsere?) (?:[a-zäöüß][\w-]* )?)?
+    [A-ZÄÖÜ][\w-]*(?= (?!de[rs]\b|vo[nm]\b|und\b|oder\b)[^\WA-ZÄÖÜ])|(?:ich|wir|du|er|sie|es|man)(?= ))
+    (?P<middle>(?: [^\s,;.:]+)*?) (?P<verb>bin|bist|ist|sind|war|waren|habe?|hast|hat|haben|hatten?|werde|wird|werden|
+    muss|müssen|darf|dürfen|kann|können|soll|sollen|will|wollen|mag|mögen|möchten?)(?=\s*(?:$|[,;.:]))
+""")
+)
+"""A clause of German whose subject ends for sure, and whose last word is an auxiliary verb."""
 
 MARKS = " ,;:-–—("
 _TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|vale|sí|tá|né)\?$", re.IGNORECASE)
@@ -380,12 +403,20 @@ def find_request(sentence: str) -> tuple[str, bool]:
     for request in islice(_REMEMBER.finditer(lower), NESTED_REQUESTS):
         clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
         lead = words_of(lower[clause : request.start()])
-        if lower.endswith("?") and _ASKING.isdisjoint(lead[:1]):
+        if lower.endswith("?") and _ASKING.isdisjoint(word.partition("-")[0] for word in lead[:1]):
             continue
         is_task = not request["time"] and _NO_REQUEST.match(lower, request.end())
         if not (is_task or len(lead) > LEAD_WORDS or _is_told(lead)):
             return _content(text, lower, request, clause)
     return "", False
+
+
+def find_announced(sentence: str) -> str:
+    """What a sentence says behind a colon that it points to ("chisel this in stone: …"), or asks for politely with any
+    verb but one of saying or finding out ("could you tuck away that …?"); "" for nothing."""
+    lower = lowered(sentence[:MAX_CHARS])
+    found = _POINTING.match(lower) or _ASKED_POLITELY.match(lower)
+    return _as_main_clause(re.sub(r"[?\s]+$", ".", sentence[found.end() :])) if found else ""
 
 
 def find_refusals(lower: str) -> Sequence[re.Match[str]]:
@@ -414,10 +445,22 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
     is_object |= words_of(link[0] if link else "")[-1:] in (["it"], ["this"])  # "log it in a way …"
     if is_object and not announced and (count_words(before) > MIN_CONTENT_WORDS or _PLACE.match(lowered(rest))):
         rest = ""  # "…, keep that in mind for all you do"
-    least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if rest.endswith("?") else 0)
+    asks = rest.endswith("?")
+    rest = _as_main_clause(re.sub(r"[?\s]+$", ".", rest))  # "could you remember that …?" says it
+    is_clause = any(not grammar.openers.isdisjoint(words_of(rest)[:1]) for grammar in grammars())
+    least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if asks and not is_clause else 0)
     if count_words(rest) >= least and not _is_place(lowered(rest)):
-        return re.sub(r"[?\s]+$", ".", rest), False  # "could you remember that …?" says it
+        return rest, False
     return (before, False) if count_words(before) > MIN_CONTENT_WORDS else ("", True)
+
+
+def _as_main_clause(text: str) -> str:
+    """A subordinate clause of German in the order of a main one; where that is not sure, its words as a quotation."""
+    if not lowered(text).startswith(("dass ", "daß ")):
+        return text
+    if found := _SUBORDINATE.match(text):
+        return f"{found['subject']} {found['verb']}{found['middle']}{text[found.end() :]}"
+    return f"„{text[text.index(' ') + 1 :].rstrip(' .')}“"
 
 
 def _is_place(lower: str) -> bool:

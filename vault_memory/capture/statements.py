@@ -19,6 +19,7 @@ from vault_memory.capture.requests import (
     MAX_CHARS,
     asks_to_remember,
     denies_request,
+    find_announced,
     find_refusals,
     find_request,
 )
@@ -115,15 +116,13 @@ _CURE = re.compile(
 _WHETHER = re.compile(r"(?:[^\W\d][\w'-]*,? ){1,5}(?:if|whether|ob|si)\b")
 """Begins with what is to be found out: "check if", "I wonder whether"; who says "never if" states a rule."""
 _HALT = re.compile(r"(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*")
-_ANNOUNCED = re.compile(
-    r"(?=[^:]*\b(?:this|that|it|these|das|dies|es|folgendes|ça|ceci|cela|esto|eso|isto|isso|lo)\b)[^:.!?]{8,120}: +"
-)
-"""A clause that points forward, with a colon."""
 _DENIAL = re.compile(r"^(?:no|nope|nein|nee|non|não)\b[,.:!]+\s*")
-_LASTING = "always every denying ours verbs duty changes wishes"
+VERB_WORDS = 6
+"""Among so many words of a clause stands its verb."""
+_LASTING = "always every denying"
 """What may stand for a verb: "static types everywhere"."""
 _ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
-_LINKS = frozenset("and then please just und dann bitte et puis y luego e depois".split())
+_LINKS = frozenset(("and", "then", "please", "just", "und", "dann", "bitte", "et", "puis", "y", "luego", "e", "depois"))
 """What may stand before an order, where it goes on with one."""
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
@@ -285,7 +284,7 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
     is_announced = False
     for place, line in enumerate(split_sentences(said.text)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
-        if exclusions.is_secret(sentence, said.text):
+        if exclusions.is_secret(sentence, f"{question} {said.text}"):
             continue
         text, points_back = find_request(sentence)
         statement: Statement | None = None
@@ -299,8 +298,8 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
             statement = read_request(meant, said.number, meant, spoken)
         elif not points_back:
             statement = _assent(sentence, question if place == 0 else "", said.number)
-            statement = statement or _read(sentence, said.number, setting, spoken)
             statement = statement or _read_announced(sentence, said.number, spoken)
+            statement = statement or _read(sentence, said.number, setting, spoken)
         before += [sentence] if count_words(sentence) >= MIN_WORDS else []
         if statement:
             yield statement
@@ -327,13 +326,12 @@ def _announced(sentence: str, grammar: Grammar) -> str:
 
 
 def _read_announced(sentence: str, message: int, spoken: Spoken) -> Statement | None:
-    """What somebody announces, pointing forward to it ("chisel this in stone: …"), or puts into a polite question."""
-    found = _ANNOUNCED.match(lowered(sentence))
-    text = sentence[found.end() :] if found else ""
+    """What a sentence announces, or puts into a polite question."""
+    text = find_announced(sentence)
     grammar = spoken.grammar(text)
     if grammar is None or lasting_part(text, grammar) != text:
         return None
-    return Statement(_capitalised(text.rstrip("?")), cue_of(text, grammar), message, sentence)
+    return Statement(_capitalised(text), cue_of(text, grammar), message, sentence)
 
 
 def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Statement | None:
@@ -465,11 +463,17 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     if any(_supposes(lowered(part), grammar) for part in parts[: first + 1]):
         return ""
     kept = "".join(takewhile(lambda part: not _drops(part, grammar, is_start=False), parts[first:])).rstrip(MARKS)
-    begin = words_of(kept)[:2]
-    hangs = begin[:1] != ["so"] and grammar.has("reasons interrogatives", begin[:1])
-    if first > 0 and (hangs or begin[:1] == ["dass"] or begin == ["so", "that"] or kept.count("(") < kept.count(")")):
-        return ""  # of itself it says nothing
+    if first > 0 and not _stands_alone(kept, grammar):
+        return ""
     return kept if count_words(kept) >= MIN_WORDS else ""
+
+
+def _stands_alone(text: str, grammar: Grammar) -> bool:
+    """Whether what a sentence says behind a clause that was dropped says something without that."""
+    words = words_of(text)
+    hangs = words[:1] != ["so"] and grammar.has("reasons interrogatives", words[:1])
+    hangs = hangs or words[:1] == ["dass"] or words[:2] == ["so", "that"]
+    return not hangs and text.count("(") >= text.count(")")
 
 
 def clauses(text: str) -> list[str]:
@@ -515,8 +519,13 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
         return True
     if not is_start or len(words) <= MIN_WORDS:
         return False
+    return not (_has_verb(words, grammar) or grammar.has(_LASTING, words))
+
+
+def _has_verb(words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a clause may have a finite verb, as far as closed classes and endings tell."""
     is_of_name = any(grammar.third.search(word) or grammar.past.fullmatch(word) for word in words[1:3])
-    return not (is_of_name or grammar.has(_LASTING, words))
+    return is_of_name or grammar.has("verbs duty changes wishes", words[:VERB_WORDS])
 
 
 def _is_question(sentence: str, grammar: Grammar) -> bool:
