@@ -338,10 +338,6 @@ _ASKING = frozenset(
 )  # fmt: skip
 """With what somebody begins who asks for something politely."""
 
-_POINTING = re.compile(
-    r"(?=[^:]*\b(?:this|that|it|these|das|dies|es|folgendes|ça|ceci|cela|esto|eso|isto|isso|lo)\b)[^:.!?]{8,120}: +"
-)
-"""A clause that points forward, with a colon."""
 _ASKED_POLITELY = re.compile(
     rf"(?:(?:and|also|und|et|y|e) )?(?:você |vc )?(?:{'|'.join(sorted(_ASKING))})\b"
     r"(?![^?]*?\b(?:check|confirm|verif|ensur|make sure|assur|garant|asegur|comprob|prüf|schau|sicher|tell|say|explain|"
@@ -411,11 +407,10 @@ def find_request(sentence: str) -> tuple[str, bool]:
     return "", False
 
 
-def find_announced(sentence: str) -> str:
-    """What a sentence says behind a colon that it points to ("chisel this in stone: …"), or asks for politely with any
-    verb but one of saying or finding out ("could you tuck away that …?"); "" for nothing."""
-    lower = lowered(sentence[:MAX_CHARS])
-    found = _POINTING.match(lower) or _ASKED_POLITELY.match(lower)
+def find_asked_politely(sentence: str) -> str:
+    """What a sentence asks for politely, with a verb that is none of saying or finding out ("could you tuck away that
+    …?"); "" for nothing."""
+    found = _ASKED_POLITELY.match(lowered(sentence[:MAX_CHARS]))
     return _as_main_clause(re.sub(r"[?\s]+$", ".", sentence[found.end() :])) if found else ""
 
 

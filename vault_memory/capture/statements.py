@@ -19,7 +19,7 @@ from vault_memory.capture.requests import (
     MAX_CHARS,
     asks_to_remember,
     denies_request,
-    find_announced,
+    find_asked_politely,
     find_refusals,
     find_request,
 )
@@ -122,7 +122,8 @@ VERB_WORDS = 6
 _LASTING = "always every denying"
 """What may stand for a verb: "static types everywhere"."""
 _ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
-_LINKS = frozenset(("and", "then", "please", "just", "und", "dann", "bitte", "et", "puis", "y", "luego", "e", "depois"))
+_PLEASE = frozenset(("please", "bitte"))
+_LINKS = frozenset(("and", "then", "just", "und", "dann", "et", "puis", "y", "luego", "e", "depois"))
 """What may stand before an order, where it goes on with one."""
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
@@ -298,7 +299,6 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
             statement = read_request(meant, said.number, meant, spoken)
         elif not points_back:
             statement = _assent(sentence, question if place == 0 else "", said.number)
-            statement = statement or _read_announced(sentence, said.number, spoken)
             statement = statement or _read(sentence, said.number, setting, spoken)
         before += [sentence] if count_words(sentence) >= MIN_WORDS else []
         if statement:
@@ -317,21 +317,15 @@ def _read(sentence: str, message: int, setting: Setting, spoken: Spoken) -> Stat
 
 
 def _announced(sentence: str, grammar: Grammar) -> str:
-    """What a sentence leads up to with a colon ("one more, chisel it in stone: …"); "" for nothing that may last."""
+    """What a sentence leads up to with a colon ("one more, chisel it in stone: …"), or puts into a polite question; ""
+    for nothing that may last."""
     lead, _, rest = sentence.partition(": ")
-    if count_words(lead) < LEAD_WORDS or exclusions.is_foreign(sentence) or exclusions.GUESS.search(lowered(lead)):
+    if asked := find_asked_politely(sentence):
+        rest = asked
+    elif count_words(lead) < LEAD_WORDS or exclusions.is_foreign(sentence) or exclusions.GUESS.search(lowered(lead)):
         return ""
     text = lasting_part(rest, grammar)
     return "" if len(words_of(text)) < MIN_WORDS or exclusions.STATUS.search(lowered(text)) else text
-
-
-def _read_announced(sentence: str, message: int, spoken: Spoken) -> Statement | None:
-    """What a sentence announces, or puts into a polite question."""
-    text = find_announced(sentence)
-    grammar = spoken.grammar(text)
-    if grammar is None or lasting_part(text, grammar) != text:
-        return None
-    return Statement(_capitalised(text), cue_of(text, grammar), message, sentence)
 
 
 def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Statement | None:
@@ -498,7 +492,7 @@ def _supposes(lower: str, grammar: Grammar) -> bool:
 def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: bool) -> bool:
     """Whether a clause tells the agent to do something, once: no subject stands before what it begins with."""
     words = [*dropwhile(_LINKS.__contains__, words)] or words
-    if words[0] in grammar.classes["yours"]:
+    if words[0] in grammar.classes["yours"] | _PLEASE:
         return True
     if grammar.has("always", words) or (grammar.has("every", words[:5]) and not is_start):
         return False
