@@ -10,7 +10,7 @@ number stands as it stood has not moved.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import chain, takewhile
 from typing import NamedTuple
@@ -147,13 +147,9 @@ def summarize_moves(moves: Sequence[Move]) -> str:
 
 
 def find_moves(
-    was: Sequence[Line],
-    lines: Sequence[Line],
-    opinions: Sequence[HeldOpinion],
-    facts: Mapping[int, Fact],
-    cite: Callable[[Fact], str],
+    was: Sequence[Line], lines: Sequence[Line], opinions: Sequence[HeldOpinion], cite: Callable[[Fact], str]
 ) -> list[Move]:
-    """What becomes of the opinions held from one block of their page to the next; `facts` are all there are, by key.
+    """What becomes of the opinions held from one block of their page to the next.
 
     What moved comes first, the farthest first, then what is new, the surest first, then what is gone.
     """
@@ -162,22 +158,18 @@ def find_moves(
     # Where what was written last is not known, a statement is known by its words.
     of_key |= {entry.text: entry.opinion for entry in after.values() if entry.opinion}
     before = _entries(was, of_key)
-    since: date | None = None
-    if any(line.slot == "folded" for line in was):  # what is older than its newest day may have been among those
-        days = (facts[key].day for line in was for key in line.keys if key in facts)
-        since = max((day for day in days if day), default=None)
     moved, new = list[Move](), list[Move]()
     for name, entry in after.items():
         old, opinion = before.get(name), entry.opinion
         if old and old.number != entry.number:
             why, evidence = _why(old, entry.number, opinion, cite) if opinion else (ANEW, ())
             moved.append(Move(entry.text, old.number, entry.number, why, evidence))
-        elif opinion and not old and all(not since or (one.day and one.day > since) for one in opinion.statements):
+        elif opinion and not old:
             last = opinion.statements[-1]
-            new.append(Move(entry.text, None, entry.number, _when("told", [last], cite), (last,)))
+            new.append(Move(entry.text, None, entry.number, _when("told", last, cite), (last,)))
     moved.sort(key=lambda move: -abs((move.after or 0) - (move.before or 0)))
     new.sort(key=lambda move: -(move.after or 0))
-    still = after.keys() | {str(opinion.statements[0].key) for opinion in opinions}
+    still = after.keys() | {str(opinion.statements[0].key) for opinion in opinions}  # what has no room is not gone
     gone = [Move(entry.text, entry.number, None, GONE) for name, entry in before.items() if name not in still]
     return [*moved, *new, *gone]
 
@@ -200,28 +192,20 @@ def _entries(lines: Sequence[Line], opinions: Mapping[int | str, HeldOpinion]) -
 def _why(
     before: _Entry, number: float, opinion: HeldOpinion, cite: Callable[[Fact], str]
 ) -> tuple[str, tuple[Fact, ...]]:
-    """What moved an opinion to a number: what is new that way, else a number that was stated or set."""
+    """What moved an opinion to a number: the newest fact that speaks for it, where the page did not tell that yet."""
     is_up = number > before.number
-    if new := _newer(opinion.supports if is_up else opinion.contradicts, before.told, opinion):
-        return _when("borne out" if is_up else "contradicted", new, cite), tuple(new)
-    told = _newer(opinion.statements, before.told, opinion) if before.told else []
-    if again := [fact for fact in told if fact.day]:
-        stated = again[0].confidence
-        return _when(f"told again{f' as {decimal(stated)}' if stated else ''}", again, cite), tuple(again)
+    stated = opinion.statements[-1].confidence
+    for verb, facts in (
+        ("borne out" if is_up else "contradicted", opinion.supports if is_up else opinion.contradicts),
+        (f"told again{f' as {decimal(stated)}' if stated else ''}", opinion.statements if before.told else ()),
+    ):
+        newest, since = facts[-1] if facts else None, opinion.since
+        # All that was before a number that a person gave is in that.
+        is_counted = not opinion.is_given or (newest and newest.day and since and newest.day > since)
+        if newest and newest.key not in before.told and is_counted:
+            return _when(verb, newest, cite), (newest,)
     return BY_HAND if opinion.is_given else ANEW, ()
 
 
-def _when(verb: str, facts: Sequence[Fact], cite: Callable[[Fact], str]) -> str:
-    first, more = facts[0], f", and {len(facts) - 1} more" if len(facts) > 1 else ""
-    return f"{verb}{f' on {long_day(first.day)}' if first.day else ''} ({cite(first)}){more}"
-
-
-def _newer(facts: Sequence[Fact], told: Collection[int], opinion: HeldOpinion) -> list[Fact]:
-    """The facts that came since a page told some of them, newest first: it tells only the newest.
-
-    All that was before a number that a person gave is in that.
-    """
-    until = max((timeline_key(fact) for fact in facts if fact.key in told), default=None)
-    new = [fact for fact in reversed(facts) if fact.key not in told and (until is None or timeline_key(fact) > until)]
-    since = opinion.since
-    return [fact for fact in new if not opinion.is_given or (fact.day and since and fact.day > since)]
+def _when(verb: str, fact: Fact, cite: Callable[[Fact], str]) -> str:
+    return f"{verb}{f' on {long_day(fact.day)}' if fact.day else ''} ({cite(fact)})"

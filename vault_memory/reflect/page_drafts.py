@@ -225,7 +225,7 @@ class PageJobs:
         yield PageJob(path, self._sign(path, (), (line.text for line in lines)), lambda _: draft)
 
     def find_moves(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_page.Move]:
-        return opinion_page.find_moves(was, lines, self.opinions, self.by_key, self._cite.fact)
+        return opinion_page.find_moves(was, lines, self.opinions, self._cite.fact)
 
     def _summaries(self) -> Iterator[PageJob]:
         for period, about in self._closed.items():
