@@ -165,7 +165,7 @@ def test_no_poisoned_note_reaches_the_core(tmp_path: Path) -> None:
         proposed = (root / "bank/proposals.md").read_text("utf-8")
         assert "hazelnuts" in proposed and "invoices" not in proposed
     put(root, "bank/proposals.md", proposed.replace("[ ]", "[x]"))
-    reflected(root, apply_core=True)
+    reflected(root, only=("proposals",))
     core = (root / "memory.md").read_text("utf-8")
     assert "hazelnuts" in core and "invoices" not in core
 

@@ -73,7 +73,6 @@ def test_a_run_with_nothing_to_do_is_one_line() -> None:
         "Nothing new: 1 page already up to date. 1 proposal for memory.md waits in", "  bank/proposals.md."
     ]  # fmt: skip
     assert told() == ["Nothing new to write."]
-    assert told(unchanged=1, is_core_only=True) == ["Nothing is ticked in bank/proposals.md."]
     assert reflect_text(ReflectReport(())).startswith("Nothing to write yet: no note holds a fact.")
 
 

@@ -45,20 +45,6 @@ def test_it_is_not_made_again_whatever_is_told_and_whatever_becomes_of_the_index
     assert problems(root) == []
 
 
-@pytest.mark.parametrize("first", ["the page", "the index"])
-def test_it_is_not_made_again_where_the_index_went_before_the_next_run(root: Path, first: str) -> None:
-    if first == "the index":
-        without_index(root)
-        memory(root).index()
-    (root / NORA).unlink()
-    if first == "the page":
-        without_index(root)
-    put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora @Kallö: Has a new boat.\n")
-    done = reflected(root)
-    assert (NORA in paths(done), KALLO in paths(done), done.removed) == (False, True, (NORA,))
-    assert noted(root) == [(NORA, 1.0)]
-
-
 def test_it_is_told_with_how_to_have_it_back(root: Path) -> None:
     (root / NORA).unlink()
     ended = call("--vault", str(root), "reflect", "--now", "2025-12-10")

@@ -19,7 +19,7 @@ from vault_memory.startup import REFLECTED
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be written (a diff), or undone.")
 @click.option("--only", multiple=True, type=click.Choice(REFLECTED), help="Only these pages; may be repeated.")
-@click.option("--apply-core", is_flag=True, help="Add the ticked proposals to the core file and write nothing else.")
+@click.option("--apply-core", is_flag=True, help="Add the ticked proposals to the core file; like --only proposals.")
 @click.option("--undo", is_flag=False, flag_value="", metavar="[RUN]", help="Undo the last run, or the one named.")
 def reflect(
     shared: Shared, since: str | None, now: str | None, force: bool, dry_run: bool, only: tuple[str, ...],

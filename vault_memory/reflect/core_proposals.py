@@ -188,14 +188,14 @@ class Answers:
 
 
 def read_answers(
-    block: Block | None, last: Sequence[Line] | None, facts: Iterable[Fact], feedback: Feedback, *, only_ticks: bool
+    block: Block | None, last: Sequence[Line] | None, facts: Iterable[Fact], feedback: Feedback
 ) -> Answers:
-    """What was answered on the page that was `last` written; `feedback` takes refusals in, if not `only_ticks`."""
+    """What was answered on the page that was `last` written; `feedback` takes refusals in."""
     found = Answers()
     if block is None:
         return found
     edits = find_edits(block, last)
-    if last is not None and not block.is_as_written and not only_ticks:
+    if last is not None and not block.is_as_written:
         feedback.refused |= edits.deleted  # the journal notes it with the page
     read = (read_line(line.text) for line in last or ())
     written = {one.name: change.old for one in read if one and (change := read_change(one.text))}
@@ -209,11 +209,11 @@ def read_answers(
         if one.mark == TICK:
             found.ticked[one.name] = asked[one.name] = change
             found.settled.add(one.name)
-        elif one.mark == REFUSAL and not only_ticks:
+        elif one.mark == REFUSAL:
             found.settled.add(one.name)
             feedback.refused.add(one.name)
             feedback.new.append(FeedbackNote("refused", one.name))
-        elif not only_ticks:
+        else:
             found.unclear += [one.mark] if one.mark else []
             if last is not None and place in edits.yours:
                 asked[one.name] = change

@@ -67,7 +67,6 @@ class ReflectReport:
     proposed: core_proposals.ProposalCounts | None = None
     added: int = 0
     """How many proposals are new on their page."""
-    is_core_only: bool = False
     notices: tuple[PageProblem, ...] = ()
     untold: Mapping[str, str] = field(default_factory=dict)
     """The pages of periods with too little to tell, each with the reason."""
@@ -181,7 +180,7 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
 
         planner = index.ask(question)
         done = WrittenEdits(planner.edits) if asked.dry_run else _apply(index, planner, steps.write)
-        if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
+        if not (asked.dry_run or asked.only or asked.since):
             blocks.sweep(lambda: _named_blocks(index))
             UndoHistory(index.vault.root).prune()
     jobs, by_path = planner.jobs, {edit.path: edit for edit in done.edits}
@@ -203,7 +202,6 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
         moves=tuple(jobs.find_moves(opinions.was, opinions.lines)) if opinions else (),
         proposed=planner.proposed,
         added=len(core_proposals.names_of(proposed.lines) - core_proposals.names_of(proposed.was)) if proposed else 0,
-        is_core_only=asked.apply_core,
         untold=planner.untold,
         layout=layout,
     )
@@ -298,12 +296,14 @@ def _tell_index(index: IndexFile, paths: list[str]) -> None:
 
 
 def parse_request(
-    since: str | date | None = None, now: str | date | None = None, only: Iterable[str] = (), **flags: bool
-) -> ReflectRequest:
-    """What is asked of a reflect; `flags` are `dry_run`, `force` and `apply_core`. Raises UsageError."""
+    since: str | date | None = None, now: str | date | None = None, only: Iterable[str] = (), *,
+    dry_run: bool = False, force: bool = False, apply_core: bool = False,
+) -> ReflectRequest:  # fmt: skip
+    """What is asked of a reflect: with `apply_core` only what concerns the core. Raises UsageError."""
+    only = ("proposals",) if apply_core else tuple(only)
     unknown = sorted(set(only) - set(REFLECTED))
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no kind of page.", f"Known are: {', '.join(REFLECTED)}.")
-    asked = ReflectRequest(request.moment(now), None, tuple(only), **flags)
+    asked = ReflectRequest(request.moment(now), None, only, dry_run, force)
     day = None if since is None else request.option_days(str(since), "since", asked.today).start
     return replace(asked, since=day)

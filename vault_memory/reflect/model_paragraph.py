@@ -54,14 +54,9 @@ class ModelParagraphs:
         """Asks the model a question; None in a dry run."""
         return self._writer.ask if self._asks else None
 
-    def signature(self, signature: bytes, has_failed: bool = False) -> bytes:
+    def signature(self, signature: bytes) -> bytes:
         """The signature of a page with nothing left to ask for: written, or the model made nothing that could stand."""
-        method = self._writer.method.encode("utf-8", "replace")
-        return hashlib.blake2b(b"tried" * has_failed + signature + method, digest_size=16).digest()
-
-    def is_current(self, known: bytes, signature: bytes) -> bool:
-        """Whether a page with this signature is as it should be."""
-        return known in (self.signature(signature), self.signature(signature, has_failed=True))
+        return hashlib.blake2b(signature + self._writer.method.encode("utf-8", "replace"), digest_size=16).digest()
 
     def add(self, draft: Draft, job: PageJob, present: Block | None, jobs: PageJobs) -> tuple[Draft, bytes]:
         """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
@@ -89,7 +84,7 @@ class ModelParagraphs:
         except RemoteError as error:
             self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
             # What is of no use today is so tomorrow: asked again with each run it would leave no turn to the others.
-            return draft, self.signature(job.signature, True) if error.kind == "unusable" else job.signature
+            return draft, done if error.kind == "unusable" else job.signature
         self.model = self.model._replace(pages=self.model.pages + 1)
         return found, done
 

@@ -53,8 +53,6 @@ class ReflectRequest:
     """Which kinds of pages; none named: all."""
     dry_run: bool = False
     force: bool = False
-    apply_core: bool = False
-    """Only what was ticked in the proposals is done."""
 
     @property
     def today(self) -> date:

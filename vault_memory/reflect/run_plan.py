@@ -12,12 +12,10 @@ from vault_memory.reflect.generated_blocks import Block, Line, PageLine
 from vault_memory.reflect.merge import KnownFacts
 from vault_memory.reflect.model_paragraph import ModelParagraphs
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
-from vault_memory.reflect.run_log import REFLECT
 from vault_memory.reflect.written_blocks import WrittenBlocks
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.text.english import plural
-from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import decode_utf8
 
@@ -85,24 +83,19 @@ class RunPlanner:
 
         Raises RefusedError where so many pages are gone at once that they were lost.
         """
-        only_core, force = self._asked.apply_core, self._asked.force
-        if not (only_core or force):
+        force = self._asked.force
+        if not force:
             user_feedback.refuse_lost(self._stood, self.gone)
         # What was ticked goes from the page of proposals with the same run that does it.
-        is_core_wanted = only_core or "proposals" in (self._asked.only or ("proposals",))
-        after = self._plan_core() if is_core_wanted else None
-        if not only_core:
-            self._plan_pages(progress)
-            self.notices += self.jobs.notices()
+        after = self._plan_core() if "proposals" in (self._asked.only or ("proposals",)) else None
+        self._plan_pages(progress)
+        self.notices += self.jobs.notices()
         if after is not None:
             self._plan_proposals(after)
         self.verdicts = self.jobs.changed_verdicts()
-        if only_core:  # which does not ask whether they were lost
-            self.gone = frozenset()
-        else:
-            tidied = frozenset[str]() if force else self.gone
-            removed = sorted(tidied.union(self.jobs.unmade) - self.feedback.removed)
-            self.feedback.new += (user_feedback.FeedbackNote("removed", "page", path, 1.0) for path in removed)
+        tidied = frozenset[str]() if force else self.gone
+        removed = sorted(tidied.union(self.jobs.unmade) - self.feedback.removed)
+        self.feedback.new += (user_feedback.FeedbackNote("removed", "page", path, 1.0) for path in removed)
 
     def replan(self, late: Edit) -> Edit | None:
         """The edit of a page as it stands now, None when it says all already; raises like `make_edit`."""
@@ -137,8 +130,8 @@ class RunPlanner:
                 progress(done, most, done)
             asked.add(job.path)
             known, paragraphs = self._known.get(job.path), self._paragraphs if job.subject.tokens else None
-            is_current = paragraphs.is_current if paragraphs else bytes.__eq__
-            is_as_made = known is not None and known.is_as_written and is_current(known.signature, job.signature)
+            signature = paragraphs.signature(job.signature) if paragraphs else job.signature
+            is_as_made = known is not None and known.is_as_written and known.signature == signature
             draft = None if is_as_made else self._draft(job)
             if draft:
                 self.jobs.note_page(job.path)
@@ -171,7 +164,7 @@ class RunPlanner:
 
     def _find_removed(self) -> frozenset[str]:
         """The pages that are not made again, for a person removed them; none where that is asked for."""
-        stood = [path for path, page in self._known.items() if page.was_there] or self._pages_of_runs()
+        stood = [path for path, page in self._known.items() if page.was_there]
         there = {path for path in (*stood, *self.feedback.removed) if self._is_there(path)}
         missing = {link_name(path): path for path in stood if path not in there}
         notes = note_queries.note_paths(self._store) if missing else ()
@@ -183,24 +176,7 @@ class RunPlanner:
         self._stood = [path for path in stood if path not in removed]
         gone = frozenset(self._stood) - there
         self.gone = gone - moved
-        return frozenset() if self._asked.force and not self._asked.apply_core else gone | removed
-
-    def _pages_of_runs(self) -> list[str]:
-        """The pages that were written, as the undo history tells where the index was built anew since.
-
-        None where so many of them are gone that they went with the index: those are made again.
-        """
-        pages: dict[str, None] = {}
-        with suppress(VaultError):  # a damaged history tells nothing
-            for run in UndoHistory(self._vault.root).runs(REFLECT):
-                if not run.is_undone:
-                    pages |= dict.fromkeys(change.path for change in run.changes())
-        found = [path for path in pages if path not in self._layout.cores]
-        try:
-            user_feedback.refuse_lost(found, [path for path in found if not self._is_there(path)])
-        except RefusedError:
-            return []
-        return found
+        return frozenset() if self._asked.force else gone | removed
 
     def _is_there(self, path: str) -> bool:
         """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
@@ -226,9 +202,7 @@ class RunPlanner:
             self.skipped.append(page_problem(self._layout.core, error))
             return None
         block, last = self._read_written(self._layout.proposals, core_proposals.BLOCK)
-        self._answers = answers = core_proposals.read_answers(
-            block, last, self.jobs.fact_set.facts, self.feedback, only_ticks=self._asked.apply_core
-        )
+        self._answers = answers = core_proposals.read_answers(block, last, self.jobs.fact_set.facts, self.feedback)
         if answers.dropped:  # never their words, for these may be forgotten
             rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
             why = f"{plural(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
@@ -259,31 +233,20 @@ class RunPlanner:
         return Edit(path, before, after, why) if after != before else None
 
     def _plan_proposals(self, after: bytes) -> None:
-        """Plan the page of what is proposed for the core as it is to be; only what is left there if asked for."""
-        block, last = self._read_written(self._layout.proposals, core_proposals.BLOCK)
-        settled, unsure = self._answers.settled, 0
-        if self._asked.apply_core:
-            there = last or [Line(text, slot=core_proposals.name_of(text)) for text in (block.lines if block else ())]
-            kept = tuple(line for line in there if core_proposals.name_of(line.text) not in settled)
-            lines, is_wanted = kept if core_proposals.names_of(kept) else core_proposals.NOTHING, bool(settled)
-        else:
-            items = core_proposals.list_items(self._layout.core, after)
-            found = core_proposals.Proposer(self.jobs, items, self._answers).propose()
-            lines = core_proposals.page_lines(found, self.jobs.context)
-            unsure = sum(one.belief.rounded < core_proposals.SURE for one in self.jobs.opinions)
-            is_wanted = block is not None or lines != core_proposals.NOTHING
-        count = len(core_proposals.names_of(lines))
-        self.proposed = core_proposals.ProposalCounts(count, unsure)
-        why = f"{plural(count, 'proposal')} open"
-        page = Draft(
+        """Plan the page of what is proposed for the core as it is to be."""
+        items, settled = core_proposals.list_items(self._layout.core, after), self._answers.settled
+        found = core_proposals.Proposer(self.jobs, items, self._answers).propose()
+        lines = core_proposals.page_lines(found, self.jobs.context)
+        unsure = sum(one.belief.rounded < core_proposals.SURE for one in self.jobs.opinions)
+        self.proposed = core_proposals.ProposalCounts(len(found), unsure)
+        if not found and self._block(self._layout.proposals, core_proposals.BLOCK) is None:
+            return
+        why = f"{plural(len(found), 'proposal')} open"
+        self._add(Draft(
             self._layout.proposals, core_proposals.BLOCK, lines, why, "# Proposals\n",
             settled=lambda text: core_proposals.name_of(text) in settled,
             account=lambda was, lines: why,
-        )  # fmt: skip
-        if is_wanted:
-            self._add(page)
-        elif self._asked.apply_core and isinstance(problem := self._try(page), PageProblem):
-            self.skipped.append(problem)  # which is told all the same
+        ))  # fmt: skip
 
     # --- pages ---------------------------------------------------------------------------------------------------
 

@@ -153,9 +153,7 @@ def _headline(done: "ReflectReport") -> str:
     if not done.facts:
         return 'Nothing to write yet: no note holds a fact. Try `memory retain "…"`, or keep a daily log.'
     what, layout = "Nothing new to write.", done.layout
-    if done.is_core_only:
-        what = f"Nothing is ticked in {layout.proposals}."
-    elif done.unchanged:
+    if done.unchanged:
         what = f"Nothing new: {plural(done.unchanged, 'page')} already up to date."
     waiting = done.proposed.open if done.proposed else 0
     wait = "waits" if waiting == 1 else "wait"
@@ -204,7 +202,7 @@ def _short(text: str) -> str:
 
 def _proposals(done: "ReflectReport") -> Iterator[str]:
     proposed, core = done.proposed, done.layout.core
-    if proposed is None or (done.is_core_only and not proposed.open):
+    if proposed is None:
         return
     if not proposed.open:
         unsure = f"{plural(proposed.unsure, 'opinion')} below {decimal(SURE)}" if proposed.unsure else ""
