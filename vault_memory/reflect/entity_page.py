@@ -33,9 +33,6 @@ OVERVIEW_TOKENS = 220
 LATELY_SHARE = 4
 """What was told lately gets one of so many parts of the room first: .002 of what is asked about LoCoMo."""
 
-FRAME_TOKENS = 60
-"""What headings and the closing line cost, near enough; what is too much is taken back."""
-
 HEADLINE_TOKENS = 70
 """What the first line and its citation may take of the overview's room."""
 
@@ -97,14 +94,7 @@ class EntityPage:
         """The lines of its block within `tokens`: what is told beside the overview gives way."""
         first, best, more = self._choose(tokens)
         opening = self._opening(first)
-        used = sum(map(self._body.cost, [*first, *best])) + sum(map(self.context.tokens, (self.opinions, opening)))
-        room = max(tokens - used - FRAME_TOKENS, 0)
-        while True:
-            found = [*opening, *self._below(first, best, more, room)]
-            over = self.context.tokens(found) - tokens
-            if over <= 0 or not room:
-                return tuple(found)
-            room = max(room - over, 0)
+        return self.context.fit(more, tokens, lambda rest: [*opening, *self._below(first, best, rest)])
 
     @cached_property
     def _facts(self) -> list[Fact]:
@@ -175,15 +165,11 @@ class EntityPage:
         # Of opinions alone their own heading says enough.
         return [*found, Line(""), self._how_much()] if self._facts else found
 
-    def _below(self, first: Sequence[Fact], best: Sequence[Fact], more: Sequence[Fact], room: int) -> Iterator[Line]:
-        """All below the opening, with so many tokens for what is told beside the overview."""
+    def _below(self, first: Sequence[Fact], best: Sequence[Fact], rest: Sequence[Fact]) -> Iterator[Line]:
+        """All below the opening: the overview, opinions, and the rest that is told."""
         yield from self._section("", sorted(best, key=timeline_key, reverse=True))
-        rest, now, ahead, earlier = list[Fact](), list[Fact](), list[Fact](), list[Fact]()
-        for fact in more:
-            room -= self._body.cost(fact)
-            if room < 0:
-                break  # none behind it, for it may have taken the place of one
-            rest.append(fact)
+        now, ahead, earlier = list[Fact](), list[Fact](), list[Fact]()
+        for fact in rest:
             is_gone = fact.tier == "peripheral" or fact.succeeded_by is not None
             is_alive = not is_gone and not is_over(fact, self._newest)
             (ahead if self._is_ahead(fact) else now if is_alive else earlier).append(fact)
@@ -265,11 +251,10 @@ def bank_lines(
     newer = () if is_world else known
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
     telling = [fact for fact in facts if body.says_how_it_stands(fact)]
-    weigh, late = Weights(context.stems, body.cost), lately(telling)
-    room = tokens
-    while True:
-        turns = [Turn(room // LATELY_SHARE, late), Turn(room)]
-        taken = [*chain(*choose_in_turns(telling, room, weigh, turns))]
+    turns = [Turn(tokens // LATELY_SHARE, lately(telling)), Turn(tokens)]
+    chosen = [*chain(*choose_in_turns(telling, 2 * tokens, Weights(context.stems, body.cost), turns))]
+
+    def lines(taken: Sequence[Fact]) -> list[Line]:
         found = [Line("## From the logs")]
         if is_world:
             for line in body.lines(taken):
@@ -280,7 +265,6 @@ def bank_lines(
         if folded := len(facts) - len(taken):
             more = f"…and {plural(folded, 'more fact')}: on the pages of those they are about, and in the logs."
             found += [Line(""), Line(more, slot="folded")]
-        over = context.tokens(found) - tokens
-        if over <= 0 or not taken:
-            return tuple(found)
-        room = max(room - over, 0)
+        return found
+
+    return context.fit(chosen, tokens, lines)

@@ -5,6 +5,7 @@ fact holds is only ever a name, a day, or "until" one.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -57,6 +58,14 @@ class PageContext:
 
     def tokens(self, lines: Iterable[Line]) -> int:
         return self.count("\n".join(line.text for line in lines))
+
+    def fit(
+        self, facts: Sequence[Fact], tokens: int, lines: Callable[[Sequence[Fact]], Iterable[Line]]
+    ) -> tuple[Line, ...]:
+        """The page of as many of these facts, the first ones, as have room in so many tokens."""
+        sizes = range(1, len(facts) + 1)
+        most = bisect_left(sizes, True, key=lambda size: self.tokens(lines(facts[:size])) > tokens)
+        return tuple(lines(facts[:most]))
 
 
 def counted_each(noun: str, counts: Iterable[tuple[int, str]]) -> str:
