@@ -14,8 +14,15 @@ from reflecting import page_context, stems
 
 from vault_memory.errors import RemoteError
 from vault_memory.reflect import opinion_page
-from vault_memory.reflect.beliefs import MAX_RELATED, ConfidenceByHand, HeldOpinion, OpinionInputs, find_opinions
-from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED
+from vault_memory.reflect.beliefs import (
+    MAX_RELATED,
+    STEP_DOWN,
+    STEP_DOWN_AGREED,
+    ConfidenceByHand,
+    HeldOpinion,
+    OpinionInputs,
+    find_opinions,
+)
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import fact_name

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 from itertools import count
 
-from vault_memory.reflect.beliefs import HeldOpinion
-from vault_memory.reflect.confidence import weigh_evidence
+from vault_memory.reflect.beliefs import HeldOpinion, weigh_evidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.reflect.opinion_page import ANEW, GONE, Move, find_moves, summarize_moves

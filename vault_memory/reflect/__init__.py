@@ -1,6 +1,6 @@
 """Turns facts into pages. It reads the index, never its own pages, and writes only its own blocks.
 
-index ─ fact_set ─> Fact ─ beliefs ─> HeldOpinion              (evidence weighed by confidence)
+index ─ fact_set ─> Fact ─ beliefs ─> HeldOpinion              (and how sure they make)
                       │                   │
                  choose_facts             │                    the facts that tell most in few tokens
                       │                   │

@@ -22,8 +22,7 @@ from vault_memory.markdown import fact_text, provenance
 from vault_memory.markdown.fact_text import without_evidence
 from vault_memory.markdown.note import TEXT
 from vault_memory.markdown.parse import parse
-from vault_memory.reflect.beliefs import is_doubt, relation
-from vault_memory.reflect.confidence import CONTRADICTS, SUPPORTS
+from vault_memory.reflect.beliefs import CONTRADICTS, SUPPORTS, is_doubt, relation
 from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import Block, Line, text_name

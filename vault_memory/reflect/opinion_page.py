@@ -16,8 +16,7 @@ from itertools import chain, takewhile
 from typing import NamedTuple
 
 from vault_memory.markdown import fact_text
-from vault_memory.reflect.beliefs import HeldOpinion
-from vault_memory.reflect.confidence import round_confidence
+from vault_memory.reflect.beliefs import HeldOpinion, round_confidence
 from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.fact_lines import FACT_TOKENS, PageContext, counted_each, unlinked
 from vault_memory.reflect.generated_blocks import Line, fact_name, leading_confidence

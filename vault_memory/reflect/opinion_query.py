@@ -9,8 +9,7 @@ from datetime import date
 from itertools import chain
 
 from vault_memory.reflect import beliefs, fact_set
-from vault_memory.reflect.beliefs import HeldOpinion
-from vault_memory.reflect.confidence import round_confidence
+from vault_memory.reflect.beliefs import HeldOpinion, round_confidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.page_drafts import PageJobs
 from vault_memory.search.entity_profile import FactLine, marked
