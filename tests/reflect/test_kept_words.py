@@ -11,7 +11,7 @@ from reflecting import reflected
 from sample import call
 from vaults import fill, memory, put
 
-from vault_memory.reflect.written_blocks import WRITTEN_SECONDS
+from vault_memory.reflect.generated_blocks import WRITTEN_SECONDS
 from vault_memory.vault import undo_history
 from vault_memory.vault.undo_history import UndoHistory
 

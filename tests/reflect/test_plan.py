@@ -14,10 +14,9 @@ from vaults import fill, memory, obeying_permissions, put, run
 from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.reflect import generated_blocks
 from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, make_edit
-from vault_memory.reflect.generated_blocks import Line
+from vault_memory.reflect.generated_blocks import Line, WrittenBlocks
 from vault_memory.reflect.job import WrittenEdits, write_edits
 from vault_memory.reflect.merge import KnownFacts
-from vault_memory.reflect.written_blocks import WrittenBlocks
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import TRIES

@@ -24,8 +24,8 @@ from vault_memory.reflect.core_proposals import (
     list_items,
     read_change,
 )
-from vault_memory.reflect.proposal_lines import TICK, read_line
 from vault_memory.reflect.run_log import ReflectEnd, RunLog
+from vault_memory.reflect.user_feedback import TICK, read_line
 
 PAGE = "bank/proposals.md"
 SURE = "O(c=0.95) @Mara: Prefers letters to calls."

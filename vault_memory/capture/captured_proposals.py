@@ -15,7 +15,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.reflect.generated_blocks import Block, Page, put_block, read_page, sha
-from vault_memory.reflect.proposal_lines import REFUSAL, TICK, ProposalLine, read_line
+from vault_memory.reflect.user_feedback import REFUSAL, TICK, ProposalLine, read_line
 
 BLOCK = "captured"
 

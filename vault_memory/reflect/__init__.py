@@ -7,7 +7,7 @@ index ─ fact_set ─> Fact ─ beliefs ─> HeldOpinion              (and how 
     fact_lines, entity_page, summaries, opinion_page ─> Draft  (which pages there are: page_drafts)
                                                           │    (a paragraph at its head: model_paragraph)
 page ─ generated_blocks ─> Block ─┐                       │
-written_blocks ─> last Lines ─────┴── merge, edit_plan ───┴─> Edit
+what was last written ────────────┴── merge, edit_plan ───┴─> Edit
                                                                │
 run_plan gathers the Edits, with what people answered to earlier pages (user_feedback, core_proposals);
 job writes them, so that they can be undone, and returns a ReflectReport.

@@ -29,8 +29,7 @@ from vault_memory.reflect.generated_blocks import Block, Line, text_name
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.page_drafts import PageJobs
-from vault_memory.reflect.proposal_lines import REFUSAL, TICK, read_line
-from vault_memory.reflect.user_feedback import Feedback, FeedbackNote
+from vault_memory.reflect.user_feedback import REFUSAL, TICK, Feedback, FeedbackNote, read_line
 from vault_memory.store import journal
 from vault_memory.text import tokens
 from vault_memory.write.rewrite import LINE_ENDS, append_item, decode_utf8

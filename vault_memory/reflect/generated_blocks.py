@@ -1,4 +1,4 @@
-"""Reads and writes the generated blocks of a page, between their two markers. Pure.
+"""Reads and writes the generated blocks of a page, between their two markers, and keeps what was written in them.
 
     <!-- memory:begin facts -->
     …
@@ -6,17 +6,26 @@
 
 `sha` is of the text between as it was written, `cites` names the facts cited in it, in order, and `yours` the places of
 the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). DESIGN.md §4.
+
+The lines of each written block lie in `.memory/history/written`, known by that hash, for merge.py to compare the page
+with. But for them all here is pure.
 """
 
 import hashlib
+import json
+import os
 import re
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.errors import ConflictError
+from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.fact import LINE_NUMBER
+from vault_memory.vault import locations, safe_files
 from vault_memory.write.rewrite import LINE_ENDS, decode_utf8
 
 _VALUE = re.compile(r"\b(sha|cites|yours|by)=([^\s>]*)")
@@ -27,6 +36,11 @@ _BULLET = re.compile(r"([ \t]*)[-*+][ \t]+(?=\S)")
 _CONFIDENCE = re.compile(r"(?<=\*\*)(?:[01]?\.\d{1,4}|[01]|(?:\d{1,2}|100)%)(?=\*\* )")
 _FACT_NAME = re.compile(r"(?<= )[0-9a-f]{8}(?![0-9a-f])")
 _OPENS = re.compile(r"\s*[-*+] \*\*")
+_SHA = re.compile(r"[0-9a-f]{8}")
+
+WRITTEN = "history/written"
+WRITTEN_SECONDS = 90 * 86400.0
+"""A text that no page has any more is kept so long, for a page may come back from another device or a backup."""
 
 SENTENCE = "retold"
 """What the slot of a sentence of a model begins with; the names of the facts it cites follow."""
@@ -225,3 +239,58 @@ def is_same(one: Block, other: Block) -> bool:
         return False
     said, say = ([bare(line) for line in block.lines if line.strip()] for block in (one, other))
     return said == say
+
+
+# --- what was written ------------------------------------------------------------------------------------------------
+
+
+class WrittenBlocks:
+    """The texts written into one vault's pages; `root` is the vault's real path."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def last(self, sha: str) -> list[Line] | None:
+        """The lines of the block with this hash, or None when it was not written here."""
+        file = locations.derived(self._root, f"{WRITTEN}/{sha}.json") if _SHA.fullmatch(sha) else None
+        if file is None:
+            return None
+        with suppress(OSError, ValueError, TypeError, RecursionError):
+            return [
+                Line(str(text), tuple(map(int, keys)), str(slot), of=str(*of))
+                for text, keys, slot, *of in json.loads(file.read_bytes())
+            ]
+        return None
+
+    def keep(self, sha: str, lines: Sequence[Line]) -> None:
+        """Keep a block's lines, durably, before it is written; raises RefusedError or VaultError."""
+        file = locations.derived(self._root, f"{WRITTEN}/{sha}.json")
+        if file is None:
+            raise RefusedError(f".memory/{WRITTEN} is behind a link: nothing was written.", "Make it a plain folder.")
+        plain = [(line.text, line.keys, line.slot, *filter(None, [line.of])) for line in lines]
+        if self.last(sha) == list(lines):
+            return
+        try:
+            locations.make_folder(file.parent)
+            safe_files.replace_durably(file, json.dumps(plain, separators=(",", ":")).encode("ascii"))
+        except OSError as error:
+            raise VaultError(
+                f".memory/{WRITTEN} cannot be written: {error.strerror or error}; nothing was changed.",
+                "Check permissions and free space.",
+            ) from error
+
+    def sweep(self, used: Callable[[], Container[str]]) -> None:
+        """Delete what is old and, as `used` is asked only then, what no page names any more."""
+        folder = locations.derived(self._root, WRITTEN)
+        if folder is None:
+            return
+        oldest = time.time() - WRITTEN_SECONDS
+        with suppress(OSError):
+            with os.scandir(folder) as entries:
+                old = [entry for entry in entries if entry.stat(follow_symlinks=False).st_mtime < oldest]
+            known = used() if old else ()
+            for entry in old:
+                if entry.name.partition(".")[0] not in known:
+                    Path(entry.path).unlink(missing_ok=True)
+                else:
+                    os.utime(entry.path, follow_symlinks=False)  # not to be asked of again with every run

@@ -16,13 +16,12 @@ from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemor
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import core_proposals, model_writer
 from vault_memory.reflect.edit_plan import LEFT_ALONE, Edit, PageProblem, page_problem
-from vault_memory.reflect.generated_blocks import PageLine
+from vault_memory.reflect.generated_blocks import PageLine, WrittenBlocks
 from vault_memory.reflect.model_paragraph import ModelParagraphs, ModelUse
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_drafts import ReflectRequest
 from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog, without_quotes
 from vault_memory.reflect.run_plan import RunPlanner
-from vault_memory.reflect.written_blocks import WrittenBlocks
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries

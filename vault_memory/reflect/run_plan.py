@@ -8,11 +8,10 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import core_proposals, entity_page, generated_blocks, opinion_page, summaries, user_feedback
 from vault_memory.reflect.edit_plan import LEFT_ALONE, Draft, Edit, PageHistory, PageProblem, make_edit, page_problem
-from vault_memory.reflect.generated_blocks import Block, Line, PageLine
+from vault_memory.reflect.generated_blocks import Block, Line, PageLine, WrittenBlocks
 from vault_memory.reflect.merge import KnownFacts
 from vault_memory.reflect.model_paragraph import ModelParagraphs
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
-from vault_memory.reflect.written_blocks import WrittenBlocks
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.text.english import plural

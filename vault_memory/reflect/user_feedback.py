@@ -1,6 +1,8 @@
-"""Reads what people answered to the pages that reflect wrote: lines and pages deleted, confidences set by hand.
+"""Reads what people answered to the pages that reflect wrote: lines and pages deleted, confidences set by hand, ticks.
 
-The journal remembers it, with the proposals they ticked or refused (core_proposals.py).
+The journal remembers it. A line of the page of proposals, of which one block is of reflect and another of capture:
+
+    - [x] O @Nora: Prefers dark themes. — sessions/claude-code/1a2b#m7 ^p-1a2b3c4d
 """
 
 import re
@@ -20,6 +22,16 @@ from vault_memory.text.vault_layout import Layout
 
 LOST_SHARE, LOST_PAGES = 0.25, 3
 """So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""
+
+TICK, REFUSAL = "x", "-"
+
+_TICKS = frozenset("xXyY✓✔☑✅")
+_LINE = re.compile(
+    r"\s*+(?:[-*+]|\d{1,9}[.)])\s*+(?P<boxes>(?:(?:\[[^\[\]]{0,5}\]|[✓✔☑✅]\ufe0f?)\s*+)*+)(?P<text>\S.*?)"
+    r" \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$"
+)
+"""A list item with its boxes: `- []`, `-[x]`, `- [ ] [x]`, `1. [x]`, `- ✅` are read too; one without is open."""
+_BOX = re.compile(r"\[([^\[\]]*)\]|([✓✔☑✅])")
 
 _IN_A_BANK = re.compile(r"/((?:entities|summaries)/[^/]+\.md|(?:world|experience|opinions|proposals)\.md)$")
 _IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
@@ -119,3 +131,27 @@ def read_given_confidences(feedback: Feedback, path: str, block: Block | None, l
                 # Else a run that left this page alone heard it before.
                 feedback.given[name] = ConfidenceByHand(number, feedback.today)
                 feedback.new.append(FeedbackNote("given", name, value=number, day=feedback.today))
+
+
+# --- a line of the page of proposals ---------------------------------------------------------------------------------
+
+
+class ProposalLine(NamedTuple):
+    """A proposal as its line states it, maybe in a person's words."""
+
+    name: str
+    mark: str
+    """TICK however it is drawn, REFUSAL, "" for none, else what somebody wrote there."""
+    text: str
+    """What is proposed, also where somebody went on writing behind the name."""
+    line: str
+
+
+def read_line(line: str) -> ProposalLine | None:
+    match = _LINE.match(line)
+    if match is None:
+        return None
+    boxes = _BOX.findall(match["boxes"])
+    marks = {(inside or drawn).strip().removesuffix("\ufe0f") for inside, drawn in boxes} - {""}
+    mark = TICK if marks and marks <= _TICKS else " ".join(sorted(marks))
+    return ProposalLine(match["name"], mark, " ".join(filter(None, (match["text"], match["rest"].strip()))), line)
