@@ -32,7 +32,7 @@ from vault_memory.reflect.page_drafts import PageJobs
 from vault_memory.reflect.user_feedback import REFUSAL, TICK, Feedback, FeedbackNote, read_line
 from vault_memory.store import journal
 from vault_memory.text import tokens
-from vault_memory.write.rewrite import LINE_ENDS, append_item, decode_utf8
+from vault_memory.write.rewrite import append_item, decode_utf8, lines_of, split_end
 
 BLOCK = "proposals"
 
@@ -357,12 +357,13 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
     elif found is None:
         raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
     else:
-        parts, at = LINE_ENDS.split(decode_utf8(path, data)), 2 * found.line - 2
+        lines, at = lines_of(decode_utf8(path, data)), found.line - 1
         if change.what == REMOVE:
-            del parts[at : at + 2]
+            del lines[at]
         else:
-            parts[at] = _ITEM.sub(lambda match: match[1] + change.text, parts[at])
-        after = "".join(parts).encode("utf-8")
+            said, end = split_end(lines[at])
+            lines[at] = _ITEM.sub(lambda match: match[1] + change.text, said) + end
+        after = "".join(lines).encode("utf-8")
     size = tokens.count(after.decode("utf-8")) if len(after) > len(data) else 0
     if size > CORE_TOKENS:
         raise ConflictError(

@@ -26,7 +26,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.fact import LINE_NUMBER
 from vault_memory.vault import locations, safe_files
-from vault_memory.write.rewrite import LINE_ENDS, decode_utf8
+from vault_memory.write.rewrite import decode_utf8, lines_of, split_end
 
 _VALUE = re.compile(r"\b(sha|cites|yours|by)=([^\s>]*)")
 _BROKEN = re.compile(r"memory:(?:begin|end) ")
@@ -183,22 +183,23 @@ def read_page(path: str, data: bytes, name: str) -> Page:
     if len(found) > 1:
         sentence = f"{path}:{found[1].start_line}: a second block `{name}`: the page was left alone."
         raise ConflictError(sentence, "Delete one of them.")
-    parts = LINE_ENDS.split(text)
+    lines = lines_of(text)
     if not found:
-        ends = Counter(parts[1::2])  # as most lines end; of those that tie the first
+        ends = Counter(end for _, end in map(split_end, lines) if end)  # as most lines end; of those that tie the first
         return Page(text, None, "", max(ends, key=lambda end: ends[end], default="\n"))
     start, end = found[0].start_line, found[0].end_line
     # The byte order mark is the page's, also where the block is all there is.
-    before = "".join(parts[: 2 * (start - 1)]) or "\ufeff" * text.startswith("\ufeff")
-    said = dict(_VALUE.findall(parts[2 * (end - 1)]))
+    before = "".join(lines[: start - 1]) or "\ufeff" * text.startswith("\ufeff")
+    closing, closing_end = split_end(lines[end - 1])
+    said = dict(_VALUE.findall(closing))
     block = Block(
-        lines=tuple(parts[2 * start : 2 * (end - 1) : 2]),
+        lines=tuple(split_end(line)[0] for line in lines[start : end - 1]),
         sha=said.get("sha", ""),
         cites=tuple(filter(None, said.get("cites", "").split(","))),
         yours=_read_places(said.get("yours", "")),
         by=said.get("by", ""),
     )
-    return Page(before, block, "".join(parts[2 * end - 1 :]), parts[2 * start - 1])
+    return Page(before, block, closing_end + "".join(lines[end:]), split_end(lines[start - 1])[1])
 
 
 def _read_places(said: str) -> frozenset[int]:

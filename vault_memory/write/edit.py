@@ -7,6 +7,7 @@ What is out of the asker's scopes does not occur in the file for them, and no ed
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, UsageError
@@ -15,7 +16,7 @@ from vault_memory.markdown.note import CODE, COMMENT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
 from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
-from vault_memory.write.rewrite import LINE_ENDS, decode_utf8, difference_of_lines
+from vault_memory.write.rewrite import decode_utf8, difference_of_lines, line_ending, lines_of
 
 APPEND, REPLACE, INSERT = "append", "replace", "insert"
 ACTIONS = (APPEND, REPLACE, INSERT)
@@ -74,7 +75,7 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
     text, note = decode_utf8(path, data), parse(path, data, opened.layout)
     if opened.scopes and note_scope(note.properties, path, opened.folders) not in opened.scopes:
         raise UsageError(f"There is no note `{path}`.", "")  # as where there is none in a folder of theirs
-    ending = "\r\n" if "\r\n" in text else "\n"
+    ending = line_ending(text)
     new, old = (value.replace("\r\n", "\n").replace("\n", ending) for value in (wanted.text, wanted.old))
     if wanted.action == APPEND:
         lead = "" if not text.strip("\ufeff") or text.endswith(("\n", "\r")) else ending
@@ -149,7 +150,7 @@ def _of_persons(note: Note) -> set[str]:
 def _find_visible(text: str, old: str, hidden: set[int]) -> list[int]:
     """Where `old` begins without touching a hidden line (counted from 0), to which its line end belongs."""
     starts = [match.start() for match in re.finditer(f"(?={re.escape(old)})", text)]
-    ends = [match.end() for match in LINE_ENDS.finditer(text)]
+    ends = list(accumulate(map(len, lines_of(text))))
 
     def is_visible(start: int) -> bool:
         first, last = (bisect_right(ends, position) for position in (start, start + len(old) - 1))
@@ -170,7 +171,7 @@ def _place(wanted: EditRequest, text: str, values: tuple[str, str], starts: list
         return text[:start] + new + text[end:]
     if not old.endswith("\n"):
         end = text.find("\n", end) + 1 or len(text)
-    ending = "\r\n" if "\r\n" in text else "\n"
+    ending = line_ending(text)
     lead = "" if text[:end].endswith("\n") else ending
     tail = ending if text[end:] or not lead else ""
     return text[:end] + lead + new.rstrip("\r\n") + tail + text[end:]

@@ -15,7 +15,7 @@ from vault_memory.markdown.passages import passages
 from vault_memory.store import journal
 from vault_memory.store.rows import wording_hash
 from vault_memory.text.vault_layout import STANDARD, Layout
-from vault_memory.write.rewrite import LINE_ENDS, decode_utf8, difference
+from vault_memory.write.rewrite import decode_utf8, difference, lines_of
 
 BY_HAND = "Nothing was written. Take it out of the note by hand."
 
@@ -147,22 +147,22 @@ def key(note: Note, start_line: int) -> int:
 def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
     text = data.decode("utf-8")
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    parts = LINE_ENDS.split(text.removeprefix(mark))
-    head, tail = parts[: 2 * (first - 1)], parts[2 * last :]
-    # A text that ends without a line end still does.
-    after = (mark + "".join(head if tail else head[:-1]) + "".join(tail)).encode("utf-8")
-    left = parse(note.path, after, note.layout)
-    if left.states != note.states[: first - 1] + note.states[last:]:
+    lines = lines_of(text.removeprefix(mark))
+    left = "".join(lines[: first - 1] + lines[last:])
+    if not lines[-1].endswith(("\r", "\n")) and last == len(lines):  # a text without a line end at its end still is
+        left = left.removesuffix("\n").removesuffix("\r")
+    after = (mark + left).encode("utf-8")
+    rest = parse(note.path, after, note.layout)
+    if rest.states != note.states[: first - 1] + note.states[last:]:
         raise ConflictError(f"{note.path}#L{first}: without it, lines of the note would mean something else.", BY_HAND)
     facts = {fact.start_line: fact for fact in retain.facts(note, None)}
     gone = facts.pop(first, None)
-    if _facts_with_lines(left, retain.facts(left, None)) != _facts_with_lines(note, facts.values()):
+    if _facts_with_lines(rest, retain.facts(rest, None)) != _facts_with_lines(note, facts.values()):
         raise ConflictError(
             f"{note.path}#L{first}: without it, another fact of the note would read otherwise.", BY_HAND
         )
-    lines = "\n".join(note.lines[first - 1 : last])
-    narrative = gone.narrative if gone else ""
-    return Removal(note.path, first, last, lines, key(note, first), narrative, data, after)
+    said, narrative = "\n".join(note.lines[first - 1 : last]), gone.narrative if gone else ""
+    return Removal(note.path, first, last, said, key(note, first), narrative, data, after)
 
 
 def _facts_with_lines(note: Note, facts: Iterable[retain.RetainFact]) -> list[tuple[retain.RetainFact, list[str]]]:

@@ -37,7 +37,7 @@ from vault_memory.write.comparison import (
     known_statement,
     newest_facts,
 )
-from vault_memory.write.rewrite import LINE_ENDS, Rewriter, append_item, decode_utf8, read_current
+from vault_memory.write.rewrite import Rewriter, append_item, decode_utf8, lines_of, read_current, split_end
 
 T = TypeVar("T")
 
@@ -157,12 +157,12 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
 def link_fact(rewriter: Rewriter, path: str, narrative: str) -> str:
     """A link to the fact of a note that says this, by its block id, which it is given where it has none."""
 
-    def mark(fact: facts.RetainFact, parts: list[str]) -> str:
+    def mark(fact: facts.RetainFact, lines: list[str]) -> str:
         if fact.block_id:
             return fact.block_id
         name = f"m-{wording_hash(narrative) & 0xFFFFFFFF:08x}"
-        last = 2 * (fact.end_line - 1)
-        parts[last] = f"{parts[last].rstrip()} ^{name}"
+        said, end = split_end(lines[fact.end_line - 1])
+        lines[fact.end_line - 1] = f"{said.rstrip()} ^{name}{end}"
         return name
 
     return f"[[{entities.link_name(path)}#^{_rewrite_fact(rewriter, path, narrative, mark)}]]"
@@ -171,12 +171,11 @@ def link_fact(rewriter: Rewriter, path: str, narrative: str) -> str:
 def open_to_all(rewriter: Rewriter, path: str, narrative: str) -> None:
     """Take the scope from the fact of a note that says this."""
 
-    def without_scope(fact: facts.RetainFact, parts: list[str]) -> None:
-        at = 2 * (fact.start_line - 1)
-        keys, _, rest = parts[at].partition(")")
+    def without_scope(fact: facts.RetainFact, lines: list[str]) -> None:
+        keys, _, rest = lines[fact.start_line - 1].partition(")")
         head, _, given = keys.partition("(")
         left = [key for key in map(str.strip, given.split(",")) if not key.casefold().startswith("scope")]
-        parts[at] = f"{head}({', '.join(left)}){rest}" if left else head + rest
+        lines[fact.start_line - 1] = f"{head}({', '.join(left)}){rest}" if left else head + rest
 
     _rewrite_fact(rewriter, path, narrative, without_scope)
 
@@ -184,7 +183,7 @@ def open_to_all(rewriter: Rewriter, path: str, narrative: str) -> None:
 def _rewrite_fact(
     rewriter: Rewriter, path: str, narrative: str, change: Callable[[facts.RetainFact, list[str]], T]
 ) -> T:
-    """Have `change` edit a note's lines and their ends (in turn) where a fact says this.
+    """Have `change` edit a note's lines where a fact says this.
 
     Raises ConflictError where the note keeps changing, or the fact is gone.
     """
@@ -194,9 +193,9 @@ def _rewrite_fact(
         fact = next((one for one in facts.facts(note, None) if one.narrative == narrative), None)
         if before is None or fact is None:
             raise ConflictError(f"{path} no longer holds the fact.", "Nothing was written.")
-        parts = LINE_ENDS.split(decode_utf8(path, before))
-        result = change(fact, parts)
-        return "".join(parts).encode("utf-8"), result
+        lines = lines_of(decode_utf8(path, before))
+        result = change(fact, lines)
+        return "".join(lines).encode("utf-8"), result
 
     return rewriter.rewrite(path, compose)
 

@@ -19,8 +19,7 @@ from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
 TRIES = 3
 
-LINE_ENDS = re.compile(r"(\r\n|\n|\r)")
-"""Splits a text into lines and their ends in turn."""
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n|\n|\r)|[^\r\n]++")
 
 T = TypeVar("T")
 
@@ -100,6 +99,22 @@ def decode_utf8(path: str, data: bytes) -> str:
     raise ConflictError(f"{path} is not UTF-8: it was left alone, nothing was written.", "Save it as UTF-8 first.")
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a note's text, each with its end, numbered as the parser numbers them."""
+    return _LINE.findall(text)
+
+
+def split_end(line: str) -> tuple[str, str]:
+    """A line without its end, and that end."""
+    said = line.rstrip("\r\n")
+    return said, line[len(said) :]
+
+
+def line_ending(text: str) -> str:
+    """How a note ends its lines."""
+    return "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
+
+
 def append_item(path: str, data: bytes, title: str, item: str, is_apart: bool = False) -> tuple[bytes, int]:
     """Put a list item at the end of the note's last section of this title, or of a new one.
 
@@ -107,7 +122,7 @@ def append_item(path: str, data: bytes, title: str, item: str, is_apart: bool = 
     ConflictError when the note is not UTF-8.
     """
     text, note = decode_utf8(path, data), parse(path, data)
-    end = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
+    end = line_ending(text)
     sections = [at for at, heading in enumerate(note.headings) if heading.text.casefold() == title.casefold()]
     if not sections:
         lead = "" if not text.strip("\ufeff") else end if text.endswith(("\n", "\r")) else end * 2
@@ -119,8 +134,8 @@ def append_item(path: str, data: bytes, title: str, item: str, is_apart: bool = 
     # A block of ours that holds the next heading begins behind the section, too.
     until = min([block.start_line for block in note.owned if block.start_line < until <= block.end_line], default=until)
     after = next((n for n in range(until - 1, first, -1) if note.states[n - 1] != BLANK), first)
-    parts = LINE_ENDS.split(text)
-    head, tail = "".join(parts[: 2 * after]), "".join(parts[2 * after :])
+    lines = lines_of(text)
+    head, tail = "".join(lines[:after]), "".join(lines[after:])
     lead = "" if head.endswith(("\n", "\r")) else end
     gap = end if is_apart and after == first else ""
     new = head + lead + gap + item + (end if tail or not lead else "") + tail
