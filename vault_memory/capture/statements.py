@@ -527,7 +527,7 @@ def _is_question(sentence: str, grammar: Grammar) -> bool:
     wondered = _WHETHER.match(lowered(sentence))
     if wondered and not grammar.has("always every denying", words_of(wondered[0])):
         return True
-    return sentence.rstrip().endswith("?") or grammar.has("questions asking", words_of(sentence[:40])[:1])
+    return sentence.rstrip().endswith("?") or grammar.has("questions", words_of(sentence[:40])[:1])
 
 
 def _capitalised(text: str) -> str:
