@@ -177,8 +177,8 @@ def test_entities_and_days_find_facts(store: Store) -> None:
     search = lanes(store)
     assert len(texts(search, search.mentioning(["nora"], 9))) == 2
     assert texts(search, search.on_pages(["nora", "captain"], 9)) == ["She keeps the light."]
-    inside, total = search.within(Span(date(2025, 11, 6), date(2025, 11, 7)), 9)
-    assert total == len(inside) == 2 and {each.day for each in inside} == {date(2025, 11, 6)}
+    inside, total = search.within(Span(date(2025, 11, 6), date(2025, 11, 7)), None, 9)
+    assert total == len(inside) == 2 and {day for _, day, _ in search.days(inside)} == {date(2025, 11, 6)}
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def seen_in_lanes(store: Store, search: Search) -> set[str]:
     found += [i for i, _ in search.semantic(space, vector, 99, 99)]
     found += search.mentioning(["nora", "peter", "quibble"], 99) + search.on_pages(["nora"], 99)
     found += search.substring("a", 99) + search.opening(range(1, 20), 99)
-    found += [each.id for each in search.within(Span(date(2025, 11, 1), date(2025, 11, 30)), 99)[0]]
+    found += search.within(Span(date(2025, 11, 1), date(2025, 11, 30)), None, 99)[0]
     passages = search.passages(found)
     assert passages.keys() >= set(found)
     return {search.notes([passage.note_id])[passage.note_id].path for passage in passages.values()}
@@ -271,7 +271,7 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
         "phrases": ['"walnut"', '"diary"'], "match": '"walnut"', "names": ["diary.md"], "text": "alnut", "limit": 99,
         "space": embedding_rows.all_spaces(store)[builtin().id], "vector": vector, "pool": 99, "ids": passages,
         "notes": notes, "note": store.notes()["bank/entities/Quibble.md"].id, "first": 0, "last": 99,
-        "slugs": ["quibble"], "period": Span(date(2025, 11, 4), date(2025, 11, 8)),
+        "slugs": ["quibble"], "period": Span(date(2025, 11, 4), date(2025, 11, 8)), "around": None,
     }  # fmt: skip
     private_notes = {store.notes()[path].id for path in (*HIDDEN, "bank/entities/Quibble.md")}
     private_passages = {

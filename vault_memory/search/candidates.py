@@ -5,11 +5,10 @@ A lane is one way of finding: by words (FTS5), by meaning (vectors), by entity, 
 
 import json
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import accumulate
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.embedding.builtin_embedder import builtin
@@ -22,15 +21,7 @@ from vault_memory.search.names import Names
 from vault_memory.search.query import Query
 from vault_memory.store import journal, note_queries
 from vault_memory.store.embedding_rows import Space, all_spaces, load_vector_functions
-from vault_memory.store.search_queries import (
-    SCATTER,
-    SCATTER_OVER,
-    SHORT_TOKENS,
-    DatedPassage,
-    Lexicon,
-    Search,
-    TermCounts,
-)
+from vault_memory.store.search_queries import Lexicon, Search, TermCounts
 from vault_memory.store.view import FACTS, Candidate, NoteInfo, State, Totals, View
 from vault_memory.text.calendar_days import Span, plus
 from vault_memory.text.terms import match_terms, quoted
@@ -76,16 +67,6 @@ NAMING_POOL, HALF_A_YEAR = 50, 183
 OCCURRED_FIT, LAST_FIT, OUTSIDE_FIT = 0.7, 0.4, 0.2
 """How well fits what was told at another time about the days in question, the last in the order, and at the most what
 lies outside; the first in the order fits wholly."""
-
-TURN_COST, DAY_AWAY_COST = 0.4, 0.1
-"""What a passage loses for each one of its part that comes before it (a fact that matters goes before another part's
-trifle once, hardly twice), and for each day away from one asked "around"."""
-
-LEAST_FACT, PLAIN_LINE, SHORT_LINE, ASIDE_LINE = 0.35, 0.3, 0.2, 0.1
-"""What a fact of no importance tells, a line, one of fewer than SHORT_TOKENS, and what is aside or elsewhere."""
-
-TOLD_ELSEWHEN = 0.6
-"""What a fact counts that was written down on another day than those it is of, as plans are."""
 
 
 class Candidates(NamedTuple):
@@ -472,8 +453,7 @@ class Finder:
     def _within(self, query: Query, window: "Window", pool: int) -> tuple[list[int], int, bool]:
         """Passages of the question's days in the order in which they tell of them, how many more there are, and whether
         anything is known of that time."""
-        lying, total = self.search.within(window.span, pool)
-        order = spread(lying, window.middle)[:pool]
+        order, total = self.search.within(window.span, window.middle, pool)
         naming: dict[int, date | None] = {}
         if query.named:  # what names the day or month, with its own day; without a year, the nearest
             named = dict(self.search.lexical(query.named, NAMING_POOL))
@@ -527,48 +507,10 @@ def _fit(told: tuple[date, date], start: date, end: date, soft: timedelta) -> fl
     return max(0.0, 0.5 * (1 - away / soft))
 
 
-def spread(lying: Sequence[DatedPassage], around: date | None = None) -> list[int]:
-    """The ids in the order in which they answer for their period; `around` is the day that is meant, if one is.
-
-    Who asks for nothing but a time ("what happened in 2024?") wants an answer from all of it, so its parts take turns;
-    but what matters much comes before another part's trifle.
-    """
-
-    def scattered(number: int) -> int:  # the first few of a run come to lie far apart in it (golden section)
-        return number * SCATTER % SCATTER_OVER
-
-    turns: Counter[tuple[int, float, date]] = Counter()
-    of_part: Counter[int] = Counter()
-    placed: list[tuple[int, float, int, int, int]] = []
-    for p in lying:
-        part, worth = p.part if around is None else abs((p.day - around).days), informativeness(p)
-        # What tells alike takes turns by day, so that no day speaks for its whole part.
-        turns[part, worth, p.day] += 1
-        placed.append((part, -worth, turns[part, worth, p.day], scattered(p.day.toordinal()), p.id))
-    keys: dict[int, tuple[float, int, int]] = {}
-    for part, worth, _, _, i in sorted(placed, key=itemgetter(0, 1, 2, 3)):
-        away = DAY_AWAY_COST * part if around else 0.0
-        keys[i] = (round(away + TURN_COST * of_part[part] + worth, 6), of_part[part], scattered(part))
-        of_part[part] += 1
-    return sorted((passage.id for passage in lying), key=keys.__getitem__)
-
-
 def in_order(order: Sequence[int]) -> dict[int, float]:
     """How well each of an order fits its period: 1 for the first, down to LAST_FIT."""
     step = (1 - LAST_FIT) / max(len(order) - 1, 1)
     return {passage: 1 - step * at for at, passage in enumerate(order)}
-
-
-def informativeness(passage: DatedPassage) -> float:
-    """How much a passage tells of its time by itself, 0..1: a fact by its importance, any fact more than a line."""
-    if passage.aside or not passage.happened:
-        return ASIDE_LINE
-    importance = passage.importance
-    if passage.decided is not None:
-        importance = importance_of(passage.kind, bool(passage.decided))
-    if importance is not None:
-        return (LEAST_FACT + (1 - LEAST_FACT) * importance) * (1.0 if passage.told else TOLD_ELSEWHEN)
-    return PLAIN_LINE if passage.tokens >= SHORT_TOKENS else SHORT_LINE
 
 
 def _searched(terms: Mapping[str, TermCounts]) -> list[str]:

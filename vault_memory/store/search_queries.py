@@ -52,10 +52,6 @@ for _number, _name in enumerate(_FILTERS, 1):  # a view binds by number
 DAILY, WEEKLY, MOST_PARTS = 14, 93, 13
 """Up to so many days a period's parts are days, up to so many weeks; a longer one has so many at most, of months."""
 
-SHORT_TOKENS = 8
-
-SCATTER, SCATTER_OVER = 619, 1000
-
 MOST_LINES_READ, LEAST_LINES_READ = 6000, 3
 """Of all notes of a period so many lines are looked at, or so many of each, besides facts."""
 
@@ -68,25 +64,26 @@ _HAPPENED = """
 FROM fact f CROSS JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
 WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1 AND (n.day IS NULL OR n.day NOT BETWEEN ?1 AND ?2)
 """
+_WORTH = "coalesce(f.importance, 0.4 + 0.2 * f.decided, 0)"
+"""What a fact without an importance counts: more with a decision in it, nearly as decay.py has it."""
 _OF_PERIOD = f"""
 WITH dated AS (
-  SELECT p.id, n.day, n.path, p.id - n.first AS place, p.kind, p.section = {ASIDE} AS aside, p.tokens,
-    f.passage_id AS fact, f.importance, f.decided, 1 AS mentioned,
-    coalesce(f.occurred_to >= ?1 AND f.occurred_from <= ?2, 1) AS happened
+  SELECT p.id, n.day, n.path, p.id - n.first AS place, p.section = {ASIDE} AS aside, p.tokens, {_WORTH} AS worth,
+    n.day IS NULL AS elsewhen, coalesce(f.occurred_to >= ?1 AND f.occurred_from <= ?2, 1) AS happened
   FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id AND p.kind > 0
   WHERE n.day BETWEEN ?1 AND ?2 AND p.section >= 0 AND (p.id < n.first + ?6 OR f.passage_id IS NOT NULL) {{allowed}}
   UNION ALL
-  SELECT p.id, f.occurred_from, n.path, p.id - n.first, p.kind, p.section = {ASIDE}, p.tokens,
-    f.passage_id, f.importance, f.decided, n.day IS NULL, 1 {_HAPPENED} {{allowed}}),
+  SELECT p.id, f.occurred_from, n.path, p.id - n.first, p.section = {ASIDE}, p.tokens, {_WORTH}, n.day IS NOT NULL, 1
+  {_HAPPENED} {{allowed}}),
 ranked AS (
   SELECT *, row_number() OVER (PARTITION BY part ORDER BY
-    NOT happened, fact IS NULL, NOT mentioned, coalesce(importance, 0.5) DESC, aside, tokens < {SHORT_TOKENS}, place,
-    CAST(julianday(day) AS INTEGER) * {SCATTER} % {SCATTER_OVER}, path) AS nth
+    NOT happened, worth = 0, elsewhen, worth DESC, aside, tokens < 8, place,
+    CAST(julianday(day) AS INTEGER) * 619 % 1000, path, id) AS nth
   FROM (SELECT *, max(0, {{part}}) AS part FROM dated))
-SELECT id, day, kind, part, importance, tokens, aside, mentioned, happened,
-  iif(fact IS NOT NULL AND importance IS NULL, decided, NULL)
-FROM ranked WHERE nth <= ?5 ORDER BY path, id
+SELECT id FROM ranked
+ORDER BY nth + coalesce(abs(julianday(day) - julianday(?7)), 0), worth DESC, part * 619 % 1000, path, id LIMIT ?5
 """
+"""The parts of the period take turns, those far apart first (by the golden section); a day away counts like a turn."""
 
 NOTE_WEIGHTS = "4.0, 4.0, 2.0, 1.0"
 """What a word counts in a note's title, its other names, its path and its tags."""
@@ -109,25 +106,6 @@ _PART = {
     "day": "CAST((julianday(day) - julianday(?3)) / ?4 AS INTEGER)",
     "month": "(12 * substr(day, 1, 4) + substr(day, 6, 2) - 12 * substr(?3, 1, 4) - substr(?3, 6, 2)) / ?4",
 }
-
-
-class DatedPassage(NamedTuple):
-    """A passage that lies in a period; `part` counts from its start. `importance` is None for what is no fact.
-
-    `aside` is frontmatter or a comment; `told`: not written on a day outside; `happened`: not of another time;
-    `decided`: whether a fact without an importance tells of a decision.
-    """
-
-    id: int
-    day: date
-    kind: str
-    part: int
-    importance: float | None
-    tokens: int
-    aside: bool
-    told: bool
-    happened: bool
-    decided: bool | None
 
 
 class Search:
@@ -364,10 +342,11 @@ class Search:
         )
         return [row[0] for row in self._view.rows(sql, json.dumps(list(slugs)), limit)]
 
-    def within(self, period: Span, limit: int) -> tuple[list[DatedPassage], int]:
-        """Passages of notes of those days and facts that occurred then, without headings; and how many there are.
+    def within(self, period: Span, around: date | None, limit: int) -> tuple[list[int], int]:
+        """Ids of passages of notes of those days and facts that occurred then, without headings; how many there are.
 
-        Of each part of the period `limit` at the most, those that tell most; of very many notes only the first lines.
+        Its parts take turns, each with what tells most first; those near the day `around` which is asked first. Of very
+        many notes only the first lines.
         """
         days, allowed = (period.start.isoformat(), period.end.isoformat()), self._where("p.id")
         first, last, notes, told = next(self._view.rows(_PERIOD_FIGURES.format(allowed=allowed), *days))
@@ -376,11 +355,9 @@ class Search:
         known = Span(date.fromisoformat(first), date.fromisoformat(last)) if first else period
         unit, count = parts_of(known)
         sql = _OF_PERIOD.format(allowed=allowed, part=_PART[unit])
-        of_part = limit if (unit, count) == ("day", 1) else limit // 3
-        lines = max(MOST_LINES_READ // max(notes, 1), LEAST_LINES_READ)
-        rows = self._view.rows(sql, *days, known.start.isoformat(), count, of_part, lines)
-        lying = [DatedPassage(i, date.fromisoformat(day), KINDS[kind], *rest) for i, day, kind, *rest in rows]
-        return lying, total
+        lines, middle = max(MOST_LINES_READ // max(notes, 1), LEAST_LINES_READ), around and around.isoformat()
+        rows = self._view.rows(sql, *days, known.start.isoformat(), count, limit, lines, middle)
+        return [row[0] for row in rows], total
 
     def days(self, ids: Iterable[int]) -> Iterator[tuple[int, date | None, tuple[date, date] | None]]:
         """(passage id, its note's day, when its fact occurred) of each of these passages."""
