@@ -270,7 +270,7 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
     given = {
         "phrases": ['"walnut"', '"diary"'], "match": '"walnut"', "names": ["diary.md"], "text": "alnut", "limit": 99,
         "space": embedding_rows.all_spaces(store)[builtin().id], "vector": vector, "pool": 99, "ids": passages,
-        "notes": notes, "note": store.notes()["bank/entities/Quibble.md"].id, "first": 0, "last": 99,
+        "notes": notes,
         "slugs": ["quibble"], "period": Span(date(2025, 11, 4), date(2025, 11, 8)), "around": None,
     }  # fmt: skip
     private_notes = {store.notes()[path].id for path in (*HIDDEN, "bank/entities/Quibble.md")}

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import IndexUnusableError
-from vault_memory.markdown.entities import slug
 from vault_memory.markdown.frontmatter import says_property
-from vault_memory.markdown.note import ASIDE, Heading
+from vault_memory.markdown.note import ASIDE
 from vault_memory.search.decay import Life, Trace, importance_of, life
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
@@ -159,12 +158,9 @@ class Finder:
         """Find candidates for a question by every lane its mode allows, and what scoring must know of them."""
         temporal: Sequence[int] = ()
         beyond, mode, degraded = 0, query.request.mode, list[tuple[str, str]]()
-        below = self._below_heading(*query.heading_link) if query.heading_link else []
-        is_listing = bool(below) or query.request.is_listing
+        is_listing = query.request.is_listing
         query = self._compounded(query) if mode != "semantic" else query
-        if below:
-            query, temporal = query._replace(entity_slugs=()), below
-        elif is_listing:
+        if is_listing:
             pool = max(OTHER_POOL, query.request.wanted)
             temporal, total = self.search.newest(pool)
             beyond = total - len(temporal)
@@ -404,18 +400,6 @@ class Finder:
                 if parts and stems.issuperset(parts):
                     found[term] += ids
         return found
-
-    def _below_heading(self, target: str, heading: str) -> list[int]:
-        """The passages below a heading of the note that a link means, in their order; none where there is neither."""
-        from vault_memory.markdown.links import find_headings  # lazy: hardly a question is a link
-
-        path = f"{target.removesuffix('.md')}.md".casefold()
-        notes = self.search.files([path]) or self.search.files([(self.names.page(slug(target)) or path).casefold()])
-        for note in self.search.notes(notes[:1]).values():
-            headings = [Heading(*each) for each in json.loads(note.headings)]
-            for at, end in find_headings(headings, heading):
-                return self.search.in_sections(note.id, at + 1, end)
-        return []
 
     def lives(self, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
         """How the facts and the lines of dated notes among these passages stand on a day; nothing else ages."""

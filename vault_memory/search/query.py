@@ -40,7 +40,6 @@ _EDGE = "@()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：
 _HYPHENATED = r"[^\W\d_]+(?:-[^\W\d_]+)+"
 _CAMEL = re.compile("[a-z][A-Z]")
 _PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
-_HEADING_LINK = re.compile(r"\W*\[\[([^\[\]|#]+)#([^\[\]|^]+)(?:\|[^\[\]]*)?\]\]\W*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _NAME = re.compile(r"(?<![\w@])[^\W\d_a-z][\w'’-]*")
 _LATEST = r"\b(?:last time|latest|most recent(?:ly)?|newest)\b"
@@ -93,8 +92,6 @@ class Query(NamedTuple):
     """Runs of one to four words that may name an entity."""
     title_slugs: Mapping[str, bool] = {}
     """Runs of words that may be a note's whole title; False for a single word that is not written as a name."""
-    heading_link: tuple[str, str] | None = None
-    """The note and the heading where nothing else is asked than a link to it: what stands below is to be listed."""
     window: "Window | None" = None
     unread: str = ""
     """Why a date was not read."""
@@ -152,7 +149,6 @@ def understand(request: Request) -> Query:
     runs = (spoken[i : i + length] for length in (4, 3, 2, 1) for i in range(len(spoken) - length + 1))
     slugs = (entities.slug(" ".join(run)) for run in runs if len(run) > 1 or run[0].casefold() not in STOP_WORDS)
     literal = (w for w in spoken if _has_inner_symbol(w) and not re.fullmatch(_HYPHENATED, w))
-    link = _HEADING_LINK.fullmatch(text)
     names = (_POSSESSIVE.sub("", name) for name in _NAME.findall(text) if name.casefold() not in STOP_WORDS)
     return Query(
         request,
@@ -170,7 +166,6 @@ def understand(request: Request) -> Query:
         names=tuple(dict.fromkeys(names)),
         entity_slugs=tuple(dict.fromkeys(filter(None, slugs))),
         title_slugs=_title_slugs(spoken, set(content)),
-        heading_link=(link[1].strip(), link[2].strip()) if link else None,
         window=window,
         unread=unread,
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),

@@ -302,15 +302,6 @@ class Search:
         )
         return [row[0] for row in self._view.rows(sql, json.dumps(list(notes)), limit)]
 
-    def in_sections(self, note: int, first: int, last: int) -> list[int]:
-        """Ids of the passages below these headings of a note, by their numbers, in their order."""
-        sql = (
-            f"SELECT p.id FROM note n CROSS JOIN {PASSAGES} WHERE n.id = ? AND p.section BETWEEN ? AND ?"
-            + self._where("p.id")
-            + " ORDER BY p.id"
-        )
-        return [row[0] for row in self._view.rows(sql, note, first, last)]
-
     def on_pages(self, slugs: Sequence[str], limit: int) -> list[int]:
         """Ids of the first passages on the pages of these entities, without headings and frontmatter."""
         sql = (
