@@ -54,48 +54,6 @@ def test_nothing_asked_and_no_filter_is_an_error(tmp_path: Path) -> None:
     assert "a filter to list by" in said.err
 
 
-BOAT = """# Boat
-
-## Engine
-
-- Oil: 15W-40.
-
-The starter clicks.
-
-### Cooling
-
-- Seacock shut.
-
-## Sails
-
-- Torn.
-"""
-
-
-@pytest.mark.parametrize(
-    ("link", "wanted"),
-    [
-        ("[[Boat#Engine]]", ["- Oil: 15W-40.", "The starter clicks.", "- Seacock shut."]),
-        ("![[Projects/Boat#Engine#Cooling|cold]] ?", ["- Seacock shut."]),
-        ("[[The old lady#sails]]", ["- Torn."]),
-    ],
-)
-def test_a_link_to_a_heading_lists_what_stands_below_it(tmp_path: Path, link: str, wanted: list[str]) -> None:
-    notes = {
-        "Projects/Boat.md": f"---\naliases: [The old lady]\n---\n{BOAT}",
-        "a.md": "- Engine and boat, sails torn.\n",
-    }
-    root = str(fill(tmp_path / "vault", notes))
-    document = json.loads(call("--vault", root, "recall", link, "--json").out)
-    assert [result["content"] for result in document["results"]] == wanted
-
-
-def test_a_link_to_no_heading_is_a_question(tmp_path: Path) -> None:
-    root = str(fill(tmp_path / "vault", {"Boat.md": BOAT}))
-    document = json.loads(call("--vault", root, "recall", "[[Boat#Keel]]", "--json").out)
-    assert document["results"][0]["content"] == "# Boat"
-
-
 def test_what_is_only_proposed_is_not_quoted(tmp_path: Path) -> None:
     proposed = "Tick what is to be written.\n\n- [ ] W @Lea: Keeps bees in the orchard. ^p-1a2b3c4d\n"
     marked = f"<!-- memory:begin proposals -->\n{proposed}<!-- memory:end proposals sha=1a2b3c4d -->\n"
