@@ -277,7 +277,7 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
     private_passages = {
         i for i, each in every.passages(passages).items() if each.note_id in private_notes or "Quibble" in each.text
     }
-    of_notes = ("files", "note_cosines", "notes", "titles")
+    of_notes = ("files", "notes", "titles")
     for name, method in inspect.getmembers(Search, inspect.isfunction):
         if name.startswith("_") or name in ("reset", "restrict", "release", "in_order", "repeats"):
             continue

@@ -25,7 +25,7 @@ from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import links, tags
 from vault_memory.markdown.note import Note, Problem, is_note_path, note_header
 from vault_memory.markdown.passages import Passage, passages, with_context
-from vault_memory.store.rows import PassageRow, PreparedNote, note_vector
+from vault_memory.store.rows import PassageRow, PreparedNote
 from vault_memory.store.view import text_hash
 from vault_memory.text import date_finder, terms, tokens
 from vault_memory.text.daily_notes import name_day
@@ -209,7 +209,6 @@ def main() -> None:
             for n, note in enumerate(notes):
                 if note:
                     rows = [row._replace(context=(), vector=next(vectors)) for row in note.passages]
-                    summed = note_vector([row.vector for row in rows if row.vector])
-                    notes[n] = note._replace(passages=rows, vector=summed)
+                    notes[n] = note._replace(passages=rows)
             pickle.dump(notes, sys.stdout.buffer)
             sys.stdout.buffer.flush()

@@ -50,6 +50,9 @@ OPENING, PAGE_SHARE = 3, 2.4
 """So many passages open an entity's page, and are this much more about it than a fact that mentions it: .02 of the
 titles' reciprocal rank."""
 
+TOGETHER = 1.3
+"""How much nearer a note points than its passages do, which point apart."""
+
 MOST_ALIKE = 5
 """So many are looked at of the passages of many notes that say the same in the same words."""
 
@@ -366,11 +369,12 @@ class Finder:
         is_full = not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, query.request.wanted)
         notes, total = self.search.notes(ids), found.totals.notes
         repeats = self.search.repeats(passages.values())
+        cosine = self.search.cosines(space, passages, found.vector) if space else {}
         held_by = {p: min(held.notes, total) for p, held in terms.items()}
         return found._replace(
             beyond_pool=self._beyond(terms, hits) if terms and is_full else found.beyond_pool,
-            cosine=self.search.cosines(space, passages, found.vector) if space else {},
-            note_cosine=self.search.note_cosines(space, ids, found.vector) if space else {},
+            cosine=cosine,
+            note_cosine=note_cosines(cosine, passages),
             notes={note: notes[note] for note in ids},
             rarity={p: inverse_frequency(found.totals.passages, held.passages) for p, held in terms.items()},
             # Above 0 even for a term in all notes: a vault may be a few.
@@ -481,6 +485,14 @@ class Finder:
         days = sorted(set(day_of.values()), reverse=query.wants_earliest)
         place = {day: (i + 1) / len(days) for i, day in enumerate(days)}
         return {i: place[day_of[note]] for i, note in note_of.items() if note in day_of}
+
+
+def note_cosines(cosine: Mapping[int, float], passages: Mapping[int, Candidate]) -> dict[int, float]:
+    """How near the candidates of each note point together, about: the sum of vectors is nearer than their mean."""
+    by_note: dict[int, list[float]] = defaultdict(list)
+    for i, own in cosine.items():
+        by_note[passages[i].note_id].append(own)
+    return {note: TOGETHER * sum(own) / len(own) for note, own in by_note.items()}
 
 
 def _fit(told: tuple[date, date], start: date, end: date, soft: timedelta) -> float:

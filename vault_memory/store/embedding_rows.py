@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from vault_memory.errors import IndexUnusableError
-from vault_memory.store.vectors import bit_code, total
+from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import FACTS, KINDS, IndexConnection, Store, View, text_hash
 from vault_memory.text import terms
 
@@ -34,9 +34,6 @@ SLICE = 512
 
 PROBE_KEY = "probe:"
 """Before an embedder's name, what `meta` keeps to know its model again: its vector of a known text."""
-
-NOTE_VECTOR_PASSAGES = 64
-"""A note points where so many of its first passages do."""
 
 PassageText = tuple[int, int, str]
 """The id of a passage, and what is embedded for it with its hash: (id, hash, text)."""
@@ -199,47 +196,24 @@ def add_vectors(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]
 
 
 def place_passages(store: Store, ids: Iterable[int]) -> None:
-    """Give these passages what is known for their texts, which may be others by now. Inside a transaction."""
-    notes: set[int] = set()
+    """Give these passages the vectors that are there for their texts, in every space. Inside a transaction."""
+    sql = (
+        "INSERT OR IGNORE INTO placed SELECT r.id, j.value ->> 0, e.id FROM json_each(?) j CROSS JOIN embedder r"
+        " CROSS JOIN embedding e ON e.embedder = r.id AND e.text_hash = j.value ->> 1"
+        " WHERE r.name NOT LIKE 'builtin/%'"
+    )
     for _, run in groupby(enumerate(sorted(ids)), lambda pair: pair[1] - pair[0]):
         consecutive = [passage_id for _, passage_id in run]
         for at in range(0, len(consecutive), SLICE):
-            _place(store, consecutive[at], consecutive[at : at + SLICE][-1])
-        sql = "SELECT DISTINCT note_id FROM passage WHERE id BETWEEN ? AND ?"
-        notes.update(row[0] for row in store.rows(sql, consecutive[0], consecutive[-1]))
-    for note_id in notes:
-        _sum_note_vectors(store, note_id)
+            part = consecutive[at : at + SLICE]
+            given = [(passage, key) for passage, key, _ in passage_texts(store, part[0], part[-1])]
+            store.connection.execute(sql, (json.dumps(given),))
 
 
 def place_note(store: Store, note_id: int) -> None:
     """Place what is there for a note that was just stored; nothing is embedded. Inside a transaction."""
     first, count = next(store.rows("SELECT first, count FROM note WHERE id = ?", note_id))
     place_passages(store, range(first, first + count))
-
-
-def _place(store: Store, first: int, last: int) -> None:
-    """Give passages the vectors that are there for their texts, in every space."""
-    sql = (
-        "INSERT OR IGNORE INTO placed SELECT r.id, j.value ->> 0, e.id FROM json_each(?) j CROSS JOIN embedder r"
-        " CROSS JOIN embedding e ON e.embedder = r.id AND e.text_hash = j.value ->> 1"
-        " WHERE r.name NOT LIKE 'builtin/%'"
-    )
-    given = [(passage, key) for passage, key, _ in passage_texts(store, first, last)]
-    store.connection.execute(sql, (json.dumps(given),))
-
-
-def _sum_note_vectors(store: Store, note_id: int) -> None:
-    """Set where a note points in each space: the sum of its first passages' vectors there."""
-    sql = (
-        "SELECT d.embedder, e.vector FROM note n CROSS JOIN embedder r ON r.name NOT LIKE 'builtin/%'"
-        " CROSS JOIN placed d ON d.embedder = r.id AND d.passage_id BETWEEN n.first AND n.first + min(n.count, ?) - 1"
-        " JOIN embedding e ON e.id = d.embedding_id WHERE n.id = ? ORDER BY d.passage_id"
-    )
-    vectors: dict[int, list[bytes]] = {}
-    for space, vector in store.rows(sql, NOTE_VECTOR_PASSAGES, note_id):
-        vectors.setdefault(space, []).append(vector)
-    rows = ((space, note_id, total(found)) for space, found in vectors.items())
-    store.connection.executemany("INSERT OR REPLACE INTO note_vector VALUES(?, ?, ?)", rows)
 
 
 # --- vectors from an older index, and out ----------------------------------------------------------------------------
@@ -266,10 +240,7 @@ def carry_over(store: Store, old: Store) -> int:
                 found = list(old.rows(sql, json.dumps(keys), space.id, space.width))
                 taken += len(add_vectors(store, mine, found))
     if taken:
-        import numpy  # noqa: F401 - once it is loaded `total` is many times as fast
-
-        for (note_id,) in list(store.rows("SELECT id FROM note")):
-            place_note(store, note_id)
+        place_passages(store, range(1, last + 1))
     return taken
 
 
@@ -300,7 +271,7 @@ def sweep(store: Store) -> int:
 def drop_space(store: Store, space: Space) -> None:
     """Forget a space and all its vectors."""
     with store.writing():
-        for table in ("placed", "note_vector", "embedding_code", "embedding"):
+        for table in ("placed", "embedding_code", "embedding"):
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))
         store.connection.execute("DELETE FROM meta WHERE key = ?", (PROBE_KEY + space.name,))

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.markdown import entities
 from vault_memory.markdown.facts import is_decision
 from vault_memory.markdown.note import folded, is_note_path
-from vault_memory.store.embedding_rows import NOTE_VECTOR_PASSAGES, Space, add_vectors, embedding_ids
+from vault_memory.store.embedding_rows import Space, add_vectors, embedding_ids
 from vault_memory.store.journal import passage_key
-from vault_memory.store.vectors import Context, total
+from vault_memory.store.vectors import Context
 from vault_memory.store.view import KINDS, Store, text_hash
 from vault_memory.text import terms
 
@@ -74,8 +74,6 @@ class PreparedNote(NamedTuple):
     tags: "Sequence[NoteTag]"
     passages: Iterable[PassageRow]
     problems: "Sequence[Problem]" = ()
-    vector: bytes | None = None
-    """Where it points as a whole, where its passages have vectors already."""
 
 
 def put_note(store: Store, note: PreparedNote, embed: Embed, space: Space) -> tuple[int, Counter[str]]:
@@ -88,16 +86,8 @@ def put_note(store: Store, note: PreparedNote, embed: Embed, space: Space) -> tu
     following = iter(note.passages)
     while batch := list(islice(following, _SLICE)):
         _insert_passages(store, note_id, first + written["passages"], batch, embed, space, written)
-    vector = note.vector
-    if vector is None:
-        sql = (
-            "SELECT e.vector FROM passage p JOIN embedding e ON e.id = p.embedding_id"
-            " WHERE p.id BETWEEN ? AND ? ORDER BY p.id"
-        )
-        last = first + min(written["passages"], NOTE_VECTOR_PASSAGES) - 1
-        vector = note_vector([row[0] for row in store.rows(sql, first, last)])
-    totals = (written["passages"], written["words"], written["tokens"], vector, note_id)
-    store.connection.execute("UPDATE note SET count = ?, words = ?, tokens = ?, vector = ? WHERE id = ?", totals)
+    totals = (written["passages"], written["words"], written["tokens"], note_id)
+    store.connection.execute("UPDATE note SET count = ?, words = ?, tokens = ? WHERE id = ?", totals)
     problems = ((note_id, p.line, p.level, p.message) for p in note.problems)
     store.connection.executemany("INSERT INTO problem VALUES(?, ?, ?, ?)", problems)
     _drop_unused(store, spare)
@@ -218,11 +208,6 @@ def _drop_unused(store: Store, embeddings: set[int]) -> None:
     unused = [(i,) for i in embeddings if store.one(used, i) is None]
     store.connection.executemany("DELETE FROM embedding WHERE id = ?", unused)
     store.connection.executemany("DELETE FROM embedding_code WHERE id = ?", unused)
-
-
-def note_vector(vectors: Sequence[bytes]) -> bytes | None:
-    """Where a note points as a whole: the sum of its first passages' int8 vectors (a long note points nowhere)."""
-    return total(vectors[:NOTE_VECTOR_PASSAGES]) if vectors else None
 
 
 @lru_cache(maxsize=1)  # the parts of a long fact come one after the other

@@ -10,7 +10,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError
 from vault_memory.vault.safe_files import close_folder, close_to_others
 
-VERSIONS = {"schema": 17, "notes": 26, "passages": 7, "terms": 5, "relevance": 5}
+VERSIONS = {"schema": 18, "notes": 26, "passages": 7, "terms": 5, "relevance": 5}
 """What makes an index of notes. Raise a number whenever the same notes would give another: every index is then rebuilt.
 
 `schema` is the tables below, `notes` what `markdown/` and `text/` read out of a note, `passages` how
@@ -30,7 +30,7 @@ CREATE TABLE note(
   ctime_ns INTEGER NOT NULL, hash BLOB NOT NULL,
   day TEXT, title TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL, headings TEXT NOT NULL,
   header_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0,
-  vector BLOB, first INTEGER NOT NULL, count INTEGER NOT NULL);
+  first INTEGER NOT NULL, count INTEGER NOT NULL);
 CREATE TABLE passage(
   id INTEGER PRIMARY KEY, note_id INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
   from_char INTEGER, to_char INTEGER, kind INTEGER NOT NULL, tokens INTEGER NOT NULL, scope TEXT,
@@ -83,8 +83,6 @@ CREATE TABLE embedder(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL U
 CREATE TABLE placed(embedder INTEGER NOT NULL, passage_id INTEGER NOT NULL, embedding_id INTEGER NOT NULL,
   PRIMARY KEY(embedder, passage_id)) WITHOUT ROWID;
 CREATE INDEX placed_embedding ON placed(embedder, embedding_id);
-CREATE TABLE note_vector(embedder INTEGER NOT NULL, note_id INTEGER NOT NULL, vector BLOB NOT NULL,
-  PRIMARY KEY(embedder, note_id)) WITHOUT ROWID;
 CREATE TABLE frequent(term TEXT PRIMARY KEY, passages INTEGER NOT NULL, notes INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE long_term(term TEXT PRIMARY KEY, backwards TEXT NOT NULL, passages INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX long_term_backwards ON long_term(backwards);
@@ -99,7 +97,6 @@ CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN
 END;
 CREATE TRIGGER note_gone AFTER DELETE ON note BEGIN
   DELETE FROM note_fts WHERE rowid = old.id;
-  DELETE FROM note_vector WHERE embedder IN (SELECT id FROM embedder) AND note_id = old.id;
 END;
 """
 

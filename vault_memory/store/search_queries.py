@@ -275,16 +275,6 @@ class Search:
         )
         return {row[0]: row[1] or 0.0 for row in self._view.rows(sql, vector, json.dumps(list(ids)))}
 
-    def note_cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
-        """The cosine of each of these notes to a query vector of the same space."""
-        configured = f"(SELECT note_id AS id, vector FROM note_vector WHERE embedder = {space.id:d})"
-        notes = "note" if space.is_builtin else configured
-        sql = (
-            "SELECT n.id, 1 - vec_distance_cosine(vec_int8(n.vector), vec_int8(?)) FROM json_each(?) j"
-            f" CROSS JOIN {notes} n ON n.id = j.value WHERE n.vector IS NOT NULL"
-        )
-        return {row[0]: row[1] or 0.0 for row in self._view.rows(sql, vector, json.dumps(list(ids)))}
-
     def vectors(self, space: Space, ids: Iterable[int]) -> list[bytes]:
         """The vectors of these passages in one space."""
         sql = (

@@ -7,7 +7,6 @@ so the plain functions and those with numpy (the same on many vectors at once) g
 
 import math
 import struct
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,17 +38,6 @@ def mean_direction(vectors: Sequence[bytes]) -> bytes:
         factor = round(weight * WEIGHT_UNIT)  # whole numbers: the sum is exact
         totals = [t + factor * x for t, x in zip(totals, components, strict=True)]
     return scaled(totals)
-
-
-def total(vectors: Sequence[bytes]) -> bytes:
-    """The sum of int8 vectors of one length, scaled to int8 again; with numpy where that is loaded anyway."""
-    if "numpy" not in sys.modules:
-        components = (memoryview(vector).cast("b") for vector in vectors)
-        return scaled([sum(column) for column in zip(*components, strict=True)])
-    import numpy as np
-
-    rows = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
-    return scaled_rows(rows.sum(axis=0, dtype=np.int64, keepdims=True))[0]
 
 
 def cosine(first: bytes, second: bytes) -> float:

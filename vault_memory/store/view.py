@@ -72,7 +72,7 @@ passage AS NOT MATERIALIZED (SELECT * FROM main.passage
     AND note_id NOT IN (SELECT id FROM main.note WHERE path {_OUTDATED})),
 note AS NOT MATERIALIZED (SELECT id, path, size, mtime_ns, ctime_ns, hash, day, iif(scope {_OPEN}, title, '') AS title,
   scope, origin, iif(scope {_OPEN}, headings, '[]') AS headings, header_tokens, tokens, words,
-  iif(scope {_OPEN}, vector, NULL) AS vector, first, count FROM main.note
+  first, count FROM main.note
   WHERE path NOT {_OUTDATED} AND (scope {_OPEN} OR id IN (SELECT note_id FROM main.passage WHERE scope {_OPEN}))),
 """ + "".join(
     f"{table} AS NOT MATERIALIZED (SELECT * FROM main.{table} t"
@@ -81,7 +81,7 @@ note AS NOT MATERIALIZED (SELECT id, path, size, mtime_ns, ctime_ns, hash, day, 
 ) + "".join(
     f"{table} AS NOT MATERIALIZED (SELECT * FROM main.{table} t WHERE EXISTS (SELECT 1 FROM main.note n"
     f" WHERE n.id = t.note_id AND n.scope {_OPEN} AND n.path NOT {_OUTDATED})),\n"
-    for table in ("alias", "link", "tag", "problem", "note_vector")
+    for table in ("alias", "link", "tag", "problem")
 ) + """
 name AS NOT MATERIALIZED (SELECT * FROM main.name t WHERE EXISTS (SELECT 1 FROM mention m WHERE m.name_id = t.id)),
 frequent AS (SELECT * FROM main.frequent WHERE 0),
