@@ -249,13 +249,11 @@ class Daemon:
 
     def _load(self) -> None:
         from vault_memory.indexing import prepare_note  # noqa: F401 - what reads a changed note
-        from vault_memory.store.embedding_rows import QUESTIONS_TO_EARN
         from vault_memory.text import tokens
 
         tokens.count("warm")
         with contextlib.suppress(Exception):  # a question will say what is wrong
-            for _ in range(QUESTIONS_TO_EARN):  # the last of them reads the vectors: a second at 100,000
-                self._run_method("recall", {"query": "warm", "no_journal": True}, None)
+            self._run_method("recall", {"query": "warm", "no_journal": True}, None)
         gc.collect()
         gc.freeze()  # what is loaded now stays: no collection need look at it again
 

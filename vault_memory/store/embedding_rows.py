@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import apsw
 
@@ -20,12 +20,6 @@ from vault_memory.errors import IndexUnusableError
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import FACTS, KINDS, IndexConnection, Store, View, text_hash
 from vault_memory.text import terms
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    VectorBlock = tuple[npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.uint64]]
 
 BUILTIN = "builtin/"
 
@@ -182,12 +176,12 @@ def embedding_ids(store: Store, space: Space, keys: Iterable[int]) -> dict[int, 
 def add_vectors(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]) -> dict[int, int]:
     """Store those of these vectors, by the hashes of their texts, that are not there yet; returns their embeddings.
 
-    Inside a transaction. No number is given that was in use before: processes hold vectors by it.
+    Inside a transaction.
     """
     fresh = dict(vectors)
     for key in embedding_ids(store, space, fresh):
         del fresh[key]
-    last = int(store.one("SELECT seq FROM sqlite_sequence WHERE name = 'embedding'") or 0)
+    last = int(store.one("SELECT coalesce(max(id), 0) FROM embedding"))
     ids = {key: last + i for i, key in enumerate(fresh, 1)}
     run = store.connection.executemany
     run("INSERT INTO embedding VALUES(?, ?, ?, ?)", ((ids[key], space.id, key, fresh[key]) for key in fresh))
@@ -276,84 +270,3 @@ def drop_space(store: Store, space: Space) -> None:
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))
         store.connection.execute("DELETE FROM meta WHERE key = ?", (PROBE_KEY + space.name,))
         store.grow()
-
-
-# --- vectors held in memory ------------------------------------------------------------------------------------------
-
-LEAST_HELD, MOST_BYTES = 5_000, 128 << 20
-"""Fewer vectors SQLite searches just as fast; more bytes of them are left to it."""
-
-QUESTIONS_TO_EARN = 3
-"""From this question after a change on vectors are held: numpy and reading them cost as much as some twenty scans."""
-
-# By the plus SQLite walks from the first on; else it goes by the embedder, through all of them (20 ms at 280,000).
-_VECTORS = "SELECT id, vector FROM embedding WHERE +embedder = ? AND length(vector) = ? ORDER BY id"
-
-
-class VectorCache:
-    """The vectors of an index in a process that answers many questions: one block a space, never of a small index.
-
-    At 16,000 passages the median question takes 1.26 times as long without.
-    """
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self._blocks: dict[int, VectorBlock | None] = {}
-        """By space: ids (n,) rising, int8 vectors (n, dimensions), bit codes (dimensions / 64, n); None: not held."""
-        self._state: tuple[object, int] | None = None
-        self._asked = 0
-
-    def nearest(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]] | None:
-        """(embedding id, cosine) of the best `limit` of the `pool` nearest by bit code, and those level with the last.
-
-        None where SQLite is to scan: the space is not worth holding, or questions have not earned it yet.
-        """
-        state = (self._view.meta("built"), self._view.generation)
-        if self._state != state:
-            self._state, self._blocks, self._asked = state, {}, 0
-        self._asked += 1
-        if self._asked < QUESTIONS_TO_EARN:
-            return None
-        if space.id not in self._blocks:
-            self._blocks[space.id] = self._read(space)
-        if not (block := self._blocks[space.id]):
-            return None
-        import numpy as np
-
-        (ids, held, codes), query = block, np.frombuffer(vector, np.int8)
-        distance = np.zeros(len(ids), np.uint16)
-        for word, of_query in zip(codes, _codes(query[None, :])[:, 0], strict=True):
-            distance += np.bitwise_count(word ^ of_query)
-        rows = np.flatnonzero(distance <= np.searchsorted(np.bincount(distance).cumsum(), pool))
-        rows = rows[held[rows].any(axis=1)]
-        # Sums of whole numbers this small are exact.
-        vectors, direction = held[rows].astype(np.float64), query.astype(np.float64)
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors) * (direction @ direction))
-        ids, scores = ids[rows], (vectors @ direction) / np.maximum(lengths, 1e-9)
-        if len(ids) > limit:  # with those level with the last
-            kept = scores >= np.partition(scores, -limit)[-limit]
-            ids, scores = ids[kept], scores[kept]
-        order = np.argsort(-scores, kind="stable")
-        return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
-
-    def _read(self, space: Space) -> "VectorBlock | None":
-        """The vectors of a space; None where it is not worth it."""
-        import numpy as np
-
-        size = space.dimensions
-        count = int(self._view.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id))
-        if size % 64 or not LEAST_HELD <= count <= MOST_BYTES // size:
-            return None
-        ids, data = list[int](), bytearray()
-        for i, vector in self._view.rows(_VECTORS, space.id, size):
-            ids.append(i)
-            data += vector
-        vectors = np.frombuffer(data, np.int8).reshape(len(ids), size)
-        return np.array(ids, np.int64), vectors, _codes(vectors)
-
-
-def _codes(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":
-    """The bit codes of vectors (1 where positive, lowest bit first), word by word: shape (dimensions / 64, n)."""
-    import numpy as np
-
-    return np.packbits(vectors > 0, axis=1, bitorder="little").view(np.uint64).T.copy()

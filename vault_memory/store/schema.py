@@ -75,7 +75,7 @@ CREATE INDEX tag_name ON tag(name, note_id, line);
 CREATE TABLE problem(note_id INTEGER NOT NULL, line INTEGER NOT NULL, level TEXT NOT NULL, message TEXT NOT NULL);
 CREATE INDEX problem_note ON problem(note_id);
 CREATE TABLE embedding(
-  id INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, vector BLOB NOT NULL);
+  id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, vector BLOB NOT NULL);
 CREATE UNIQUE INDEX embedding_text ON embedding(embedder, text_hash);
 CREATE INDEX embedding_unusable ON embedding(embedder) WHERE vector = zeroblob(length(vector));
 CREATE TABLE embedding_code(id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL);

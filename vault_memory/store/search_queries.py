@@ -15,7 +15,7 @@ import apsw
 
 from vault_memory.markdown.entities import slug
 from vault_memory.markdown.note import ASIDE
-from vault_memory.store.embedding_rows import Space, VectorCache
+from vault_memory.store.embedding_rows import Space
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View, text_hash
 from vault_memory.text import terms
@@ -116,7 +116,6 @@ class Search:
         self._is_restricted = False
         self.is_filtered = view.is_narrowed
         """Whether anything is left out."""
-        self._vectors = VectorCache(view)
 
     # --- filters -----------------------------------------------------------------------------------------------------
 
@@ -248,8 +247,6 @@ class Search:
 
     def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
         """(embedding id, cosine) of the nearest embeddings of passages that may be found, and of those level."""
-        if not self.is_filtered and (held := self._vectors.nearest(space, vector, pool, limit)):
-            return held
         source, grouped = "embedding_code c", ""
         if self.is_filtered:
             allowed = "temp.allowed a CROSS JOIN" if self._is_restricted else ""
