@@ -234,7 +234,7 @@ def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> Non
     ids = lanes(store).substring("", 99)
     space = embedding_rows.all_spaces(store)[builtin().id]
     given = {
-        "ids": ids, "today": date(2025, 12, 1), "keys": [], "day": date(2025, 12, 1), "with_private": True,
+        "ids": ids, "today": date(2025, 12, 1), "keys": [], "day": date(2025, 12, 1),
         "slug": "quibble", "slugs": ["quibble", "nora"], "wording": 1, "passage": ids[-1], "size": 90, "within": 90,
         "pairs": [("x", "quibble")],
         "last": date(2025, 12, 1), "paths": [*VAULT], "folder": "", "path": "Private/diary.md", "anchor": "^wall",

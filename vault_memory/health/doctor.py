@@ -393,7 +393,7 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
 def _doubtful_names(store: View) -> Iterator[Problem]:
     """Names that nearly equal a page's (suggested, never resolved), and aliases of several pages."""
     names = Names(store)
-    pages = sorted({slug for _, slug, *_ in note_queries.page_names(store, True)})
+    pages = sorted({slug for _, slug, *_ in note_queries.page_names(store)})
     for text, slug, path, line in note_queries.names_mentioned_once(store):
         close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
         if close:

@@ -62,7 +62,7 @@ def _figures(jobs: PageJobs) -> Figures:
     logged = note_queries.notes_by_day(store)
     tiers = Counter(fact.tier for fact in known.facts)
     notes_of, facts_of = _by_week(logged, today), _by_week(Counter(fact.day for fact in known.facts if fact.day), today)
-    rows = listing(store, with_private=False, with_links=False)
+    rows = listing(store.public(), with_links=False)
     paged = sum(row.page is not None for row in rows)
     summaries = dict.fromkeys(PERIODS, 0)
     for path in note_queries.note_paths(store, store.layout.summaries):

@@ -60,17 +60,17 @@ class FactRow(NamedTuple):
     tokens: int
 
 
-def read(store: View, names: Names, today: date) -> FactSet:
+def read(store: View, names: Names, today: date, with_private: bool = False) -> FactSet:
     """The facts of all notes as they stand on a day.
 
-    Private facts come with the names of private pages: for a person who asks for them, never for a page.
+    Those that are private to some scope come `with_private`: for a person who asks for them, never for a page.
     """
     left_out, rows, forgotten = Counter[str](), list[FactRow](), journal.forgotten(store)
     withheld, pages = set(forgotten), (store.layout.summaries, store.layout.proposals)
     for row in map(FactRow._make, note_queries.fact_rows(store)):
         if row.path.startswith(pages):
             continue
-        is_private = row.scope != "global" and not names.with_private
+        is_private = row.scope != "global" and not with_private
         if is_private or (forgotten and _words(row) in forgotten):
             left_out["private" if is_private else "forgotten"] += 1
             withheld.update((row.key, *_before_private(row)))

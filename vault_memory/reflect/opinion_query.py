@@ -55,7 +55,7 @@ class Opinion:
 
 def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
     """The opinions held (those about one entity), surest first; behind them those that hold no longer."""
-    names, public = Names(jobs.store), Names(jobs.store, with_private=False)
+    names, public = Names(jobs.store), Names(jobs.store.public())
     names.read_all()
     by_all, by_some = (each.canonical(entity) if entity else None for each in (public, names))
     # What stands, or has no room, on the page that is for everybody; and what is stated in some scope.
@@ -74,7 +74,7 @@ def _private(jobs: PageJobs, names: Names, about: str | None) -> Iterator[tuple[
     scopes = note_queries.scopes_of_opinions(jobs.store)
     if not scopes:
         return
-    everything = fact_set.read(jobs.store, names, jobs.asked.today).facts
+    everything = fact_set.read(jobs.store, names, jobs.asked.today, with_private=True).facts
     for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}

@@ -100,10 +100,11 @@ class PageJobs:
         self.store, self.asked, self.feedback, self.entity_days = store, asked, feedback, config.reflect_entity_days
         self._has_model, self._ask = config.reflect_provider != "off", ask
         self._removed, self._holds_block, self._layout = removed, holds_block, store.layout
-        self._names, self._lexicon = Names(store, with_private=False), Lexicon(store)
+        public = store.public()
+        self._names, self._lexicon = Names(public), Lexicon(store)
         self._stems = lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
         self._paths = note_queries.note_paths(store)
-        self._open_paths = note_queries.note_paths(store, with_private=False)
+        self._open_paths = note_queries.note_paths(public)
         """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
         self.unmade: list[str] = []
         """The pages that would be made, had nobody removed them."""

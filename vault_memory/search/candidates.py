@@ -50,7 +50,7 @@ OPENING, PAGE_SHARE = 3, 2.4
 """So many passages open an entity's page, and are this much more about it than a fact that mentions it: .02 of the
 titles' reciprocal rank."""
 
-TOGETHER = 1.3
+TOGETHER = 1.5
 """How much nearer a note points than its passages do, which point apart."""
 
 MOST_ALIKE = 5

@@ -79,20 +79,17 @@ class EntityProfile:
     """Other notes with its name: a mention or a link by name alone may mean any of them."""
 
 
-def listing(store: View, with_private: bool = True, with_links: bool = True) -> list[EntityRow]:
-    """Every entity with a page, a mention or, `with_links`, a link to it, most mentioned first.
-
-    On wish without what is private to some scope.
-    """
-    names = Names(store, with_private)
+def listing(store: View, with_links: bool = True) -> list[EntityRow]:
+    """Every entity with a page, a mention or, `with_links`, a link to it, most mentioned first."""
+    names = Names(store)
     names.read_all()
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
-    for key, count, first, last in note_queries.mentions(store, with_private):
+    for key, count, first, last in note_queries.mentions(store):
         found[names.canonical(key)].append((count, first, last))
     linked: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
     spelled: dict[str, str] = {}
     attachments = note_queries.attachment_names(store)
-    for target, count, first, last in note_queries.link_targets(store, with_private) if with_links else ():
+    for target, count, first, last in note_queries.link_targets(store) if with_links else ():
         name = link_name(target)
         canonical = names.canonical(name)
         if not is_day(slug(name)) and (canonical in found or name.casefold() not in attachments or names.note(name)):
@@ -129,7 +126,7 @@ def profile(store: View, name: str) -> EntityProfile | None:
     if row is None:
         return None
     slugs = names.slugs(name)
-    targets = [t for t, *_ in note_queries.link_targets(store, True) if names.canonical(link_name(t)) == known]
+    targets = [t for t, *_ in note_queries.link_targets(store) if names.canonical(link_name(t)) == known]
     together: dict[str, int] = defaultdict(int)
     for other, count in note_queries.mentioned_with(store, slugs):
         if names.canonical(other) != known:

@@ -12,12 +12,11 @@ from vault_memory.store.view import View
 class Names:
     """The names of all entities in one index: slugs that mean the same, and what they are called.
 
-    A note's title, file name and aliases name it as those of an entity's page do, which comes first. Without
-    `with_private` as far as everybody may know: as if there were no private page.
+    A note's title, file name and aliases name it as those of an entity's page do, which comes first.
     """
 
-    def __init__(self, store: View, with_private: bool = True) -> None:
-        self._store, self.with_private = store, with_private
+    def __init__(self, store: View) -> None:
+        self._store = store
         self._spelled: dict[str, str | None] = {}
         self._notes: dict[str, list[str]] = {}
         self._of_note: dict[str, list[tuple[str, str]]] = {}
@@ -25,7 +24,7 @@ class Names:
         self._known_as: dict[str, str] = {}  # path of a note → the slug it is known by
         self._mentioned: dict[str, bool] = {}
         self._has_all = False
-        rows = note_queries.page_names(store, with_private)
+        rows = note_queries.page_names(store)
         self.pages = {_own(path): path for path, *_ in reversed(rows)}
         """The path of each entity's page, by its slug; the first where two pages share a name."""
         self._own: dict[str, str] = {}  # own slug → page slug
@@ -55,12 +54,12 @@ class Names:
         """Read the names of all notes at once, for those who ask for most of them."""
         named: dict[str, list[tuple[str, int]]] = defaultdict(list)
         of_note: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for path, slug, name, is_own in note_queries.names_of_notes(self._store, self.with_private):
+        for path, slug, name, is_own in note_queries.names_of_notes(self._store):
             named[slug].append((path, is_own))
             of_note[path].append((name, slug))
         self._notes = {slug: _meant(slug, found) for slug, found in named.items()}
         self._of_note = of_note
-        self._mentioned = {slug: True for slug, *_ in note_queries.mentions(self._store, self.with_private)}
+        self._mentioned = {slug: True for slug, *_ in note_queries.mentions(self._store)}
         self._has_all = True
 
     def canonical(self, name: str) -> str:
@@ -100,9 +99,7 @@ class Names:
 
     def _is_mentioned(self, slug: str) -> bool:
         if slug not in self._mentioned:
-            self._mentioned[slug] = not self._has_all and note_queries.is_mentioned(
-                self._store, slug, self.with_private
-            )
+            self._mentioned[slug] = not self._has_all and note_queries.is_mentioned(self._store, slug)
         return self._mentioned[slug]
 
     def note(self, name: str) -> str:
@@ -115,7 +112,7 @@ class Names:
         if not slug or slug in self._own or entities.is_day(slug):
             return []
         if slug not in self._notes:
-            found = [] if self._has_all else note_queries.notes_named(self._store, slug, self.with_private)
+            found = [] if self._has_all else note_queries.notes_named(self._store, slug)
             self._notes[slug] = _meant(slug, found)
         return self._notes[slug]
 
@@ -155,7 +152,7 @@ class Names:
         if path and _own(path) == slug:
             return entities.link_name(path)
         if slug not in self._spelled:  # it counts every mention
-            self._spelled[slug] = note_queries.spelling(self._store, slug, self.with_private)
+            self._spelled[slug] = note_queries.spelling(self._store, slug)
         return self._spelled[slug] or (entities.link_name(path) if path else None)
 
     def near(self, name: str) -> list[str]:

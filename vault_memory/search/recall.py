@@ -271,7 +271,7 @@ def _is_known(finder: Finder, name: str) -> bool:
     """Whether somebody is mentioned, has a page or is linked to, by this name or another of theirs."""
     names = finder.names
     known = names.canonical(name)
-    linked = (entities.link_name(target) for target, *_ in note_queries.link_targets(finder.store, True))
+    linked = (entities.link_name(target) for target, *_ in note_queries.link_targets(finder.store))
     return names.shown(known) is not None or any(names.canonical(target) == known for target in linked)
 
 

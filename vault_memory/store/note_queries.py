@@ -71,15 +71,15 @@ SELECT DISTINCT j.value ->> 0 FROM json_each(?) j JOIN used u ON u.passage = j.v
 _PAGE = "n.path > ? AND n.path < ?"  # as `_below` has it
 _PAGE_NAMES = f"""
 SELECT n.path, a.slug, a.name, a.own FROM note n JOIN alias a ON a.note_id = n.id
-WHERE {_PAGE} AND (? OR n.scope = 'global') ORDER BY n.path, a.own DESC, a.name
+WHERE {_PAGE} ORDER BY n.path, a.own DESC, a.name
 """
 _NOTES_NAMED = """
 SELECT n.path, a.own FROM alias a JOIN note n ON n.id = a.note_id
-WHERE a.slug = ? AND (? OR n.scope = 'global') ORDER BY a.own DESC, length(n.path), n.path
+WHERE a.slug = ? ORDER BY a.own DESC, length(n.path), n.path
 """
 _NAMES_OF_NOTES = """
 SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id
-WHERE ? OR n.scope = 'global' ORDER BY a.own DESC, length(n.path), n.path, a.name
+ORDER BY a.own DESC, length(n.path), n.path, a.name
 """
 _NAMES_OF_NOTE = (
     "SELECT a.name, a.slug FROM note n JOIN alias a ON a.note_id = n.id WHERE n.path = ? ORDER BY a.own DESC, a.name"
@@ -90,7 +90,7 @@ SELECT a.slug, n.path, n.id FROM json_each(?) j CROSS JOIN alias a ON a.slug = j
 _LINKED = f"""
 SELECT l.target, count(DISTINCT l.note_id || ' ' || l.line), min(n.day), max(n.day)
 FROM link l JOIN note n ON n.id = l.note_id CROSS JOIN {PASSAGES} AND l.line BETWEEN p.start_line AND p.end_line
-WHERE n.path <> ? AND (? OR coalesce(p.scope, n.scope) = 'global') GROUP BY l.target
+WHERE n.path <> ? GROUP BY l.target
 """
 _LINKING = f"""
 SELECT n.path, l.line, n.day, p.text, l.line - p.start_line, p.from_char FROM link l JOIN note n ON n.id = l.note_id
@@ -100,13 +100,11 @@ GROUP BY p.note_id, l.line ORDER BY n.day DESC, n.path, l.line
 """
 _SPELLING = """
 SELECT name.text FROM name JOIN mention m ON m.name_id = name.id JOIN passage p ON p.id = m.passage_id
-  JOIN note n ON n.id = p.note_id WHERE name.slug = ? AND (? OR coalesce(p.scope, n.scope) = 'global')
-GROUP BY name.id ORDER BY count(*) DESC, name.text LIMIT 1
+WHERE name.slug = ? GROUP BY name.id ORDER BY count(*) DESC, name.text LIMIT 1
 """
 _IS_MENTIONED = """
 SELECT 1 FROM name JOIN mention m ON m.name_id = name.id JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0
-  JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id
-WHERE name.slug = ? AND (? OR coalesce(p.scope, n.scope) = 'global') LIMIT 1
+WHERE name.slug = ? LIMIT 1
 """
 _SPELLINGS = """
 SELECT slug, text FROM (SELECT slug, text, 0 AS is_page FROM name UNION ALL SELECT slug, name, 1 FROM alias)
@@ -121,7 +119,7 @@ _MENTIONS = """
 SELECT name.slug, count(*), min(n.day), max(n.day) FROM name JOIN mention m ON m.name_id = name.id
   JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0
   JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id
-WHERE ? OR coalesce(p.scope, n.scope) = 'global' GROUP BY name.slug
+GROUP BY name.slug
 """
 _SLOTS = """
 SELECT DISTINCT c.subject, c.slot FROM json_each(?) j JOIN claim c ON c.passage_id = j.value WHERE c.whole
@@ -191,14 +189,14 @@ def used_by(store: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]
 # --- entities --------------------------------------------------------------------------------------------------------
 
 
-def page_names(store: View, with_private: bool) -> list[tuple[str, str, str, int]]:
+def page_names(store: View) -> list[tuple[str, str, str, int]]:
     """(path, slug, name, whether it is the page's own) of each name of an entity's page."""
-    return list(store.rows(_PAGE_NAMES, *_below(store.layout.entities), with_private))
+    return list(store.rows(_PAGE_NAMES, *_below(store.layout.entities)))
 
 
-def notes_named(store: View, slug: str, with_private: bool) -> list[tuple[str, int]]:
+def notes_named(store: View, slug: str) -> list[tuple[str, int]]:
     """(path, whether the name is its own) of notes with this title, file name or alias; nearest to the root first."""
-    return list(store.rows(_NOTES_NAMED, slug, with_private))
+    return list(store.rows(_NOTES_NAMED, slug))
 
 
 def notes_called(store: View, slugs: Iterable[str]) -> list[tuple[str, str, int]]:
@@ -206,9 +204,9 @@ def notes_called(store: View, slugs: Iterable[str]) -> list[tuple[str, str, int]
     return list(store.rows(_NOTES_CALLED, json.dumps(list(slugs))))
 
 
-def names_of_notes(store: View, with_private: bool) -> Iterator[tuple[str, str, str, int]]:
+def names_of_notes(store: View) -> Iterator[tuple[str, str, str, int]]:
     """(path, slug, name, whether it is the note's own) of each name of each note, in the order of `notes_named`."""
-    return store.rows(_NAMES_OF_NOTES, with_private)
+    return store.rows(_NAMES_OF_NOTES)
 
 
 def names_of_note(store: View, path: str) -> list[tuple[str, str]]:
@@ -216,9 +214,9 @@ def names_of_note(store: View, path: str) -> list[tuple[str, str]]:
     return list(store.rows(_NAMES_OF_NOTE, path))
 
 
-def link_targets(store: View, with_private: bool) -> list[tuple[str, int, str | None, str | None]]:
+def link_targets(store: View) -> list[tuple[str, int, str | None, str | None]]:
     """(target as it is written, links to it, first day, last day); a proposal links to nothing yet."""
-    return list(store.rows(_LINKED, store.layout.proposals, with_private))
+    return list(store.rows(_LINKED, store.layout.proposals))
 
 
 def lines_linking(store: View, targets: Iterable[str]) -> Iterator[tuple[str, int, str | None, str]]:
@@ -227,14 +225,14 @@ def lines_linking(store: View, targets: Iterable[str]) -> Iterator[tuple[str, in
         yield path, line, day, text if part is not None else text.split("\n")[at]
 
 
-def is_mentioned(store: View, slug: str, with_private: bool) -> bool:
+def is_mentioned(store: View, slug: str) -> bool:
     """Whether a fact mentions an entity by this name."""
-    return store.one(_IS_MENTIONED, slug, with_private) is not None
+    return store.one(_IS_MENTIONED, slug) is not None
 
 
-def spelling(store: View, slug: str, with_private: bool) -> str | None:
+def spelling(store: View, slug: str) -> str | None:
     """How an entity is spelled most often where it is mentioned."""
-    found = store.one(_SPELLING, slug, with_private)
+    found = store.one(_SPELLING, slug)
     return str(found) if found is not None else None
 
 
@@ -248,9 +246,9 @@ def known_slugs(store: View, slugs: Iterable[str]) -> list[str]:
     return [row[0] for row in store.rows(_KNOWN_SLUGS, json.dumps(list(slugs)), *_below(store.layout.entities))]
 
 
-def mentions(store: View, with_private: bool) -> Iterator[tuple[str, int, str | None, str | None]]:
+def mentions(store: View) -> Iterator[tuple[str, int, str | None, str | None]]:
     """(slug, facts that mention it, first day, last day) of each entity that facts mention."""
-    return store.rows(_MENTIONS, with_private)
+    return store.rows(_MENTIONS)
 
 
 def facts_about(store: View, slugs: Collection[str] = (), kind: int | None = None, limit: int = -1) -> list[KnownFact]:
@@ -311,10 +309,7 @@ def same_words(store: View, wording: int) -> list[KnownFact]:
     return [KnownFact(*row) for row in store.rows(_SAME_WORDS, wording)]
 
 
-_PATHS = (
-    f"SELECT path FROM note WHERE {IS_NOTE} AND path > ?1 AND (?2 IS NULL OR path < ?2) AND (?3 OR scope = 'global')"
-    " ORDER BY path"
-)
+_PATHS = f"SELECT path FROM note WHERE {IS_NOTE} AND path > ?1 AND (?2 IS NULL OR path < ?2) ORDER BY path"
 _ATTACHMENTS = f"SELECT path FROM note WHERE NOT {IS_NOTE}"
 _TITLES = (
     f"SELECT path, title FROM note WHERE {IS_NOTE}"
@@ -361,9 +356,9 @@ _RECENT = (
 )
 
 
-def note_paths(view: View, folder: str = "", with_private: bool = True) -> list[str]:
-    """The paths of all notes, or of those below a folder or that everybody may read, in order."""
-    return [row[0] for row in view.rows(_PATHS, *_below(folder), with_private)]
+def note_paths(view: View, folder: str = "") -> list[str]:
+    """The paths of all notes, or of those below a folder, in order."""
+    return [row[0] for row in view.rows(_PATHS, *_below(folder))]
 
 
 def _below(folder: str) -> tuple[str, str | None]:

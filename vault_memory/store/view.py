@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 
 from vault_memory.store import schema
+from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault.walk import File
 
@@ -163,6 +164,7 @@ class View(IndexConnection):
 
     def __init__(self, connection: apsw.Connection, scopes: Sequence[str], outdated: Sequence[str] = ()) -> None:
         super().__init__(connection)
+        self._scopes, self._outdated = scopes, outdated
         self._limits = (json.dumps(list(scopes)), json.dumps(list(outdated)))
         self.is_narrowed = scopes is not ALL and bool(connection.execute(_HIDES, self._limits).get)
         """Whether it hides anything."""
@@ -171,6 +173,11 @@ class View(IndexConnection):
         if not self.is_narrowed:
             return super().rows(sql, *parameters)
         return iter(self.connection.execute(_narrowed(sql), (*self._limits, *parameters)))
+
+    def public(self) -> "View":
+        """The same without what is private to some scope."""
+        is_open = self._scopes is ALL or GLOBAL in self._scopes
+        return View(self.connection, (GLOBAL,) if is_open else (), self._outdated)
 
     def totals(self) -> Totals:
         """How many passages, words and notes there are."""
