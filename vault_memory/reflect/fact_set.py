@@ -101,7 +101,6 @@ class _EntityFinder:
     """Finds whom facts are about, as canonical slugs."""
 
     def __init__(self, store: View, names: Names, rows: Sequence[FactRow]) -> None:
-        names.read_all()
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
         self._mentioned: dict[int, list[str]] = defaultdict(list)
         for passage, slug in note_queries.mentioned_slugs(store):

@@ -56,7 +56,6 @@ class Opinion:
 def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
     """The opinions held (those about one entity), surest first; behind them those that hold no longer."""
     names, public = Names(jobs.store), Names(jobs.store.public())
-    names.read_all()
     by_all, by_some = (each.canonical(entity) if entity else None for each in (public, names))
     # What stands, or has no room, on the page that is for everybody; and what is stated in some scope.
     shared = beliefs.find_opinions(jobs.fact_set.facts, jobs.opinion_inputs, by_all)

@@ -81,8 +81,10 @@ class EntityProfile:
 
 def listing(store: View, with_links: bool = True) -> list[EntityRow]:
     """Every entity with a page, a mention or, `with_links`, a link to it, most mentioned first."""
-    names = Names(store)
-    names.read_all()
+    return _rows(store, Names(store), with_links)
+
+
+def _rows(store: View, names: Names, with_links: bool = True) -> list[EntityRow]:
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
     for key, count, first, last in note_queries.mentions(store):
         found[names.canonical(key)].append((count, first, last))
@@ -117,9 +119,8 @@ def listing(store: View, with_links: bool = True) -> list[EntityRow]:
 def profile(store: View, name: str) -> EntityProfile | None:
     """What is known of one entity by any of its names, or None when nothing is."""
     names = Names(store)
-    names.read_all()
     known = names.canonical(name)
-    row = next((row for row in listing(store) if names.canonical(row.name) == known), None)
+    row = next((row for row in _rows(store, names) if names.canonical(row.name) == known), None)
     if row is None and (path := names.page(known)):
         forms = tuple(form for form in names.forms(known) if form not in (link_name(path), known))
         row = EntityRow(link_name(path), path, forms, 0, None, None)

@@ -19,11 +19,9 @@ class Names:
         self._store = store
         self._spelled: dict[str, str | None] = {}
         self._notes: dict[str, list[str]] = {}
-        self._of_note: dict[str, list[tuple[str, str]]] = {}
         self._same: dict[str, list[tuple[str, str]]] = {}  # path of a note → the names that mean it alone
         self._known_as: dict[str, str] = {}  # path of a note → the slug it is known by
         self._mentioned: dict[str, bool] = {}
-        self._has_all = False
         rows = note_queries.page_names(store)
         self.pages = {_own(path): path for path, *_ in reversed(rows)}
         """The path of each entity's page, by its slug; the first where two pages share a name."""
@@ -49,18 +47,6 @@ class Names:
         """The aliases that several pages claim, each with these: it means none of them, and nobody else either."""
         several = {slug: dict.fromkeys(pages) for slug, pages in self._aliases.items() if slug not in self._own}
         return {s: [self.pages[page] for page in several[s]] for s in sorted(several) if len(several[s]) > 1}
-
-    def read_all(self) -> None:
-        """Read the names of all notes at once, for those who ask for most of them."""
-        named: dict[str, list[tuple[str, int]]] = defaultdict(list)
-        of_note: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for path, slug, name, is_own in note_queries.names_of_notes(self._store):
-            named[slug].append((path, is_own))
-            of_note[path].append((name, slug))
-        self._notes = {slug: _meant(slug, found) for slug, found in named.items()}
-        self._of_note = of_note
-        self._mentioned = {slug: True for slug, *_ in note_queries.mentions(self._store)}
-        self._has_all = True
 
     def canonical(self, name: str) -> str:
         """The slug an entity is known by: its page's if it has one, else its note's, else the name's own.
@@ -92,14 +78,14 @@ class Names:
     def _joined(self, path: str) -> list[tuple[str, str]]:
         """(name, slug) of each name that means this note alone, its file name first; none for no note."""
         if path and path not in self._same:
-            names = self._of_note.get(path) or note_queries.names_of_note(self._store, path)
+            names = note_queries.names_of_note(self._store, path)
             alone = [each for each in names if self._joining(each[1]) == path]
             self._same[path] = sorted(alone, key=lambda each: each[1] != _own(path))
         return self._same[path] if path else []
 
     def _is_mentioned(self, slug: str) -> bool:
         if slug not in self._mentioned:
-            self._mentioned[slug] = not self._has_all and note_queries.is_mentioned(self._store, slug)
+            self._mentioned[slug] = note_queries.is_mentioned(self._store, slug)
         return self._mentioned[slug]
 
     def note(self, name: str) -> str:
@@ -112,8 +98,7 @@ class Names:
         if not slug or slug in self._own or entities.is_day(slug):
             return []
         if slug not in self._notes:
-            found = [] if self._has_all else note_queries.notes_named(self._store, slug)
-            self._notes[slug] = _meant(slug, found)
+            self._notes[slug] = _meant(slug, note_queries.notes_named(self._store, slug))
         return self._notes[slug]
 
     def called(self, runs: Mapping[str, bool], words: Sequence[str]) -> dict[int, float]:

@@ -77,10 +77,6 @@ _NOTES_NAMED = """
 SELECT n.path, a.own FROM alias a JOIN note n ON n.id = a.note_id
 WHERE a.slug = ? ORDER BY a.own DESC, length(n.path), n.path
 """
-_NAMES_OF_NOTES = """
-SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id
-ORDER BY a.own DESC, length(n.path), n.path, a.name
-"""
 _NAMES_OF_NOTE = (
     "SELECT a.name, a.slug FROM note n JOIN alias a ON a.note_id = n.id WHERE n.path = ? ORDER BY a.own DESC, a.name"
 )
@@ -202,11 +198,6 @@ def notes_named(store: View, slug: str) -> list[tuple[str, int]]:
 def notes_called(store: View, slugs: Iterable[str]) -> list[tuple[str, str, int]]:
     """(slug, path, id) of each note with one of these titles, file names or aliases."""
     return list(store.rows(_NOTES_CALLED, json.dumps(list(slugs))))
-
-
-def names_of_notes(store: View) -> Iterator[tuple[str, str, str, int]]:
-    """(path, slug, name, whether it is the note's own) of each name of each note, in the order of `notes_named`."""
-    return store.rows(_NAMES_OF_NOTES)
 
 
 def names_of_note(store: View, path: str) -> list[tuple[str, str]]:
