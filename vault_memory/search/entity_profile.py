@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from unicodedata import normalize
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import is_day, link_name, slug
@@ -179,13 +178,9 @@ def _fact_line(known: note_queries.KnownFact) -> FactLine:
 
 def notes_called(view: View, name: str) -> list[str]:
     """The paths of notes that a link with this name would open, else of those with such a title or alias."""
-
-    def plain(text: str) -> str:
-        return normalize("NFC", link_name(text)).casefold().removesuffix(".md")
-
-    files = [path for path in note_queries.note_paths(view) if plain(path) == plain(name)]
-    titles = (path for path, title in note_queries.note_titles(view) if plain(title) == plain(name))
-    return files or list(dict.fromkeys(titles))
+    key = slug(link_name(name.casefold()))
+    paths = [path for path, _ in note_queries.notes_named(view, key)]
+    return [path for path in paths if slug(link_name(path)) == key] or paths
 
 
 def marked(store: View, names: Names, facts: Sequence[FactLine], today: date) -> list[FactLine]:

@@ -302,10 +302,6 @@ def same_words(store: View, wording: int) -> list[KnownFact]:
 
 _PATHS = f"SELECT path FROM note WHERE {IS_NOTE} AND path > ?1 AND (?2 IS NULL OR path < ?2) ORDER BY path"
 _ATTACHMENTS = f"SELECT path FROM note WHERE NOT {IS_NOTE}"
-_TITLES = (
-    f"SELECT path, title FROM note WHERE {IS_NOTE}"
-    " UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
-)
 _PASSAGE_TOKENS = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
 _RARE_NAMES = (
     "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
@@ -371,11 +367,6 @@ def newest_notes(view: View, folder: str) -> list[tuple[str, str | None, str, st
 def attachment_names(view: View) -> set[str]:
     """The file names of all that is no note, case folded."""
     return {path.rpartition("/")[2].casefold() for (path,) in view.rows(_ATTACHMENTS)}
-
-
-def note_titles(view: View) -> list[tuple[str, str]]:
-    """(path, title or alias) of all notes, by path."""
-    return list(view.rows(_TITLES))
 
 
 def note_hash(view: View, path: str) -> bytes | None:
