@@ -64,8 +64,8 @@ _HAPPENED = """
 FROM fact f CROSS JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
 WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1 AND (n.day IS NULL OR n.day NOT BETWEEN ?1 AND ?2)
 """
-_WORTH = "coalesce(f.importance, 0.4 + 0.2 * f.decided, 0)"
-"""What a fact without an importance counts: more with a decision in it, nearly as decay.py has it."""
+_WORTH = "coalesce(f.importance, 0.4 + 0.1 * (p.kind IN (1, 3)) + 0.2 * f.decided, 0)"
+"""How much a fact matters, without an importance of its own as decay.py infers it; 0 for what is none."""
 _OF_PERIOD = f"""
 WITH dated AS (
   SELECT p.id, n.day, n.path, p.id - n.first AS place, p.section = {ASIDE} AS aside, p.tokens, {_WORTH} AS worth,
