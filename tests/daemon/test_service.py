@@ -27,12 +27,12 @@ from vault_memory.errors import UsageError
 
 ANALYZE = shutil.which("systemd-analyze")
 PROGRAM = ("/usr/bin/env", "-i")
-ODD = ["/home/you/Notes", "/a b/c", "/100%/%h %%", "/$HOME/${x}/$$", "/it's \"so\"", "/a\\b\\\\c\\%d\\", "/<a>&amp;&b",
-       "/é ü/日本",       "/#;|*?", "/{{watch}}", "/-- x", "/ lead and trail ", "/~"]  # fmt: skip
+ODD = ["/home/you/Notes", "/a b/c", "/it's so", "/<a>&amp;&b", "/é ü/日本", "/#;|*?", "/{{watch}}", "/-- x",
+       "/ lead and trail ", "/~"]  # fmt: skip
 
 paths = st.text(
     st.characters(
-        min_codepoint=32, exclude_categories=("Cs", "Cc", "Zl", "Zp", "Cn"), exclude_characters="\ufffe\uffff"
+        min_codepoint=32, exclude_categories=("Cs", "Cc", "Zl", "Zp", "Cn"), exclude_characters='\ufffe\uffff"\\%$'
     )
 ).map("/v/".__add__)
 
@@ -49,17 +49,6 @@ def text(kind: str, of: ServiceTarget) -> str:
 # --- systemd ---------------------------------------------------------------------------------------------------------
 
 
-def words(line: str) -> list[str]:
-    """The words of a command line as systemd.service(5) and systemd.unit(5) read them: quotes, then `%%`, then `$$`."""
-    found = re.findall(r'"((?:[^"\\]|\\.)*)"(?: |$)', line)
-    assert " ".join(f'"{word}"' for word in found) == line
-    plain = [re.sub(r"\\(.)", r"\1", word) for word in found]
-    assert not any(re.search(r"(?<!%)%(%%)*(?!%)", word) for word in plain)
-    plain = [word.replace("%%", "%") for word in plain]
-    assert not any("$" in word.replace("$$", "") for word in plain[1:])
-    return [plain[0], *(word.replace("$$", "$") for word in plain[1:])]
-
-
 def line(text: str, key: str) -> str:
     (found,) = re.findall(rf"^{key}=(.*)$", text, re.M)
     return str(found)
@@ -68,15 +57,15 @@ def line(text: str, key: str) -> str:
 @given(paths)
 def test_systemd_reads_back_what_was_meant(vault: str) -> None:
     unit = text("systemd", made(vault, XDG_DATA_HOME=vault))
-    assert words(line(unit, "ExecStart")) == [*PROGRAM, "--vault", str(Path(vault)), "watch"]
-    (pair,) = re.findall(r'^Environment="(.*)"$', unit, re.M)
-    assert re.sub(r"\\(.)", r"\1", pair).replace("%%", "%") == f"XDG_DATA_HOME={vault}"
+    words = re.findall(r'"([^"]*)"', line(unit, "ExecStart"))
+    assert words == [*PROGRAM, "--vault", str(Path(vault)), "watch"]
+    assert line(unit, "Environment") == f'"XDG_DATA_HOME={vault}"'
 
 
 @pytest.mark.skipif(not ANALYZE, reason="systemd-analyze is not on this system")
 @pytest.mark.parametrize("vault", ODD)
 def test_systemd_itself_finds_nothing_wrong(vault: str, tmp_path: Path) -> None:
-    program = tmp_path / "bin $x %h/memory"
+    program = tmp_path / "my bin/memory"
     program.parent.mkdir()
     shutil.copy("/bin/true", program)
     of = made(vault, (str(program),), XDG_DATA_HOME=vault)
@@ -86,7 +75,7 @@ def test_systemd_itself_finds_nothing_wrong(vault: str, tmp_path: Path) -> None:
     done = verify(unit.path, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     broken = unit.path.with_name("broken.service")
-    broken.write_text(unit.text.replace("bin $x", "bin $$x").replace("Restart=", "Restat="), "utf-8")
+    broken.write_text(unit.text.replace("Restart=", "Restat="), "utf-8")
     assert "Restat" in verify(broken, tmp_path).stderr  # it does look
 
 
@@ -94,12 +83,6 @@ def verify(file: Path, runtime: Path) -> "subprocess.CompletedProcess[str]":
     environ = os.environ | {"XDG_RUNTIME_DIR": str(runtime), "SYSTEMD_LOG_LEVEL": "warning", "LC_ALL": "C.UTF-8"}
     command = [str(ANALYZE), "verify", "--user", "--man=no", str(file)]
     return subprocess.run(command, capture_output=True, text=True, env=environ, timeout=60, check=False)
-
-
-def test_systemd_takes_no_program_with_a_quote_in_its_path() -> None:
-    with pytest.raises(UsageError, match="systemd starts no program whose path has a quote"):
-        text("systemd", made("/v", ("/it's/memory",)))
-    assert text("launchd", made("/v", ("/it's/memory",)))
 
 
 # --- launchd ---------------------------------------------------------------------------------------------------------
@@ -117,33 +100,23 @@ def test_launchd_reads_back_what_was_meant(vault: str) -> None:
 # --- cron ------------------------------------------------------------------------------------------------------------
 
 
-def cron_reads(command: str, takes_double: bool) -> str:
-    """A command as cron hands it to the shell: `\\%` is `%`; some crons also take `\\\\` for one backslash."""
-    found, at = "", 0
-    while at < len(command):
-        escaped = command[at] == "\\" and command[at + 1 : at + 2] in (("%", "\\") if takes_double else ("%",))
-        assert escaped or command[at] != "%", "cron would end the command here"
-        at += escaped
-        found += command[at]
-        at += 1
-    return found
-
-
-@pytest.mark.parametrize("takes_double", [False, True])
-@given(vault=paths)
-def test_cron_and_the_shell_read_back_what_was_meant(vault: str, takes_double: bool) -> None:
+@given(paths)
+def test_cron_and_the_shell_read_back_what_was_meant(vault: str) -> None:
     (row,) = (row for row in text("cron", made(vault, XDG_DATA_HOME=vault)).splitlines() if not row.startswith("#"))
     assert row.startswith("@reboot ")
-    command = cron_reads(row.split(" ", 1)[1], takes_double)
-    assert shlex.split(command) == [f"XDG_DATA_HOME={vault}", *PROGRAM, "--vault", str(Path(vault)), "watch"]
+    assert shlex.split(row.split(" ", 1)[1]) == [
+        f"XDG_DATA_HOME={vault}", *PROGRAM, "--vault", str(Path(vault)), "watch",
+    ]  # fmt: skip
 
 
 # --- all of them -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", service.KINDS)
-@pytest.mark.parametrize("sign", ["\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\u2028", "\udcff", "\ufffe"])
-def test_a_path_with_a_control_character_is_refused(kind: str, sign: str) -> None:
+@pytest.mark.parametrize(
+    "sign", ["\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\u2028", "\udcff", "\ufffe", '"', "%", "$", "\\"]
+)
+def test_a_path_that_a_format_reads_in_its_own_way_is_refused(kind: str, sign: str) -> None:
     with pytest.raises(UsageError, match="cannot name this path"):
         text(kind, made(f"/a{sign}b"))
 
@@ -213,7 +186,7 @@ class ServiceUser:
 
     def __init__(self, folder: Path) -> None:
         self.home, self.fake, self.bin = folder / "home", folder / "fake", folder / "bin"
-        self.vault = self.home / 'My 100% "$notes"'
+        self.vault = self.home / "Anna's notes"
         for made in (self.vault, self.fake, self.bin):
             made.mkdir(parents=True)
         for name, text in (("systemctl", SYSTEMCTL), ("launchctl", LAUNCHCTL)):

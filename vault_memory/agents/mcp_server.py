@@ -102,13 +102,11 @@ class McpServer:
 
     def protocol(self) -> Server[Any]:
         """What the SDK serves: each of its requests with what answers it."""
-        server = Server[Any](
+        return Server[Any](
             NAME, version=__version__, instructions=mcp_tools.INSTRUCTIONS, on_list_tools=self._list_tools,
             on_call_tool=self._call, on_list_resources=_always_answer(RESOURCES),
             on_list_resource_templates=_always_answer(TEMPLATES), on_read_resource=self._read,
         )  # fmt: skip
-        server.add_notification_handler("notifications/initialized", types.NotificationParams, self._on_greeting)
-        return server
 
     async def run(self) -> None:
         """Serve one connection on standard input and output to its end."""
@@ -138,9 +136,6 @@ class McpServer:
             wait([self._written], LAST_WRITE_SECONDS)
 
     # --- what there is -------------------------------------------------------------------------------------------
-
-    async def _on_greeting(self, context: Context, params: types.NotificationParams) -> None:
-        self._warm_up()
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         def may_edit() -> bool:

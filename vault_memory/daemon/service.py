@@ -1,7 +1,7 @@
 """Has systemd, launchd or cron start the daemon by itself: its file made from a template, put in place, taken away.
 
-The daemon does the nightly work, too; what earlier versions installed for that is taken away. Each format has its own
-way of quoting; a path that cannot be said in it is refused. Only files made here are replaced or deleted.
+The daemon does the nightly work, too; what earlier versions installed for that is taken away. A path that one of the
+formats reads in its own way is refused. Only files made here are replaced or deleted.
 """
 
 import contextlib
@@ -32,8 +32,6 @@ _FORMER_ENDINGS = {"systemd": ("-nightly.service", "-nightly.timer"), "launchd":
 """The files of earlier versions, which had the nightly work started by itself."""
 
 _SEAL_LINES = 2  # XML wants its own declaration first
-
-_MOVE_ADVICE = "Install it, or move the vault, to a path without such characters."
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def program() -> tuple[str, ...]:
 
 def unit(kind: str, job: ServiceTarget, environ: Mapping[str, str]) -> Unit:
     """The file for systemd or launchd; raises UsageError for a path that the format cannot hold."""
-    _refuse_controls(job)
+    _refuse_odd(job)
     name, values = job.name + _ENDINGS[kind], _systemd(job) if kind == "systemd" else _launchd(job)
     text = fill_template(f"service/daemon{_ENDINGS[kind]}", values)
     sealed = seal(text, "memory service install")
@@ -98,20 +96,9 @@ def folder(kind: str, environ: Mapping[str, str]) -> Path:
 
 
 def _systemd(job: ServiceTarget) -> dict[str, str]:
-    if re.search(r"[\"'\\]", job.program[0]):
-        raise UsageError(
-            f"systemd starts no program whose path has a quote or backslash: {job.program[0]}.", _MOVE_ADVICE
-        )
-
-    def quoted(word: str) -> str:
-        escaped = word.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
-
-    # `$` is doubled in the arguments, but stands as it is in the program's path.
-    words = [quoted(job.command[0]), *(quoted(word).replace("$", "$$") for word in job.command[1:])]
-    lines = (f"Environment={quoted(f'{name}={value}')}\n" for name, value in job.environment)
-    vault = str(job.vault).replace("%", "%%")
-    return {"vault": vault, "watch": " ".join(words), "environment": "".join(lines)}
+    lines = (f'Environment="{name}={value}"\n' for name, value in job.environment)
+    watch = " ".join(f'"{word}"' for word in job.command)
+    return {"vault": str(job.vault), "watch": watch, "environment": "".join(lines)}
 
 
 def _launchd(job: ServiceTarget) -> dict[str, str]:
@@ -124,22 +111,20 @@ def _launchd(job: ServiceTarget) -> dict[str, str]:
 
 def cron(job: ServiceTarget) -> str:
     """The line for a crontab, and what it is."""
-    _refuse_controls(job)
-
-    def shell(word: str) -> str:
-        # cron takes `%` for a line's end unless a backslash stands before it. What else a backslash does before
-        # another one differs from cron to cron: a closed and opened quote parts them.
-        return shlex.quote(word).replace("\\", "\\''").replace("%", "\\%")
-
-    words = (f"{name}={shell(value)} " for name, value in job.environment)
-    values = {"vault": str(job.vault), "environment": "".join(words), "watch": " ".join(map(shell, job.command))}
+    _refuse_odd(job)
+    words = "".join(f"{name}={shlex.quote(value)} " for name, value in job.environment)
+    values = {"vault": str(job.vault), "environment": words, "watch": shlex.join(job.command)}
     return fill_template("service/daemon.cron", values)
 
 
-def _refuse_controls(job: ServiceTarget) -> None:
+def _refuse_odd(job: ServiceTarget) -> None:
+    """Raise UsageError for a path with a character that one of the formats takes for something else."""
     for text in (*job.command, *(value for _, value in job.environment)):
-        if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]", text):
-            raise UsageError(f"A service cannot name this path, for its control characters: {text!a}.", _MOVE_ADVICE)
+        if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff\"\\%$]", text):
+            what = (
+                f"A service cannot name this path, for its quotes, %, $, backslashes or control characters: {text!a}."
+            )
+            raise UsageError(what, "Install it, or move the vault, to a path without such characters.")
 
 
 def is_ours(text: str) -> bool:
