@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import signal
+import subprocess
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
@@ -96,6 +97,7 @@ class McpServer:
         self._vault, self._folder = vault, folder
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
+        self._reflecting = ThreadPoolExecutor(1, "reflect")
         self._session: VaultSession | None = None
         self._written: Future[str] | None = None
         self._is_warming = False
@@ -188,23 +190,17 @@ class McpServer:
         return await asyncio.wrap_future(self._written)
 
     async def _reflect(self, agent: str, dry_run: bool) -> str:
-        """Reflect in a process of its own, which ends with a call that is cancelled: the pages it wrote are whole."""
-        from vault_memory.agents import mcp_answers
+        """Reflect in a process of its own, which goes on where a call is cancelled: what it writes can be undone."""
 
-        words = ["reflect", *(["--dry-run"] if dry_run else [])]
-        command = await asyncio.wrap_future(self._answers.submit(lambda: self._caller(agent).vault.command(*words)))
-        nowhere = asyncio.subprocess.DEVNULL
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=nowhere, stdout=asyncio.subprocess.PIPE, stderr=nowhere
-        )
-        try:
-            said, _ = await process.communicate()
-        finally:
-            if process.returncode is None:
-                process.terminate()
-        document = json.loads(said or b"{}")
-        report = mcp_answers.report_reflect
-        return await asyncio.wrap_future(self._answers.submit(lambda: report(self._caller(agent), document)))
+        def work() -> str:
+            from vault_memory.agents import mcp_answers
+
+            caller = self._caller(agent)
+            command = caller.vault.command("reflect", *(["--dry-run"] if dry_run else []))
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            return mcp_answers.report_reflect(caller, json.loads(done.stdout or b"{}"))
+
+        return await asyncio.wrap_future(self._reflecting.submit(work))
 
     async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)

@@ -79,9 +79,11 @@ def call(path: StrPath, method: str, params: Mapping[str, Any] | None = None, wa
         try:
             # The request goes out when `health` is answered: a daemon that is stopped now would do it on waking,
             # though this process has done it by then, and a fact would be kept twice.
-            _send(connection, health, ALIVE_SECONDS)
+            connection.settimeout(ALIVE_SECONDS)
+            connection.sendall(health)
             _read_answer(answers, 1)
-            _send(connection, request, wait_seconds)
+            connection.settimeout(wait_seconds)
+            connection.sendall(request)
         except (OSError, LostError) as error:
             raise _not_running(path) from error  # an unfinished line is never done
         answer = _read_answer(answers, 2)
@@ -119,12 +121,6 @@ def _line(number: int, method: str, params: Mapping[str, Any]) -> bytes:
 
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     return json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8") + b"\n"
-
-
-def _send(connection: "socket.socket", line: bytes, wait_seconds: float) -> None:
-    """Send a line, and give its answer so long."""
-    connection.settimeout(wait_seconds)
-    connection.sendall(line)
 
 
 def _read_answer(answers: BinaryIO, number: int) -> Mapping[str, Any]:
