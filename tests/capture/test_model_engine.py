@@ -81,8 +81,8 @@ def _config(tmp_path: Path, url: str) -> Config:
 
 def judged(
     tmp_path: Path, said: str, verdict: dict[str, object], old: str, head: str = "W"
-) -> tuple[list[CaptureItem], int, int]:
-    """What a model's verdict makes of one statement beside a fact; how often it was asked, at first and in all."""
+) -> tuple[list[CaptureItem], int]:
+    """What a model's verdict makes of one statement beside a fact; and how often it was asked."""
     make.claude(tmp_path / "claude", "s1", [("user", said)])
     asked: list[str] = []
 
@@ -98,9 +98,7 @@ def judged(
         config = _config(tmp_path, server.host)
         fill(config.vault, {"memory/2026-02-01.md": f"## Retain\n- {head}: {old}\n"})
         items = Federation(config).capture().items
-        first = len(asked)
-        Federation(config).capture(since="2026-01-01", dry_run=True)
-    return items, first, len(asked)
+    return items, len(asked)
 
 
 OLD = "Kein unwrap in der firmware, ein panic legt den zähler lahm."
@@ -124,20 +122,15 @@ SAME = "raus damit, unwrap und expect haben in der firmware nichts verloren, da 
 def test_a_model_says_what_is_new_and_is_checked(
     tmp_path: Path, tmp_data: Path, verdict: dict[str, object], decision: str
 ) -> None:
-    (item,), first, _ = judged(tmp_path, SAME, verdict, OLD)
-    assert (item.decision, first) == (decision, 1)
+    (item,), asked = judged(tmp_path, SAME, verdict, OLD)
+    assert (item.decision, asked) == (decision, 1)
 
 
 @pytest.mark.parametrize("head", ["W @Zentrale", "W(scope=private)", "W(scope=project:alpha)"])
 def test_a_model_is_not_asked_about_another_entity_or_scope(tmp_path: Path, tmp_data: Path, head: str) -> None:
     verdict = {"decision": "supersede", "known": 1, "quote": "Kein unwrap"}
-    (item,), asked, _ = judged(tmp_path, SAME, verdict, OLD, head)
+    (item,), asked = judged(tmp_path, SAME, verdict, OLD, head)
     assert (item.decision, asked) == ("create", 0)
-
-
-def test_a_model_is_asked_but_once(tmp_path: Path, tmp_data: Path) -> None:
-    verdict = {"decision": "supersede", "known": 1, "quote": "Kein unwrap"}
-    assert judged(tmp_path, SAME, verdict, OLD)[1:] == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -145,5 +138,5 @@ def test_a_model_is_asked_but_once(tmp_path: Path, tmp_data: Path) -> None:
 )
 def test_a_model_hides_no_request_and_no_other_number(tmp_path: Path, tmp_data: Path, said: str) -> None:
     verdict = {"decision": "skip", "known": 1, "quote": "The printers"}
-    (item,), _, _ = judged(tmp_path, said, verdict, "The printers of the warehouse are good at 203 dpi.")
+    (item,), _ = judged(tmp_path, said, verdict, "The printers of the warehouse are good at 203 dpi.")
     assert item.decision != "skip"

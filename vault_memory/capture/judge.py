@@ -210,19 +210,18 @@ def find_items(
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
     marks = sources.load_marks(index.vault.root, environ)
-    marks = marks if asked.since is None else Marks({}, {}, marks.answers, {}, marks.marked)
+    marks = marks if asked.since is None else Marks({}, {}, {}, marks.marked)
     idle = timedelta(minutes=asked.idle_minutes)
     transcripts = sources.ToolTranscripts(config, environ)
     until = asked.now - idle if idle else None
     growing = sources.sessions_beyond(marks.sessions, config, environ, until)
-    skipped = sources.SkippedSessions(config, environ, set(marks.marked), transcripts)
-    sessions = list(_wanted_sessions(index, growing, skipped, marks, report))
+    sessions = list(_wanted_sessions(index, growing, transcripts, marks, report))
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
     days: list[SessionDay] = []
     if sessions or logs:
         known, names = index.read(lambda view, _: (_known(view), _spelled(view)), ())
         with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
-            judge = _Judge(Comparer([*known, *proposed], builtin()), names, config, asked.since, writer, marks.answers)
+            judge = _Judge(Comparer([*known, *proposed], builtin()), names, config, asked.since, writer)
             for session in sessions:
                 done = marks.sessions.get(session.path, 0)
                 found = judge.of_session(session, done)
@@ -245,7 +244,7 @@ def find_items(
 def _wanted_sessions(
     index: IndexFile,
     growing: Iterable[CapturedSession],
-    skipped: sources.SkippedSessions,
+    transcripts: sources.ToolTranscripts,
     marks: Marks,
     report: CaptureReport,
 ) -> Iterator[CapturedSession]:
@@ -254,8 +253,9 @@ def _wanted_sessions(
     if config.sessions_tools and not sources.is_own_vault(index.vault.root, config):
         report.problems.append(f"sessions are captured into {config.capture_vault}, not here (`capture.vault`)")
         return
+    skipped = sources.SkippedSessions(config, marks.marked)
     for one in growing:
-        if skipped.holds(one):
+        if skipped.hold(one.scope, transcripts.folder(one)):
             marks.sessions[one.path] = one.length
         else:
             yield one
@@ -320,11 +320,9 @@ class _Judge:
         config: Config,
         since: date | None,
         writer: ModelWriter | None,
-        answers: dict[str, tuple[str, int]],
     ) -> None:
         self._comparer, self._names, self._since, self._writer = comparer, names, since, writer
         self.problems: list[str] = []
-        self._answers = answers
         self._weights, self._languages = PRESETS[config.capture_preset], config.capture_languages
 
     def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
@@ -427,19 +425,12 @@ class _Judge:
         is_same = compared.decision == SKIP and compared.similarity >= IN_BATCH
         if self._writer is None or self._writer.is_over or not known or is_refused or is_same:
             return compared
-        asked = "\0".join((statement.text, *known)).encode("utf-8", "replace")
-        name = hashlib.blake2b(asked, digest_size=8).hexdigest()
-        if name in self._answers:
-            answer: tuple[str, int] | None = self._answers[name]
-        else:
-            try:
-                answer = model_decision(self._writer.ask, statement, known, self._comparer.telling)
-            except RemoteError as error:
-                why = f"{error}: what is new was decided by rules alone"
-                self.problems += [why] if why not in self.problems else []
-                return compared
-            if answer:
-                self._answers[name] = answer
+        try:
+            answer = model_decision(self._writer.ask, statement, known, self._comparer.telling)
+        except RemoteError as error:
+            why = f"{error}: what is new was decided by rules alone"
+            self.problems += [why] if why not in self.problems else []
+            return compared
         if answer is None or (answer[0] == SKIP and statement.is_request):
             return compared
         decision, place = answer

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
@@ -95,41 +95,25 @@ class ToolTranscripts:
 
 class SkippedSessions:
     """Tells which sessions are not to be captured: the settings name their project or a folder they ran in or below,
-    or such a folder holds an OFF_FILE.
+    or such a folder, or that of its repository, holds an OFF_FILE.
 
     `marked` are folders that were seen with one: that of a drive that is away, or of a folder that is gone, holds on.
     """
 
-    def __init__(
-        self, config: Config, environ: Mapping[str, str], marked: set[str], transcripts: ToolTranscripts
-    ) -> None:
-        self._config, self._environ, self.marked, self._transcripts = config, environ, marked, transcripts
+    def __init__(self, config: Config, marked: Iterable[str]) -> None:
+        self.marked = set(marked)
         self._names = {one.removeprefix("project:") for one in config.capture_skip}
         self._folders = {os.path.realpath(os.path.expanduser(one)) for one in config.capture_skip if os.sep in one}
-        self._known: dict[tuple[str, str], bool] = {}
 
-    def holds(self, session: CapturedSession) -> bool:
-        """Whether a session is to be left out."""
-        folder = self._transcripts.folder(session)
-        where = (session.scope, folder)
-        if where not in self._known:
-            self._known[where] = self._is_skipped(session.scope, Path(folder) if os.path.isabs(folder) else None)
-        return self._known[where]
-
-    def _is_skipped(self, scope: str, folder: Path | None) -> bool:
-        project = scope.removeprefix("project:") if scope.startswith("project:") else ""
-        if project in self._names:
-            return True
-        found = projects.project_folders(scope, self._config, self._environ) if project else []
-        if folder:
-            found.append(folder)
-            parts = () if folder.is_dir() else map(projects.identifier, folder.parts)  # its project cannot be known
-            if not self._names.isdisjoint(parts):
-                return True
-        off = [
-            self._is_off(place, one.is_dir()) for one in found for place in _upwards(one)
-        ]  # each, for its mark is kept
-        return any(off)
+    def hold(self, scope: str, folder: str) -> bool:
+        """Whether a session of a scope that began in a folder is to be left out."""
+        names, off, place = {scope.removeprefix("project:")}, [False], Path(folder)
+        if place.is_absolute():
+            is_there = place.is_dir()
+            names |= set() if is_there else set(map(projects.identifier, place.parts))  # its project cannot be known
+            places = (*_upwards(place), *_upwards(projects.git_root(place) or place))
+            off = [self._is_off(one, is_there) for one in places]  # each, for its mark is kept
+        return any(off) or not names.isdisjoint(self._names)
 
     def _is_off(self, place: str, is_there: bool) -> bool:
         """Whether a folder is left out; `is_there` says that the one below it is, so that no drive is away."""
@@ -253,17 +237,12 @@ def _readable(line: str) -> str:
     return re.sub(r"\s#[\w/-]+", "", re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line)).strip()
 
 
-MAX_ANSWERS = 1000
-"""So many of a model's last answers are kept."""
-
-
 class Marks(NamedTuple):
-    """How far capture has come: messages of each session's derived file, and each log's hash when it was read; what
-    a model has answered, so that it is not asked twice; and the names that logs hold."""
+    """How far capture has come: messages of each session's derived file, and each log's hash when it was read; and the
+    names that logs hold."""
 
     sessions: dict[str, int]
     logs: dict[str, str]
-    answers: dict[str, tuple[str, int]]
     names: dict[str, Sightings]
     marked: list[str]
     """Folders that were seen with an OFF_FILE."""
@@ -278,11 +257,9 @@ def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
     """How far capture has come; nothing where that is not known."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         found = json.loads(marks_file(vault, environ).read_bytes())
-        answers = {str(name): (str(what), int(place)) for name, (what, place) in found["answers"].items()}
         names = {str(name): [(str(at), bool(within)) for at, within in of] for name, of in found["names"].items()}
-        marked = list(map(str, found.get("marked", ())))
-        return Marks(dict(found["sessions"]), dict(found["logs"]), answers, names, marked)
-    return Marks({}, {}, {}, {}, [])
+        return Marks(dict(found["sessions"]), dict(found["logs"]), names, list(map(str, found.get("marked", ()))))
+    return Marks({}, {}, {}, [])
 
 
 def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
@@ -290,5 +267,4 @@ def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
     file = marks_file(vault, environ)
     for folder in (file.parent.parent, file.parent):
         safe_files.make_private(folder)
-    newest = dict(list(marks.answers.items())[-MAX_ANSWERS:])
-    safe_files.replace_durably(file, json.dumps(marks._replace(answers=newest)._asdict()).encode())
+    safe_files.replace_durably(file, json.dumps(marks._asdict()).encode())

@@ -63,14 +63,6 @@ def name_project(root: Path, config: Config, environ: Mapping[str, str]) -> str:
     return f"project:{name}" if is_first else f"project:{name}-{hash_folder(os.path.realpath(root))}"
 
 
-def project_folders(scope: str, config: Config, environ: Mapping[str, str]) -> list[Path]:
-    """The folders that have a project's scope: those that settings name, and those that were met."""
-    mapped = [Path(folder) for folder, of_folder in config.projects if of_folder == scope]
-    name = scope.removeprefix("project:")
-    found = (Path(each.folder) for each in _read_folders(config, environ) if name.startswith(each.name))
-    return mapped + [folder for folder in found if folder.is_dir() and name_project(folder, config, environ) == scope]
-
-
 def list_shared_names(config: Config, environ: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     """The names that several folders have which are there, and those folders, the one that was first first."""
     names: dict[str, list[str]] = {}
