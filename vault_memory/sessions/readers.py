@@ -241,8 +241,6 @@ def _list_files(root: Path, files: Iterable[Path], parse: Parse) -> list[JsonlFi
 # --- opencode's database ---------------------------------------------------------------------------------------------
 
 DATABASE = "opencode.db"
-STILL_WRITTEN_SECONDS = 3600.0
-"""A last message without an end is waited for so long: then its writer has died."""
 SETTLE_SECONDS = 5.0
 """A last message is left alone for so long: its parts are written after it."""
 MAX_PART_BYTES = 1 << 20
@@ -305,8 +303,8 @@ class DatabaseSession:
         for end, (id, updated, _) in enumerate(self.listed[start:], start + 1):
             data = b"".join(_bytes(row) for (row,) in _rows(self.file, _MESSAGE, id))
             message = _json(data)
-            waits = STILL_WRITTEN_SECONDS if _is_being_written(message) else SETTLE_SECONDS
-            if end == len(self.listed) and time.time() - (updated or 0) / 1000 < waits:
+            is_settled = time.time() - (updated or 0) / 1000 >= SETTLE_SECONDS
+            if end == len(self.listed) and (_is_being_written(message) or not is_settled):
                 yield Record(end=end - 1, waits=True)
                 return
             parts = [_bytes(row) for (row,) in _rows(self.file, _PARTS, id, MAX_PART_BYTES)]

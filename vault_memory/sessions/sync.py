@@ -28,9 +28,6 @@ from vault_memory.sessions.transcript import Message
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
-SAVE_SECONDS = 5.0
-"""How much work a sync that is killed may lose."""
-
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 Progress = Callable[[int, int, int], None]
@@ -138,7 +135,7 @@ class _ToolSync:
         self._known = ledger.load(self._ledger)
         self._names = {each.path for each in self._known.values()}
         self._scopes: dict[str, str] = {}
-        self._saved, self._saved_at = dict(self._known), time.monotonic()
+        self._saved = dict(self._known)
 
     def run(self, progress: Progress | None, deadline: float) -> None:
         """Read what is new, until `deadline`."""
@@ -146,8 +143,10 @@ class _ToolSync:
         for part in (self._home / self._tool).glob(".*.part"):  # of a sync that was killed
             part.unlink(missing_ok=True)
         found: Sequence[Transcript] = ()
-        with contextlib.suppress(OSError):
+        try:
             found = readers.list_transcripts(self._tool, self._root)
+        except OSError as error:
+            self._report.problems.append(f"{self._root} cannot be read: {error}")
         if not found and (self._known or not os.path.isdir(self._root)):
             # Where everything is gone at once, it may only be out of sight.
             known = f", but {len(self._known)} are known: they stay" if self._known else ""
@@ -171,7 +170,8 @@ class _ToolSync:
                     progress(done + 1, len(sources), self._report.messages)
             self._note_gone({source.key for source in sources})
         finally:
-            self._save()
+            if self._known != self._saved:
+                ledger.save(self._ledger, self._known)
 
     def _scope(self, folder: str) -> str:
         """The scope of a session: the project of its working directory, else the agent's own that held it.
@@ -202,9 +202,6 @@ class _ToolSync:
             self._known[source.key] = self._write(source, before, start)
         except OSError as error:
             self._report.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
-            return
-        if time.monotonic() - self._saved_at > SAVE_SECONDS:
-            self._save()
 
     def _write(self, source: Transcript, before: TranscriptState, start: int) -> TranscriptState:
         """Write what a transcript says from there on; the derived file is touched only where there is something new."""
@@ -248,11 +245,6 @@ class _ToolSync:
                 self._report.removed += known.messages > 0
             else:
                 self._known[key] = known._replace(is_gone=True)
-
-    def _save(self) -> None:
-        if self._known != self._saved:
-            ledger.save(self._ledger, self._known)
-            self._saved, self._saved_at = dict(self._known), time.monotonic()
 
 
 class _SessionText:

@@ -118,8 +118,6 @@ MAX_MESSAGE_CHARS = 64 * 1024
 MAX_READ_CHARS = 8 * MAX_MESSAGE_CHARS
 """Of one message; what tools put before somebody's words is seldom longer."""
 
-OVERLAP_CHARS = 4096
-
 _BLOCKS = (
     "system-reminder", "system_reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat",
     "command-message", "command-contents", "bash-input", "bash-stdout", "bash-stderr", "user-prompt-submit-hook",
@@ -159,7 +157,9 @@ def clean_message(text: str, speaker: str = "") -> str:
     text = text.strip()
     if _NOBODYS.fullmatch(text) or (text.startswith(_TOLD_AGAIN) and speaker != SUMMARY):
         return ""
-    return _redact_and_bound(text, over)
+    text = redacted(text)  # whole: a secret may lie across the bound
+    cut = text[MAX_MESSAGE_CHARS:] + over
+    return f"{text[:MAX_MESSAGE_CHARS]} … [{len(cut) // 1024:,} kB left out]" if cut else text
 
 
 def clean_title(title: str) -> str:
@@ -210,13 +210,3 @@ def _format_command(command: re.Match[str]) -> str:
     if "name" not in parts:
         return command[0]
     return f"{parts['name']} {parts['args']}\n" if parts.get("args") else ""
-
-
-def _redact_and_bound(text: str, over: str) -> str:
-    """The text without its secrets and of bounded length; one that lies across the bound is known by what follows."""
-    near, far = text[: MAX_MESSAGE_CHARS + OVERLAP_CHARS], text[MAX_MESSAGE_CHARS + OVERLAP_CHARS :]
-    near = redacted(near)
-    if len(near) <= MAX_MESSAGE_CHARS and not (far or over):
-        return near
-    size = sum(len(part.encode("utf-8", "replace")) for part in (near[MAX_MESSAGE_CHARS:], far, over))
-    return f"{near[:MAX_MESSAGE_CHARS]} … [{size // 1024:,} kB left out]"
