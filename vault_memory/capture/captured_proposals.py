@@ -11,7 +11,7 @@ they left it; where they delete `instead of …`, the old fact goes on beside th
 
 import hashlib
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.reflect.generated_blocks import Block, Page, put_block, read_page, sha
@@ -89,21 +89,14 @@ class PageAnswers(NamedTuple):
     """The marks that say neither yes nor no, by the names of their lines, which stay open."""
 
 
-class OldStatement(NamedTuple):
-    """What a proposal takes the place of, and where it stands."""
-
-    text: str
-    source: str
-
-
 def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     """The answers on a page that is known to have `shown` these, wherever on it a line stands; of doubles any tick."""
     wanted = {one.name for one in shown}
     inside, others, instead = _read_block(page.block.lines if page.block else ())
-    beyond = _by_name([*page.before.splitlines(), *page.after.splitlines()], wanted)
+    beyond = map(read_line, [*page.before.splitlines(), *page.after.splitlines()])
     found: dict[str, ProposalLine] = {}
     for one in (*beyond, *inside):
-        if one.name in wanted and not (one.name in found and found[one.name].mark == TICK):
+        if one and one.name in wanted and not (one.name in found and found[one.name].mark == TICK):
             found[one.name] = one
     ticked = {name: one.text for name, one in found.items() if one.mark == TICK}
     refused = frozenset(name for name, one in found.items() if one.mark == REFUSAL)
@@ -135,10 +128,6 @@ def _day_of(source: str) -> str:
     return day[0] if day else ""
 
 
-def _by_name(lines: Iterable[str], wanted: Container[str]) -> list[ProposalLine]:
-    return [one for one in map(read_line, lines) if one and one.name in wanted]
-
-
 def _read_block(lines: Sequence[str]) -> tuple[list[ProposalLine], dict[str, list[str]], frozenset[str]]:
     """The lines of proposals, a person's own by the name they stand behind, and the names with an `instead of`."""
     found: list[ProposalLine] = []
@@ -158,11 +147,12 @@ def _read_block(lines: Sequence[str]) -> tuple[list[ProposalLine], dict[str, lis
 
 def compose(
     path: str, before: bytes | None, proposals: Sequence[OpenProposal], held: int, answers: PageAnswers,
-    old: Mapping[int, OldStatement],
+    old: Mapping[int, tuple[str, str]],
 ) -> bytes:  # fmt: skip
     """The page with these proposals in its block, in a person's words where they reworded one, and their own lines.
 
-    `old` are the statements that some take the place of, by what those are known by. Raises ConflictError where the
+    `old` are the statements that some take the place of, with their sources, by what they are known by. Raises
+    ConflictError where the
     markers are broken.
     """
     page = read_page(path, before if before is not None else b"# Proposals\n", BLOCK)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from vault_memory.capture import captured_proposals, sources, work_log
-from vault_memory.capture.captured_proposals import OldStatement, OpenProposal, PageAnswers
+from vault_memory.capture.captured_proposals import OpenProposal, PageAnswers
 from vault_memory.capture.judge import (
     NEWEST_FACTS,
     PERSONAL,
@@ -235,14 +235,10 @@ class _Run:
         was_open = any(one.state in WAITING for one in known)
         if was_open or any(one.replaces for one in self._open("proposed")):  # it may stand below one of those
             self._write_page(self._read_answers())
-        days = {one.day for one in known}
-        blank = {one.day for one in self._states.values() if not one.text} - days  # killed behind it
-        wanted = {date.fromisoformat(day) for day in days | blank if day}
-        wanted = {
-            day for day in wanted if day.isoformat() in days or retain.daily_path(self._vault, day) == removed.path
-        }
+        blank = (one for one in self._states.values() if not one.text)  # also of a run that was killed behind it
+        days = {one.day for one in (*known, *blank)} - {""}
         texts = [without_citation(removed.narrative), *(one.statement for one in known)]
-        self._write_work_log((), wanted, [text for text in texts if text])
+        self._write_work_log((), map(date.fromisoformat, days), [text for text in texts if text])
         told = [f"{problem}." for problem in self.report.problems]
         if known:
             left = sorted({one.source for one in known})
@@ -455,13 +451,10 @@ class _Run:
         shown = sorted(self._open("proposed"), key=lambda one: (one.proposed, -one.score, one.name))
         held = len(self._open("held"))
         path = self._vault.layout.proposals
-        old: dict[int, OldStatement] = {}
+        old: dict[int, tuple[str, str]] = {}
         if any(one.replaces for one in shown):
-            waiting = map(self._known, shown)
-            old |= {statement_key(one.text, one.scope): OldStatement(one.text, one.source) for one in waiting}
-            old |= {
-                key: OldStatement(without_citation(one.narrative), one.source) for key, one in self._old_facts().items()
-            }
+            old |= {statement_key(one.text, one.scope): (one.text, one.source) for one in map(self._known, shown)}
+            old |= {key: (without_citation(one.narrative), one.source) for key, one in self._old_facts().items()}
 
         def compose(before: bytes | None) -> tuple[bytes, None]:
             return captured_proposals.compose(path, before, shown, held, answers, old), None

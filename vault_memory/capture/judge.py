@@ -6,7 +6,6 @@ once, everything else waits on the page of proposals for a tick.
 
 import hashlib
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
@@ -206,7 +205,7 @@ def find_items(
     index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, proposed: Sequence[KnownStatement] = ()
 ) -> Findings:
     """What sessions and logs hold that nobody captured yet; writes no note and no mark."""
-    started, config = time.monotonic(), index.config
+    config = index.config
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
     marks = sources.load_marks(index.vault.root, environ)
@@ -214,14 +213,20 @@ def find_items(
     idle = timedelta(minutes=asked.idle_minutes)
     transcripts = sources.ToolTranscripts(config, environ)
     until = asked.now - idle if idle else None
-    growing = sources.sessions_beyond(marks.sessions, config, environ, until)
-    sessions = list(_wanted_sessions(index, growing, transcripts, marks, report))
+    sessions: list[CapturedSession] = []
+    if sources.is_own_vault(index.vault.root, config):
+        growing = sources.sessions_beyond(marks.sessions, config, environ, until)
+        sessions += _wanted_sessions(growing, transcripts, marks, config)
+    elif config.sessions_tools:
+        report.problems.append(f"sessions are captured into {config.capture_vault}, not here (`capture.vault`)")
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
     days: list[SessionDay] = []
     if sessions or logs:
-        known, names = index.read(lambda view, _: (_known(view), _spelled(view)), ())
+        facts, names = index.read(lambda view, _: (newest_facts(view, (), NEWEST_FACTS), _spelled(view)), ())
         with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
-            judge = _Judge(Comparer([*known, *proposed], builtin()), names, config, asked.since, writer)
+            judge = _Judge(
+                Comparer([*map(known_statement, facts), *proposed], builtin()), names, config, asked.since, writer
+            )
             for session in sessions:
                 done = marks.sessions.get(session.path, 0)
                 found = judge.of_session(session, done)
@@ -237,22 +242,14 @@ def find_items(
                 if log.scope == GLOBAL:
                     add_names(marks.names, log.path, log.lines, config.capture_languages)
             report.problems += judge.problems
-    report.sessions, report.logs, report.seconds = len(sessions), len(logs), time.monotonic() - started
+    report.sessions, report.logs = len(sessions), len(logs)
     return Findings(report, marks, days, _names_without_page(index, marks))
 
 
 def _wanted_sessions(
-    index: IndexFile,
-    growing: Iterable[CapturedSession],
-    transcripts: sources.ToolTranscripts,
-    marks: Marks,
-    report: CaptureReport,
+    growing: Iterable[CapturedSession], transcripts: sources.ToolTranscripts, marks: Marks, config: Config
 ) -> Iterator[CapturedSession]:
-    """The sessions to be captured from here; those of projects that are switched off count as read."""
-    config = index.config
-    if config.sessions_tools and not sources.is_own_vault(index.vault.root, config):
-        report.problems.append(f"sessions are captured into {config.capture_vault}, not here (`capture.vault`)")
-        return
+    """The sessions to be captured from; those of projects that are switched off count as read."""
     skipped = sources.SkippedSessions(config, marks.marked)
     for one in growing:
         if skipped.hold(one.scope, transcripts.folder(one)):
@@ -291,10 +288,6 @@ def _days_of(
             yield SessionDay(session.name, day, min(times, default=None), session.scope, title)
 
 
-def _known(view: View) -> list[KnownStatement]:
-    return list(map(known_statement, newest_facts(view, (), NEWEST_FACTS)))
-
-
 def _spelled(view: View) -> dict[str, str]:
     """The names of entities, by how they stand in small letters."""
     return {spelled.casefold(): spelled for spelled in note_queries.spellings(view).values() if len(spelled) > 2}
@@ -314,13 +307,9 @@ class _Judge:
     """Judges statements, one source after the other."""
 
     def __init__(
-        self,
-        comparer: Comparer,
-        names: Mapping[str, str],
-        config: Config,
-        since: date | None,
+        self, comparer: Comparer, names: Mapping[str, str], config: Config, since: date | None,
         writer: ModelWriter | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._comparer, self._names, self._since, self._writer = comparer, names, since, writer
         self.problems: list[str] = []
         self._weights, self._languages = PRESETS[config.capture_preset], config.capture_languages
@@ -398,23 +387,12 @@ class _Judge:
             said = KnownStatement(statement.text, place.source, kind, is_batch=True, scope=scope, slugs=slugs)
             self._comparer.add(said, compared.vector)
         return CaptureItem(
-            session=place.session,
-            message=place.message,
-            text=statement.text,
-            kind=kind,
-            category=category,
-            decision=decision,
-            score=round(score, 4),
-            signals={key: round(value, 4) for key, value in gating._asdict().items()},
-            source=place.source,
-            scope=place.scope,
-            day=place.day,
-            cue="request" if statement.is_request else statement.cue.name,
-            entities=about,
-            resembles=compared.known.source if compared.known else "",
-            why=why,
+            place.session, place.message, statement.text, kind, category, decision, round(score, 4),
+            {key: round(value, 4) for key, value in gating._asdict().items()},
+            place.source, place.scope, place.day, "request" if statement.is_request else statement.cue.name, about,
+            resembles=compared.known.source if compared.known else "", why=why,
             replaces=statement_key(old.text, old.scope) if (old := compared.known) and decision == SUPERSEDE else 0,
-        )
+        )  # fmt: skip
 
     def _reconsidered(self, statement: Statement, about: Sequence[str], compared: Comparison) -> Comparison:
         """The comparison as the model sees it, where one answers; not what a person refused, nor that what they ask
