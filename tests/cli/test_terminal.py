@@ -183,7 +183,8 @@ def test_the_shell_completes_commands_and_options() -> None:
 @pytest.mark.parametrize(
     ("typed", "settings"),
     [
-        ("n\n", None), ("y\n", '[sessions]\ntools = ["claude-code"]\n'),
+        ("n\n", None), ("y\nn\n", '[sessions]\ntools = ["claude-code"]\n'),
+        ("y\ny\n", '[sessions]\nlog = true\ntools = ["claude-code"]\n'),
     ],
 )  # fmt: skip
 def test_an_install_asks_whether_sessions_are_kept(tmp_path: Path, typed: str, settings: str | None) -> None:

@@ -147,7 +147,10 @@ def _sessions_settings(agent: str, config: "Config", wanted: bool | None, can_as
     question = f"{TRANSCRIPTS_STAY[agent]} Keep what is said in {name}'s sessions searchable, for you alone?"
     if not (wanted or click.confirm(question, err=True)):
         return {}
-    return {"sessions.tools": [agent]} | ({} if config.capture_vault else {"capture.vault": str(config.vault)})
+    log = "Also list each day's sessions in its daily note, under `## Sessions`?"
+    is_logged = can_ask and not config.sessions_log and click.confirm(log, err=True)
+    named = {} if config.capture_vault else {"capture.vault": str(config.vault)}
+    return {"sessions.tools": [agent], **named, **({"sessions.log": True} if is_logged else {})}
 
 
 def _installer(agent: str, place: InstallPlace, config: "Config | None" = None, notes: Path | None = None) -> Installer:

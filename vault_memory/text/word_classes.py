@@ -48,6 +48,8 @@ class Language(NamedTuple):
     """Forms of what is only supposed."""
     interrogatives: str
     """Words that ask, wherever they stand."""
+    idle: str
+    """Further words of closed classes, and forms of auxiliary verbs: no question asks for one of them."""
 
 
 LANGUAGES: Mapping[str, Language] = {
@@ -82,6 +84,7 @@ LANGUAGES: Mapping[str, Language] = {
         r"(?<!\b(?:is|be|ts) )(?<!\b(?:are|get) )(?<!\bgets )(?<!\b(?:the|our) )(?<!\balways )(?<!\bnever )\w{3,}ed",
         unreal=r"(?:would|could|should|might)(?:n't)?|\w+'d(?! (?:rather|prefer|like|better)\b)",
         interrogatives="who whom whose what which when where why how",
+        idle="",
     ),
     "de": Language(
         determiners="""der die das den dem des ein eine einen einem einer kein keine keinen keiner jeder jede jedes alle
@@ -110,6 +113,15 @@ LANGUAGES: Mapping[str, Language] = {
         unreal="wären?|wär|hätten?|würden?|könnten?|müssten?|sollten?",
         interrogatives="""wer wen wem wessen was wann wo wohin woher wie wieso weshalb warum welche welcher welches
             welchen welchem womit wofür wozu worüber worauf woran wovon wieviel wieviele""",
+        idle="""viel viele vielen vieler wenig wenige wenigen mehr etwas einige einigen manche manchen alles allen aller
+            sehr auch noch schon doch mal eigentlich ja nein mich sich euch ihr ihre ihren ihrem ihrer sein seine
+            seinen seinem seiner meinem deinen deinem deiner euer eure dieser diesen diesem jene jener jenes deren
+            dessen ans ins beim gegen während wegen trotz hinter neben wenn dass ob weil obwohl aber sondern sowie
+            bevor nachdem jetzt nun so bin bist seid sei gewesen wäre habe hast habt hatte hatten gehabt wirst werde
+            wurde wurden worden würde würden kannst könnt konnte konnten könnte könnten musst müsst musste mussten
+            müsste darfst dürft durfte durften dürfte sollst sollt sollte sollten will willst wollt wollen wollte
+            wollten mag magst mögen möchte möchten tun tut gibt macht machen kommen
+            stehen liegen bleiben""",
     ),
     "fr": Language(
         determiners="""le la les l' un une des du au aux ce cette ces chaque tout tous toute toutes aucun aucune mon ma
@@ -136,6 +148,11 @@ LANGUAGES: Mapping[str, Language] = {
         unreal=r"\w{2,}rai[st]|\w{2,}raient",
         interrogatives="""qui que quoi quel quelle quels quelles quand où comment combien pourquoi lequel laquelle
             lesquels lesquelles""",
+        idle="""si lorsque afin ni mais dont y en eux soi moi se ses sa son ton te cet cette ceux celles cela au contre
+            vers pendant sous selon très moins trop peu beaucoup assez autant encore déjà aussi suis es sommes êtes
+            sois soit étais était étions étiez étaient été être avoir ai as avons avez avais avait avions aviez
+            avaient eu fais faire faites faisons dois devons devez devrait devoir peux pouvons pouvez pourrait
+            pouvoir vais vas allons allez aller veux veut voulons voulez veulent vouloir t n s""",
     ),
     "es": Language(
         determiners="""el la los las un una unos unas cada todo toda todos todas ningún ninguna mi mis nuestro nuestra
@@ -160,6 +177,13 @@ LANGUAGES: Mapping[str, Language] = {
         past=r"era|fue|fueron|había|hizo|\w{2,}(?:ó|aba|ieron|aron)|(?:he|ha|hemos|han) \w+[dst]o",
         unreal=r"\w{2,}ría[ns]?|\w{2,}(?:iera|ara|áramos|iéramos)[ns]?",
         interrogatives="qué quién quiénes cuál cuáles cuándo cuánto cuánta cuántos cuántas cómo dónde adónde",
+        idle="""si aunque cuando donde mientras pero contra hacia bajo durante muy mucho mucha muchos muchas poco poca
+            pocos pocas más menos tan tanto tanta también ya aún todavía te os les lo le ti sí contigo conmigo
+            vosotros ustedes este esta estos estas esos esas aquel aquella aquello aquellos algún alguno alguna
+            algunos algunas algo alguien soy eres somos sois ser sea era eran fue fueron sido estoy estás estamos
+            estar estaba estaban he has hemos haber había tengo tienes tenemos tener tenía hago haces hace hacemos
+            hacen hacer puedo puedes podemos poder debo debes debemos deber voy vas vamos ir quiero quieres quiere
+            queremos quieren""",
     ),
     "pt": Language(
         determiners="""o a os as um uma uns umas cada todo toda todos todas nenhum nenhuma meu minha meus minhas nosso
@@ -184,6 +208,13 @@ LANGUAGES: Mapping[str, Language] = {
         past=r"era|foi|foram|tinha|estava|tava|fez|\w{2,}(?:ou|ava|aram|eram)",
         unreal=r"\w{2,}ria[ms]?|\w{2,}(?:asse|esse|isse)[ms]?|fosse",
         interrogatives="que quê quem qual quais quando quanto quanta quantos quantas como onde aonde",
+        idle="""se embora mas contra durante sob muito muita muitos muitas pouco pouca poucos poucas mais menos tão
+            tanto tanta também já ainda lhe lhes lo la te ti si comigo contigo vocês dele dela deles delas pelo pela
+            pelos pelas num numa neste nesta nesse nessa disso este estes estas esses essas aquele aquela aqueles
+            aquelas algum alguma alguns algumas algo alguém tua teus tuas seus suas vosso sou és somos ser seja era
+            eram foi foram sido estou estás estamos estar estava estavam tenho tens temos ter tinha tinham faço faz
+            fazem fazemos fazer posso podes podemos poder devo devemos dever vou vais vamos ir quero queres quer
+            queremos querem""",
     ),
 }
 
@@ -212,12 +243,17 @@ class Grammar:
 
 
 _PATTERNS = frozenset(("third", "past", "unreal"))
-_OPENERS = ("determiners", "pronouns", "prepositions", "always", "every", "denying", "reasons", "mine")
-_COMMON = (*_OPENERS, "verbs", "ours", "yours", "pointing", "duty", "wishes", "changes", "interrogatives")
+_OPENERS = ("determiners", "pronouns", "prepositions", "always", "every", "denying", "reasons", "questions", "mine")
+_COMMON = (*_OPENERS, "verbs", "ours", "yours", "pointing", "duty", "wishes", "changes")
+
+_CLOSED = (
+    *("determiners", "pronouns", "prepositions", "verbs", "ours", "mine", "yours", "pointing", "denying", "reasons"),
+    *("questions", "interrogatives", "idle"),
+)
+_ASKING = ("interrogatives",)
 
 LEAST_IDLE = 2
-"""With so many of its common words, an interrogative counted twice, a question is in a language: "car" alone is no
-French."""
+"""Of so many such words, an interrogative counted twice, a question is in a language: "car" alone is no French."""
 
 LEAST_COMMON = 0.15
 """A sentence in a language has at least this share of its common words; one in Dutch has less of any of the five."""
@@ -248,14 +284,21 @@ def denies(text: str) -> bool:
     return any(word.endswith("n't") for word in words) or any(each.has("denying", words) for each in grammars())
 
 
+@cache
+def _closed(language: str, names: Sequence[str] = _CLOSED) -> frozenset[str]:
+    """The words of some classes of a language, folded."""
+    return frozenset(_RUN.findall(folded(" ".join(getattr(LANGUAGES[language], name) for name in names))))
+
+
 def idle_words(text: str) -> frozenset[str]:
-    """The common words, folded, of the language that a text is in: none of English, whose are stop words."""
-    words = words_of(text)
-    language = language_of(words, tuple(LANGUAGES), "en")
-    common = grammar_of(language).common if language not in ("", "en") else frozenset[str]()
-    asking = grammar_of(language).classes["interrogatives"] if common else ()
-    is_in_it = sum((word in common) + (word in asking) for word in words) >= LEAST_IDLE
-    return frozenset(_RUN.findall(folded(" ".join(common)))) if is_in_it else frozenset()
+    """The words of closed classes, folded, of the language of which a text has most: none of English, whose are stop
+    words."""
+    words = _RUN.findall(folded(text.lower()))
+    counts = {
+        name: sum((word in _closed(name)) + (word in _closed(name, _ASKING)) for word in words) for name in LANGUAGES
+    }
+    most = max(counts, key=lambda name: counts[name])
+    return _closed(most) if most != "en" and counts[most] >= LEAST_IDLE else frozenset()
 
 
 def joined(lines: str) -> str:
